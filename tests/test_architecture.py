@@ -131,7 +131,7 @@ def test_ids_of_the_glossary_are_those_of_the_data() -> None:
     glossary = ROOT / "docs" / "glossary.md"
     contract = "".join(
         (ROOT / "docs" / name).read_text("utf-8")
-        for name in ("page-data.md", "budget.md", "groups.md")
+        for name in ("page-data.md", "budget.md", "groups.md", "subject.md", "verdict.md")
     )
     headings = ("What a program did", "What it did in that time", "What it was held against")
     for heading in headings:

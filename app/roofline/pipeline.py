@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.one_host import of_host
+from roofline.analysis.one_host import alone, files_of_host, of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.running_clock import at_running_clock
 from roofline.analysis.time_range import in_range
@@ -14,6 +14,7 @@ from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
+from roofline.importers.intake.folders import tables_of
 from roofline.importers.registry import formats_read, identify, import_profile
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device
@@ -32,14 +33,14 @@ def analyse_files(
     dvfs: bool = False,
     progress: Progress = silent,
 ) -> RooflineAnalysis:
-    """The roofline of the files at `paths`, one per host, or archives of them.
+    """The roofline of the files at `paths`, one per host, archives of them, or a workload's folder.
 
     `choice` is the device or the peaks to hold the program against, `range_ps` a part of the
     capture's time, `host` one of its hosts. With `dvfs` peaks are those at the clock that ran.
     Raises `RooflineError` with a
     remedy for files that cannot be read.
     """
-    sources = [_source(path) for path in paths]
+    sources = [source for path in paths for source in _sources(path)]
     with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
         opened, notes = open_sources(
             sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=progress
@@ -126,10 +127,18 @@ def read_profile(
     """The profile of `sources` and the device to hold it against; as `analyse_sources`."""
     # XProf joins whatever it is given.
     told_apart = None if xprof_compat else machines
-    profile = import_profile(
-        sources, xprof_compat=xprof_compat, progress=progress, machines=told_apart
-    )
-    if host is not None:
+
+    def imported(files: Sequence[SourceFile]) -> Profile:
+        return import_profile(
+            files, xprof_compat=xprof_compat, progress=progress, machines=told_apart
+        )
+
+    profile = imported(sources)
+    files = None if host is None else files_of_host(profile, host)
+    if host is not None and files is not None:
+        kept = [source for source in sources if source.name in files]
+        profile = alone(imported(kept), profile, host)
+    elif host is not None:
         profile = of_host(profile, host)
     progress("analyse", 0.0)
     # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
@@ -139,11 +148,17 @@ def read_profile(
     return replace(profile, diagnostics=(*profile.diagnostics, *notes)), device
 
 
+def _sources(path: Path) -> list[SourceFile]:
+    """The file at `path`, or the tables of the workload in the folder there.
+
+    What the profiler leaves beside them (statistics, logs) is not read.
+    """
+    if not path.is_dir():
+        return [_source(path)]
+    return [source for table in tables_of(path) if _is_profile(source := _source(table))]
+
+
 def _source(path: Path) -> SourceFile:
-    if path.is_dir():
-        raise UploadRejectedError(
-            f"{path} is a folder.", remedy=f"Name the profile files: {path}/*.xplane.pb."
-        )
     try:
         path.open("rb").close()
     except OSError as error:

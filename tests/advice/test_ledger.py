@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from roofline.advice.advise import advise
 from roofline.advice.ledger import (
     ENOUGH,
     Entry,
@@ -20,12 +19,13 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.errors import BadViewError, CorruptProfileError, FindingNotFoundError
-from roofline.exports.advice import advice_record, render_record
+from roofline.exports.advice import render_record
 from roofline.exports.advice_decided import corrected, entry_of
 from roofline.exports.advice_measured import measured_by
+from roofline.exports.answering import answered
 from roofline.exports.ledger import entries_from_lines, entries_to_lines, render_ledger
 from roofline.model.compute import ComputeUnit
-from tests.advice.test_rules import on_h100
+from tests.advice.test_rules import on_h100, product
 from tests.builders import analysed
 
 GIB100 = 107_374_182
@@ -33,7 +33,7 @@ HEAD = "op | category | self_us | flop | bytes | times\n"
 
 
 def record_of(analysis: RooflineAnalysis) -> dict[str, Any]:
-    return advice_record(advise(analysis), analysis)
+    return answered(analysis).advice
 
 
 def accepted(analysis: RooflineAnalysis, rule: str) -> Entry:
@@ -83,7 +83,8 @@ def test_operations_that_went_away_saved_their_time() -> None:
 
 
 def test_idle_time_is_read_from_the_program() -> None:
-    table = HEAD + f"done | copy | 1020 | 1 | {GIB100} | 10"
+    done = f"copy | 1020 | 1 | {GIB100} | 10"
+    table = f"{HEAD}done | {done}\nalso | {done}"
     before, after = analysed(table, idle_us=500), analysed(table, idle_us=100)
     found = measured(accepted(before, "H1"), before, after)
     assert found.hit == pytest.approx(400 / 500)
@@ -104,8 +105,9 @@ def test_a_faster_number_format_is_read_from_its_term() -> None:
 
 
 def test_an_option_has_nothing_to_accept() -> None:
-    record = record_of(on_h100("copy | copy | 3000 | 0 | 8000000000 | 10 | – | – | –"))
-    option = next(one["id"] for one in record["findings"] if one["rule"] == "W1")
+    weights = 2 * 8192 * 8192
+    record = record_of(on_h100(product(16, 8192, 8192, weights / 3.35e6 / 0.8)))
+    option = next(one["id"] for one in record["findings"] if one["rule"] == "G3")
     with pytest.raises(BadViewError):
         entry_of(record, option, "accepted", profile="x", at="")
     assert entry_of(record, option, "dismissed", profile="x", at="").saving_us == 0
@@ -113,33 +115,37 @@ def test_an_option_has_nothing_to_accept() -> None:
         entry_of(record, "M9:none", "accepted", profile="x", at="")
 
 
-def hits(*ratios: float, rule: str = "M2", device: str = "TPU v0") -> list[Hit]:
+def hits(*ratios: float, rule: str = "M1", device: str = "TPU v0") -> list[Hit]:
     return [Hit(rule=rule, device=device, ratio=one) for one in ratios]
 
 
 FIVE = (0.4, 0.6, 0.7, 0.8, 0.9)
 
 
+RAW = 2000 - 1000 / 0.9
+"""The saving of a copy at half of its roof, in us."""
+
+
 def test_five_hits_correct_a_prediction_and_four_do_not() -> None:
-    analysis = analysed(HEAD + f"copy | copy | 1250 | 1 | {GIB100} | 10")
+    analysis = analysed(HEAD + f"copy | copy | 2000 | 1 | {GIB100} | 10")
     raw = record_of(analysis)
     assert len(FIVE) == ENOUGH
     assert corrected(raw, [], hits(*FIVE[1:]))["findings"] == raw["findings"]
     assert corrected(raw, [], hits(*FIVE, device="other"))["findings"] == raw["findings"]
     found = corrected(raw, [], hits(*FIVE))
     (one,) = found["findings"]
-    assert one["predicted"]["raw_saving_us"] == pytest.approx(625)
-    assert one["predicted"]["saving_us"] == pytest.approx(625 * 0.7)
-    assert one["predicted"]["range_us"] == pytest.approx([625 * 0.6, 625 * 0.8])
-    assert found["after_us"] == pytest.approx(1250 - 625 * 0.7)
-    assert one["verify"]["expect"]["change_us"] == pytest.approx(-625 * 0.7)
-    assert "5 earlier predictions" in one["why"] and "438" in one["saves"]
+    assert one["predicted"]["raw_saving_us"] == pytest.approx(RAW)
+    assert one["predicted"]["saving_us"] == pytest.approx(RAW * 0.7)
+    assert one["predicted"]["range_us"] == pytest.approx([RAW * 0.6, RAW * 0.8])
+    assert found["after_us"] == pytest.approx(2000 - RAW * 0.7)
+    assert one["verify"]["expect"]["change_us"] == pytest.approx(-RAW * 0.7)
+    assert "5 earlier predictions" in one["why"] and one["saves"] == "−0.62\u00a0ms"
     again = entry_of(found, one["id"], "accepted", profile="x", at="")
-    assert again.saving_us == pytest.approx(625)  # hits are of what the rule says
+    assert again.saving_us == pytest.approx(RAW)  # hits are of what the rule says
 
 
 def test_no_correction_ends_above_a_roof() -> None:
-    analysis = analysed(HEAD + f"copy | copy | 1250 | 1 | {GIB100} | 10")
+    analysis = analysed(HEAD + f"copy | copy | 2000 | 1 | {GIB100} | 10")
     raw = record_of(analysis)
     (one,) = corrected(raw, [], hits(1.5, 1.5, 1.5, 1.5, 1.5))["findings"]
     assert one["predicted"]["saving_us"] == raw["findings"][0]["predicted"]["saving_us"]
@@ -148,9 +154,9 @@ def test_no_correction_ends_above_a_roof() -> None:
 
 
 def test_a_dismissed_finding_is_hidden_counted_and_can_come_back() -> None:
-    analysis = analysed(HEAD + f"copy | copy | 1250 | 1 | {GIB100} | 10")
+    analysis = analysed(HEAD + f"copy | copy | 2000 | 1 | {GIB100} | 10")
     raw = record_of(analysis)
-    entry = replace(accepted(analysis, "M2"), state="dismissed", reason="no time for it")
+    entry = replace(accepted(analysis, "M1"), state="dismissed", reason="no time for it")
     found = corrected(raw, [entry], [])
     assert found["findings"] == [] and found["after_us"] == found["now_us"]
     assert found["dismissed"][0]["decision"]["reason"] == "no time for it"

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from roofline.advice.advise import advise
 from roofline.advice.filling import filled
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords
+from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord, TransferRecords
 from roofline.devices import resolve
-from roofline.exports.advice import advice_record, render_record
+from roofline.exports.advice import render_record
+from roofline.exports.answering import answered
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -39,10 +40,10 @@ def on_h100(rows: str, unit: ComputeUnit = ComputeUnit.MATRIX_BF16) -> RooflineA
 
 def record(analysis: RooflineAnalysis) -> dict[str, Any]:
     """The advice as JSON, whose text can be written in every format."""
-    advice = advise(analysis)
+    advice = answered(analysis).advice
     for name in ("text", "markdown"):
-        assert render_record(advice_record(advice, analysis), name, 50)
-    return advice_record(advice, analysis)
+        assert render_record(advice, name, 50)
+    return advice
 
 
 def by_rule(analysis: RooflineAnalysis) -> dict[str, dict[str, Any]]:
@@ -91,11 +92,18 @@ def test_a_well_used_matrix_unit_is_faster_in_fp8() -> None:
     assert found["G5"]["predicted"]["saving_if_alone_us"] == pytest.approx(
         1111.30 * (1 - half) / 0.8, rel=1e-4
     )
-    # Nearer to the roof comes after it, on what is left.
-    left_us = 1111.30 * half
+    # One time is saved once: first by what keeps the results, and the other is said to be instead.
+    assert list(found)[:2] == ["K2", "G5"]
     assert found["K2"]["predicted"]["saving_us"] == pytest.approx(
-        left_us / 0.8 - left_us / 0.85, rel=1e-3
+        1111.30 / 0.8 - 1111.30 / 0.85, rel=1e-3
     )
+    assert (found["G5"]["group"], found["G5"]["in_plan"]) == (found["K2"]["group"], False)
+    assert found["G5"]["changes_results"] and found["K2"]["in_plan"]
+    assert (found["G5"]["title"], found["G5"]["saves"]) == (
+        "fp8 for mm",
+        "or −0.69\u00a0ms instead · changes results",
+    )
+    assert found["K2"]["saves"] == "−0.08\u00a0ms"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +131,10 @@ def test_waves_that_are_half_empty_are_a_lever() -> None:
     found = by_rule(on_h100(rows))
     assert "K1" not in found  # the memory binds: tiles are not what holds it
     rows = product(128 * 19, 4096, 128 * 7, 39.0, kernel=kernel)
-    filling = by_rule(on_h100(rows))["K1"]
+    told = record(on_h100(rows))["findings"]
+    assert len({one["id"] for one in told}) == len(told)
+    filling = next(one for one in told if "filled" in one["observed"])
+    assert filling["title"] == "Fill the tiles of mm"
     assert filling["observed"]["filled"] == pytest.approx(133 / 264)
     assert filling["predicted"]["saving_us"] == pytest.approx(39.0 * (1 - 133 / 264), rel=1e-3)
     assert filling["confidence"] == "high"
@@ -277,33 +288,15 @@ def test_links_that_take_longer_than_all_work_want_another_division() -> None:
         saving_us=None,
     )
     assert "C2" not in by_rule(analysis)
-    from roofline.advice.elsewhere import sharding
     from roofline.advice.rows import rows_of
+    from roofline.advice.sharding import sharding
 
     busy = replace(analysis, transfers=TransferRecords((moved,)))
-    rows = rows_of(busy)
+    rows = rows_of(busy, choose(busy))
     rows = replace(rows, state=replace(rows.state, least_us=180.0))
     (option,) = sharding(busy, rows)
     assert option.gain == pytest.approx(2 * 180 / max(2 * work_us, 180))
     assert not [*sharding(busy, replace(rows, state=replace(rows.state, least_us=100.0)))]
-
-
-def test_another_part_of_the_maker_is_the_last_option() -> None:
-    took = 8e9 / 3.35e6 / 0.8
-    analysis = on_h100(f"copy | copy | {took} | 0 | 8000000000 | 10 | – | – | –")
-    found = record(analysis)["findings"]
-    assert found[-1]["rule"] == "W1"
-    gain = found[-1]["gain_ratio"]
-    # Bytes alone: 8 TB/s over 3.35 TB/s.
-    assert gain == pytest.approx(8.0 / 3.35, rel=0.02)
-    assert found[-1]["observed"]["after_us"] == pytest.approx(took / gain, rel=1e-9)
-
-
-def test_launches_and_unknown_devices_have_no_other_part() -> None:
-    short = on_h100("tiny | copy | 7000 | 0 | 8000000000 | 1000 | – | – | –")
-    assert "W1" not in by_rule(short)
-    unknown = analysed(f"op | self_us | flop | bytes | times\nslow | 2000 | 1 | {GIB100} | 10")
-    assert "W1" not in by_rule(unknown)
 
 
 def test_vector_work_is_held_against_the_vector_unit() -> None:
@@ -325,11 +318,18 @@ def test_vector_work_is_held_against_the_vector_unit() -> None:
     assert "V4" not in by_rule(analysed(table + same, device=device))
 
 
-def test_findings_that_do_not_depend_on_a_contradiction_wait_behind_it() -> None:
+def test_findings_about_impossible_operations_wait_and_all_others_are_said() -> None:
     table = "op | category | self_us | flop | bytes | times\n"
     rows = f"fast | loop | 500 | 1 | {GIB100} | 10\nslow | copy | 2000 | 1 | {GIB100} | 10"
     found = record(analysed(table + rows))
-    assert [one["rule"] for one in found["findings"]] == ["V1"]
-    assert [(one["rule"], one["op_names"]) for one in found["waiting"]] == [("M1", ["slow"])]
-    assert found["after_us"] == found["now_us"]
-    assert found["waiting_summary"] == "1 finding does not depend on them"
+    assert [one["rule"] for one in found["findings"]] == ["M1", "V1"]
+    assert found["first"]["title"] == "Avoid slow"
+    assert found["findings"][1]["title"] == "Fix the cost estimate of fast"
+    assert (found["waiting"], found["waiting_summary"]) == (0, "")
+    again = f"fast | loop | 500 | 1000 | {GIB100} | 10 | rematted_computation/x"
+    doubtful = record(analysed(table.replace("\n", " | path\n") + again))
+    assert [one["rule"] for one in doubtful["findings"]] == ["V1"]
+    assert (doubtful["waiting"], doubtful["first"]["saving_us"]) == (1, None)
+    assert doubtful["waiting_summary"] == (
+        "1 finding waits until one operation has possible numbers"
+    )

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.subjects.budget import Budget, budget_of
+from roofline.analysis.subjects.choose import choose
 from roofline.devices import resolve
 from roofline.model.device import MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel
@@ -74,28 +76,31 @@ def analysis_of(line: Timeline) -> RooflineAnalysis:
     return analyse(profile, device, AnalysisOptions())
 
 
-TIMES = st.floats(0, 1e6)
+TIMES = st.floats(1e-3, 1e6)
+
+
+def known(analysis: RooflineAnalysis) -> Budget:
+    budget = budget_of(analysis, choose(analysis))
+    assert budget is not None
+    return budget
 
 
 @given(TIMES, TIMES, TIMES, TIMES)
 def test_parts_add_up_to_the_total(near: float, blind: float, idle: float, ici: float) -> None:
-    budgets = analysis_of(timeline((near, blind), idle, ici)).budgets
-    assert budgets is not None
-    total = sum(part.time_us for part in budgets.capture.parts)
-    assert total == pytest.approx(budgets.capture.total_us, rel=1e-9, abs=1e-9)
-    assert 0 <= budgets.capture.floor_us <= budgets.capture.total_us * (1 + 1e-12)
+    budget = known(analysis_of(timeline((near, blind), idle, ici)))
+    total = sum(budget.parts.values())
+    assert total == pytest.approx(budget.total_us, rel=1e-9, abs=1e-9)
+    assert 0 <= budget.floor_us <= budget.total_us * (1 + 1e-12)
 
 
 def test_work_is_divided_at_its_roof() -> None:
     analysis = analysis_of(timeline((100, 50), 10, 5))
-    assert analysis.budgets is not None
-    parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
+    parts = known(analysis).parts
     share = float(analysis.ops.measures.roofline_efficiency_ratio[0])
     assert 0 < share < 1
     assert parts["at_roof.hbm"] == pytest.approx(100 * share)
     assert parts["below_roof.hbm"] == pytest.approx(100 * (1 - share))
     assert (parts["unknown"], parts["exposed.ici"], parts["idle"]) == (50, 5, 10)
-    assert analysis.budgets.step is None
 
 
 def copies(wire_bytes: float, interval_us: float, wait_us: float) -> Transfers:
@@ -139,22 +144,20 @@ def test_rate_is_of_the_wait_where_the_end_was_observed(
 def test_comparison_mode_has_no_budget() -> None:
     profile = profile_from_table(OPS, timeline=timeline((100, 50), 10))
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=True))
-    assert analysis.budgets is None
+    assert budget_of(analysis, choose(analysis)) is None
 
 
 def test_unknown_cost_counts_into_the_floor() -> None:
     """It is not known that it can go; idle time and exposed communication can."""
     analysis = analysis_of(timeline((100, 50), 10, 5))
-    assert analysis.budgets is not None
-    parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
-    assert analysis.budgets.capture.floor_us == pytest.approx(parts["at_roof.hbm"] + 50)
+    parts = known(analysis).parts
+    assert known(analysis).floor_us == pytest.approx(parts["at_roof.hbm"] + 50)
 
 
 def test_work_far_below_its_roof_stays_below_the_roof() -> None:
     """At 3 % of the memory's peak it is neither idle nor unknown."""
     analysis = analysis_of(timeline((2000, 0), 0))
-    assert analysis.budgets is not None
-    parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
+    parts = known(analysis).parts
     at_roof = 100 * float(analysis.ops.measures.roofline_efficiency_ratio[0])
     assert at_roof / 2000 < 0.05
     assert parts == pytest.approx({"at_roof.hbm": at_roof, "below_roof.hbm": 2000 - at_roof})

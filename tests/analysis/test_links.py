@@ -10,6 +10,7 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
+from roofline.analysis.subjects.choose import choose
 from roofline.devices import PeakChoice, resolve
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -142,8 +143,7 @@ def test_link_that_is_not_known_is_asked_for() -> None:
     told = analysed(profile, PeakChoice(gbs={MemoryLevel.NVLINK: 100.0}))
     assert bound(told, "all-reduce.1") == "NVLink"
     assert share(told, "all-reduce.1") == pytest.approx(0.5)
-    assert told.budgets is not None
-    assert "exposed.unknown" not in {part.id for part in told.budgets.capture.parts}
+    assert "unknown" not in choose(told).parts.links
 
 
 def test_rate_above_the_link_has_a_cause() -> None:

@@ -339,7 +339,8 @@ def test_compat_mode_knows_every_number(
     device = reported(gflops=gflops, gibs={HBM: hbm} if hbm else {})
     analysis = analysed(as_table(ops), device=device, xprof_compat=True)
     measures = analysis.ops.measures
-    for name in measures.__dataclass_fields__:
+    # The ends of a range are those of work whose unit is not known: XProf knows no units.
+    for name in measures.__dataclass_fields__.keys() - {"compute_low_ratio", "compute_high_ratio"}:
         value = getattr(measures, name)
         for column in value.values() if hasattr(value, "values") else [value]:
             assert np.isfinite(column).all(), name

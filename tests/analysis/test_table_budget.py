@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from roofline.analysis.subjects.budget import budget_of
+from roofline.analysis.subjects.choose import choose
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
-from tests.builders import analysed, reported
+from tests.builders import analysed
 
 HEAD = "op|category|self_us|flop|hbm_bytes\n"
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,9 +18,10 @@ SAMPLES = {sample.name: list(sample.files) for sample in find_samples(ROOT / "sa
 
 
 def parts_of(table: str, **rest: Any) -> dict[str, float]:
-    budgets = analysed(table, **rest).budgets
-    assert budgets is not None
-    return {part.id: part.time_us for part in budgets.capture.parts}
+    analysis = analysed(table, **rest)
+    budget = budget_of(analysis, choose(analysis))
+    assert budget is not None
+    return dict(budget.parts)
 
 
 def test_each_op_owns_its_self_time() -> None:
@@ -47,34 +50,19 @@ def test_ops_that_ran_at_once_share_the_time_and_keep_their_time_at_the_roof() -
     assert found == pytest.approx({"at_roof.compute": 200 + 400, "below_roof.compute": 400})
 
 
-@pytest.mark.parametrize(
-    ("rows", "label"),
-    [
-        ("d|convolution|900|2e8|1e6\nc|copy|100|0|1e6", "no known peak"),
-        ("d|convolution|900|2e8|1e6\nk|custom-call|50|–|–", "unknown cost or peak"),
-        ("k|custom-call|50|–|–", "unknown cost"),
-    ],
-)
-def test_the_part_without_a_roof_says_what_is_missing(rows: str, label: str) -> None:
-    budgets = analysed(f"{HEAD}{rows}", device=reported(gflops=None, gibs={})).budgets
-    assert budgets is not None
-    assert [part.label for part in budgets.capture.parts] == [label]
-
-
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_budget_of_every_sample_adds_up(name: str) -> None:
-    budgets = analyse_files(SAMPLES[name]).budgets
-    assert budgets is not None
-    for budget in (budgets.capture, budgets.step):
-        if budget is not None:
-            total = sum(part.time_us for part in budget.parts)
-            assert total == pytest.approx(budget.total_us, rel=1e-9)
-            assert 0 <= budget.floor_us <= budget.total_us
+    analysis = analyse_files(SAMPLES[name])
+    budget = budget_of(analysis, choose(analysis))
+    assert budget is not None
+    assert sum(budget.parts.values()) == pytest.approx(budget.total_us, rel=1e-9)
+    assert 0 <= budget.floor_us <= budget.total_us
 
 
 @pytest.mark.skipif(not V5P.is_file(), reason="needs the shared folder")
 def test_collectives_of_the_v5p_table_are_12_percent() -> None:
-    budgets = analyse_files([V5P]).budgets
-    assert budgets is not None
-    exposed = sum(p.time_us for p in budgets.capture.parts if p.id.startswith("exposed"))
-    assert exposed / budgets.capture.total_us == pytest.approx(0.12016, abs=1e-4)
+    analysis = analyse_files([V5P])
+    budget = budget_of(analysis, choose(analysis))
+    assert budget is not None
+    exposed = sum(us for name, us in budget.parts.items() if name.startswith("exposed"))
+    assert exposed / budget.total_us == pytest.approx(0.12016, abs=1e-4)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.budget import budget_of
+from roofline.analysis.subjects.choose import choose
 from roofline.errors import NoSuchRangeError
 from roofline.exports.records import analysis_to_json
 from roofline.pipeline import analyse_files
@@ -78,14 +80,13 @@ def test_ranges_that_touch_add_up_to_the_capture(capture: Path) -> None:
 
 
 def test_the_budget_of_a_range_divides_its_time(capture: Path) -> None:
-    budgets = in_range(capture, 100, 200).budgets
-    assert budgets is not None
-    assert budgets.step is None
-    parts = {part.id: part.time_us for part in budgets.capture.parts}
-    assert budgets.capture.total_us == pytest.approx(100)
-    assert sum(parts.values()) == pytest.approx(100)
-    # From 150 us to 199 us nothing ran: shorter than 50 us, so it is a launch gap.
-    assert parts["launch_gaps"] == pytest.approx(49)
+    analysis = in_range(capture, 100, 200)
+    budget = budget_of(analysis, choose(analysis))
+    assert budget is not None
+    assert budget.total_us == pytest.approx(100)
+    assert sum(budget.parts.values()) == pytest.approx(100)
+    # From 150 us to 199 us nothing ran.
+    assert budget.parts["idle"] == pytest.approx(49)
 
 
 def test_steps_that_lie_in_the_range_stay(capture: Path) -> None:

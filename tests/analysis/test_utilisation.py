@@ -8,6 +8,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.utilisation import Utilisation, recomputed_share, utilisation_of
 from roofline.devices.resolve import resolve
+from roofline.exports.answering import answer_of
 from roofline.exports.text import describe
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Provenance
@@ -66,7 +67,7 @@ def test_a_program_without_flops_has_no_recomputed_share() -> None:
 
 def test_the_report_names_them() -> None:
     analysis = analysed((FORWARD, AGAIN, FORWARD))
-    text = describe(analysis, analysis.with_infeed)
+    text = describe(analysis, analysis.with_infeed, answer_of(analysis))
     assert (
         "Utilisation of the whole capture: MFU 30.0 %, HFU 40.0 %, memory bandwidth 46.6 %" in text
     )

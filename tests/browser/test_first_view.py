@@ -20,6 +20,8 @@ WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-res
   "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
   .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
+VALUES = """() => [...document.querySelectorAll(".verdict data")]
+  .map((one) => [one.dataset.q, Number(one.value)])"""
 BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]
   .map((part) => document.querySelector(part)?.getBoundingClientRect())
   .map((box) => box && [box.x, box.y, box.width])"""
@@ -71,6 +73,8 @@ def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
     assert page.evaluate(SHIFT) < MOST_SHIFT
     assert page.locator("[data-first]").count() == 0  # the tables came with the second frame
     assert still.evaluate(WORDS) == page.evaluate(WORDS)
+    values = still.evaluate(VALUES)
+    assert values and values == page.evaluate(VALUES)
     assert still.evaluate(BOXES) == page.evaluate(BOXES)
     marks = still.evaluate(MARKS, "[data-figure=ops] .op-points :is(circle, path)")
     assert_close(marks, page.evaluate(MARKS, "#op-chart .op-points path"), 0.5)

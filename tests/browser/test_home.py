@@ -80,7 +80,7 @@ def test_command_can_be_copied(new_page: NewPage, server: Server) -> None:
     assert copied == page.locator("#curl-line").text_content()
 
 
-def test_recent_profile_is_listed_with_bound_and_age(page: Page, capture: Path) -> None:
+def test_recent_profile_is_listed_with_its_goal_and_age(page: Page, capture: Path) -> None:
     page.goto("/")
     page.set_input_files("#file", capture)
     is_ready(page)
@@ -88,7 +88,8 @@ def test_recent_profile_is_listed_with_bound_and_age(page: Page, capture: Path) 
     row = page.locator("[data-recent] tbody tr").first
     expect(row).to_contain_text("train_step")
     expect(row).to_contain_text("TPU v4")
-    expect(row.locator("[data-ratio]")).to_have_text(re.compile(r"^\d+\u202f%$"))
+    expect(row.locator("[data-q=length]")).to_have_text(re.compile(r"^[\d.]+\u00a0.?s$"))
+    expect(row.locator("[data-q=roof_share]")).to_have_text(re.compile(r"^\d+\u202f%$"))
     expect(row.locator("time")).to_have_text(re.compile("just now|min ago"))
 
 

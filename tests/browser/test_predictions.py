@@ -27,7 +27,7 @@ def test_predictions_are_drawn_and_named(new_page: NewPage, tmp_path: Path) -> N
     page.goto("/")
     drop(page, path)
     is_ready(page)
-    expect(page.locator(".verdict")).to_contain_text("Predictions only: no time was measured")
+    expect(page.locator(".verdict")).to_contain_text("Three operations without times")
     expect(page.locator("[data-program-empty]")).to_contain_text("No time was measured")
     assert sorted(view.names(page)) == ["FFN Up", "LayerNorm", "MatMul 600x600"]
     expect(page.locator("#op-chart .op-points path.point")).to_have_count(3)

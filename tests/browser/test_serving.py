@@ -34,7 +34,7 @@ def test_a_server_has_a_card(new_page: NewPage, tmp_path: Path) -> None:
     expect(card.locator("tbody tr")).to_have_count(2)
     expect(card.locator("tbody th").nth(1)).to_have_text("decode, 4 sequences")
     expect(card.locator("thead th").first).to_have_text("Steps of")
-    expect(page.locator("[data-headline]")).to_contain_text("per step")
+    expect(page.locator("[data-headline]")).to_contain_text("a decode step")
     expect(page.locator("[data-steps]")).to_contain_text("decode, 4 sequences")
 
 

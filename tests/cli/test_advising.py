@@ -7,7 +7,10 @@ import pytest
 
 from tests.cli.test_main import refused, run
 
-TABLE = "name,time_us,flops,bytes\nslow,100,1000,1000000\nidle-ish,400,1000,9000000\n"
+TABLE = (
+    "name,time_us,flops,bytes\nslow,100,1000,1000000\nidle-ish,400,1000,9000000\n"
+    "near,100,1000,167500000\n"
+)
 ON = ("--device", "h100-sxm")
 
 
@@ -25,7 +28,9 @@ def test_json_has_the_documented_keys(table: Path) -> None:
     assert {
         "id", "rule", "ops", "lever", "observed", "predicted", "confidence", "verify", "source",
         "title", "why", "try", "formula",
+        "group", "kind", "in_plan", "hypothetical", "changes_results", "measured",
     } <= set(one)  # fmt: skip
+    assert found["first"]["title"] == one["title"]
     assert {
         "time_us", "saving_us", "saving_if_alone_us", "at_roof_saving_us", "range_us", "limited_by",
     } == set(one["predicted"])  # fmt: skip

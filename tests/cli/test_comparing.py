@@ -37,6 +37,21 @@ def test_json_has_the_documented_keys_and_terms_that_add_up(captures: list[Path]
         assert {"a", "b", "tier", "change_us", "terms"} <= set(op)
 
 
+def test_of_is_what_both_sides_are_of(captures: list[Path]) -> None:
+    found = json.loads(run("compare", *captures, "--of", "capture", "-f", "json").stdout)
+    for side, path in zip("ab", captures, strict=True):
+        page = json.loads(run("analyze", path, "--of", "capture", "-f", "json").stdout)["subject"]
+        told = found["subjects"][side]
+        assert {name: page[name] for name in told if name in page} == {
+            name: told[name] for name in told if name in page
+        }
+        assert found[f"{side}_us"] == page["time_us"]
+    text = run("compare", *captures, "--of", "capture").stdout.decode()
+    assert "Of                    Capture, from the first operation" in text
+    rows = json.loads(run("series", *captures, "--of", "capture", "-f", "json").stdout)["runs"]
+    assert [one["time_us"] for one in rows] == [found["a_us"], found["b_us"]]
+
+
 def test_text_and_markdown_say_the_change_first(captures: list[Path]) -> None:
     text = run("compare", *captures).stdout.decode()
     assert " time in these captures" in text.splitlines()[0]

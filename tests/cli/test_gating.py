@@ -40,6 +40,20 @@ def test_the_same_capture_passes(baseline: Path) -> None:
     assert "exact.roof_time" in said
 
 
+def test_of_is_what_a_check_is_of(baseline: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.json"
+    run("baseline", "save", whole, SAME, "--of", "kernels", *GIVEN)
+    (tmp_path / "roofline.toml").write_text("[verdict]\nidle = 1.0\n[exact]\nflops = '0%'\n")
+    budget = ("--budget", tmp_path / "roofline.toml", *GIVEN)
+    done = run("check", SAME, "--against", whole, "--of", "kernels", "--json", *budget)
+    found = json.loads(done.stdout)
+    assert (found["unit"], found["verdict"]) == ("capture", "passed")
+    assert {one["rule"] for one in found["rules"]} == {"exact.flops", "verdict.idle"}
+    refused("check", SAME, "--against", baseline, "--of", "kernels", "--unit", "step", *GIVEN)
+    unknown = run("check", SAME, "--against", baseline, "--of", "step:99", *GIVEN)
+    assert f"{SAME.name} has no step:99; its times are of: Step, mean of" in unknown.stderr.decode()
+
+
 def test_a_lost_fusion_fails_with_rule_and_source_line(baseline: Path) -> None:
     said = run("check", CHANGED, "--against", baseline, *GIVEN, code=1).stdout.decode()
     assert said.startswith("Check failed: ")

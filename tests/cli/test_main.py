@@ -17,6 +17,7 @@ import pytest
 import roofline
 from roofline.cli.main import main
 from tests.tools.generate_xspace import Config, write_profile
+from tests.tools.make_rocprof_folder import workload
 
 HEAVY = ("fastapi", "starlette", "uvicorn", "pandas", "plotly", "pydantic", "jinja2", "structlog")
 
@@ -135,6 +136,30 @@ def test_missing_file_is_named_in_every_format(tmp_path: Path, output_format: st
 
 def test_folder_is_told_apart(tmp_path: Path) -> None:
     assert "is a folder" in refused("analyze", tmp_path)
+
+
+def test_a_folder_of_rocprof_compute_is_its_workload(tmp_path: Path) -> None:
+    """In the folder itself or the one below, with what the profiler leaves beside its tables."""
+    below = tmp_path / "solver" / "MI200"
+    below.mkdir(parents=True)
+    for name, content in workload().items():
+        (below / name).write_text(content)
+    (below / "log.txt").write_text("INFO ROCProfiler")
+    (below / "pmc_kernel_top.csv").write_text("Kernel_Name,Count,Sum(ns)\nk,1,5\n")
+    (below / "empirRoof_gpu-ALL_fp32.pdf").write_bytes(b"%PDF-1.4")
+    (below / "perfmon").mkdir()
+    (below / "perfmon" / "pmc_perf_0.txt").write_text("pmc: SQ_WAVES")
+    shown = [run("analyze", folder).stdout for folder in (below, below.parent)]
+    assert shown[0] == shown[1]
+    assert "Every kernel ran several times" in shown[0].decode()
+    assert "skipped" not in shown[0].decode()
+
+    again = tmp_path / "solver" / "MI300X_A1"
+    again.mkdir()
+    (again / "pmc_perf.csv").write_text(workload()["pmc_perf.csv"])
+    said = refused("analyze", below.parent)
+    assert "holds 2 workloads of rocprof-compute: MI200, MI300X_A1." in said
+    assert "Name one of them." in said
 
 
 def test_unknown_format_is_a_usage_error(hosts: list[Path]) -> None:

@@ -67,6 +67,9 @@ def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]) 
     sent = run("--server", server.url, "--json", "--title", "T", "--tag", "a", *hosts)
     answer = json.loads(sent.stdout)
     assert answer["delete_token"]
+    named = run("--server", server.url, "--of", "serving:decode.32", *hosts).stdout.strip()
+    assert named.startswith(f"{server.url}/p/")
+    assert named.endswith("?of=serving:decode.32")
     assert (answer["title"], answer["tags"], answer["state"]) == ("T", ["a"], "ready")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roofline.cli import watch
-from roofline.cli.upload import Receiver
+from roofline.cli.upload import Receiver, Upload
 from roofline.cli.watch import Watched
 from roofline.errors import UploadRejectedError
 
@@ -58,9 +58,9 @@ def test_run_is_sent_again_only_where_the_server_was_not_reached(
         raise UploadRejectedError("No.", remedy="Look.") from outcomes.pop(0)
 
     monkeypatch.setattr("roofline.cli.upload.send", refuse)
-    run = (write(tmp_path / "1.json"),)
+    run = Upload(files=(write(tmp_path / "1.json"),), title="t")
     receiver = Receiver("http://127.0.0.1:1")
-    assert not watch._sent(run, "t", (), receiver)
+    assert not watch._sent(run, receiver, None)
     assert "tried again" in capfd.readouterr().out
-    assert watch._sent(run, "t", (), receiver)
+    assert watch._sent(run, receiver, None)
     assert "1.json was not sent: No. Look.\n" in capfd.readouterr().out

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from roofline.compare.attribution import Costs, attribute, log_mean, regrouped
@@ -104,6 +104,8 @@ _worked = st.fixed_dictionaries(
 
 @given(_worked, _worked)
 def test_work_traffic_and_peaks_are_shapley_values(a: dict[str, Any], b: dict[str, Any]) -> None:
+    # Equal counts of FLOPs by other units are a change of peaks: see below.
+    assume(not math.isclose(sum(a["flop"]), sum(b["flop"]), rel_tol=1e-6))
     weight = float(log_mean(np.array([b["time_us"]]), np.array([a["time_us"]]))[0])
     terms = terms_of(a, b)
     expected = [weight * value for value in _by_orders(a, b)]
@@ -135,6 +137,26 @@ def test_another_device_is_peaks_and_closeness() -> None:
     assert terms["peaks"] == pytest.approx((280 - 400) / math.log(0.7) * math.log(2 / 3.35))
     assert terms["closeness"] > 0
     assert terms["work"] == terms["traffic"] == 0.0
+
+
+_UNITS = {"flop_peaks": (156e6, 19.5e6), "bytes_peaks": (2e6,), "is_known": True}
+_TF32 = {"calls": 1.0, "flop": (4e9, 0.0), "bytes": (1e6,), "time_us": 40.0, **_UNITS}
+
+
+def test_the_same_flops_on_a_slower_unit_are_peaks() -> None:
+    """TF32 at 156 TFLOP/s on one side, fp32 at 19.5 on the other: not "FLOPs per call"."""
+    after = {**_TF32, "flop": (0.0, 4e9), "time_us": 320.0}
+    terms = terms_of(_TF32, after)
+    assert terms["peaks"] == pytest.approx(280.0, rel=1e-12)
+    assert terms["work"] == terms["traffic"] == terms["calls"] == 0.0
+    assert terms["closeness"] == pytest.approx(0.0, abs=1e-9)
+    assert terms_of(after, _TF32)["peaks"] == pytest.approx(-280.0, rel=1e-12)
+
+
+def test_half_the_flops_on_a_slower_unit_are_work() -> None:
+    terms = terms_of(_TF32, {**_TF32, "flop": (0.0, 2e9), "time_us": 160.0})
+    assert terms["work"] == pytest.approx(120.0, rel=1e-12)
+    assert terms["peaks"] == 0.0
 
 
 def test_an_operation_without_time_before_is_closeness_alone() -> None:

@@ -15,8 +15,9 @@ from roofline.compare.gate.budget import DEFAULT, Budget, read_budget
 from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report, check
 from roofline.compare.gate.confirm import captures_to_confirm, confirmed, unsuspected
 from roofline.compare.gate.rules import Result
-from roofline.compare.run import STEP, Run
+from roofline.compare.run import STEP, Run, RunSubject
 from roofline.errors import BadViewError, CorruptProfileError, SettingsError
+from roofline.exports.gate import explain, report_to_text
 from tests.compare.runs import Row, make_run
 
 TODAY = date(2026, 6, 15)
@@ -274,6 +275,7 @@ def test_a_unit_that_a_capture_lacks_is_refused() -> None:
         ("[exakt]\n", "exact"),
         ("[gate]\nagaints = 'x'", "against"),
         ("[time]\nsteps = 1", "step"),
+        ("[verdict]\nidl = 1", "idle"),
         ("[[op]]\nmatch = 'path:*'\nrooftime = '+1%'", "roof_time"),
         ("[[accept]]\nrul = 'x'", "rule"),
     ],
@@ -302,6 +304,11 @@ def test_unknown_keys_are_errors_with_the_nearest_spelling(text: str, said: str)
         "[[accept]]\nrule = 'x'\nreason = 'y'\nuntil = 'soon'",
         "[time]\nstep = { max_regress = '3%', captures = 2 }",
         "[gate]\nunit = 'day'",
+        "[verdict]\nclass = 'slow'",
+        "[verdict]\nclass = []",
+        "[verdict]\nclass = 3",
+        "[verdict]\nratio = '+1%'",
+        "[verdict]\nidle = { level = 'warn' }",
         "[gate]\nagainst = 3",
     ],
 )
@@ -378,3 +385,57 @@ def test_nothing_is_confirmed_that_fails_anyway_or_is_of_another_machine() -> No
     assert captures_to_confirm(check(slow, kept, DEFAULT, today=TODAY), kept, DEFAULT) == 0
     other = [make_run([replace(row, time_us=99.0) for row in ROWS], device="Other")] * 3
     assert captures_to_confirm(check(other, kept, DEFAULT, today=TODAY), kept, DEFAULT) == 0
+
+
+FACTS = RunSubject(
+    of="step", kind="step", label="Step 6", unit_word="a step", time_us=100.0, floor_us=40.0,
+    roof_ratio=0.5, known_ratio=0.9, idle_ratio=0.1, verdict="bound", ceiling="hbm", ratio=0.55,
+    is_counted=False,
+)  # fmt: skip
+
+
+def _judged(text: str, facts: RunSubject | None, base: RunSubject | None = None) -> Report:
+    run, old = (
+        replace(one, units={STEP: replace(one.units[STEP], subject=subject)})
+        for one, subject in ((make_run(ROWS), facts), (make_run(ROWS), base))
+    )
+    baseline = None if base is None else baseline_of([old])
+    return check([run], baseline, _budget(text), today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "state"),
+    [
+        ('class = "bound"', "verdict.class", "passed"),
+        ('class = ["bound", "serving"]', "verdict.class", "passed"),
+        ('class = "idle"', "verdict.class", "broken"),
+        ("ratio = { min = 0.5 }", "verdict.ratio", "passed"),
+        ("ratio = { min = 0.6 }", "verdict.ratio", "broken"),
+        ("idle = 0.10", "verdict.idle", "passed"),
+        ("idle = { max = 0.09, level = 'warn' }", "verdict.idle", "broken"),
+    ],
+)
+def test_rules_on_the_verdict_hold_a_value_against_its_limit(
+    text: str, rule: str, state: str
+) -> None:
+    report = _judged(f"[verdict]\n{text}", FACTS)
+    assert _result(report, rule).state == state
+    is_warning = "warn" in text
+    assert report.status == (BROKEN if state == "broken" and not is_warning else PASSED)
+
+
+def test_rules_on_the_verdict_say_both_classes_and_what_is_allowed() -> None:
+    idle = replace(FACTS, verdict="idle", ceiling="", ratio=None, idle_ratio=0.8)
+    report = _judged('[verdict]\nclass = ["bound", "mixed"]\nratio = { min = 0.1 }', idle, FACTS)
+    found = _result(report, "verdict.class")
+    assert (found.base, found.new, found.limit) == ("bound", "idle", "bound or mixed")
+    assert _result(report, "verdict.ratio").state == "inconclusive"
+    lines = report_to_text(report).splitlines()
+    row = next(line for line in lines if "verdict.class" in line)
+    assert row.split() == ["FAIL", "verdict.class", "bound", "idle", "bound", "or", "mixed"]
+    assert "class of the verdict" in (explain(report, "verdict.class") or "")
+
+
+def test_a_verdict_that_was_not_stored_is_inconclusive() -> None:
+    report = _judged("[verdict]\nidle = 0.5", None)
+    assert (report.status, report.results[0].state) == (INCONCLUSIVE, "inconclusive")

@@ -303,3 +303,20 @@ def test_devices_of_the_documents_are_in_the_catalogue() -> None:
     names = {quoted or plain for quoted, plain in found} - {"this-machine"}
     assert len(names) > 3
     assert not [name for name in names if not name.startswith("-") and find(name) is None]
+
+
+@pytest.mark.parametrize(
+    ("part_id", "tflops"),
+    [
+        ("mi210", 45.26),
+        ("mi250", 45.26),  # of one of two dies
+        ("mi250x", 47.87),
+        ("mi300a", 122.6),
+        ("mi300x", 163.4),
+        ("mi325x", 163.4),
+        ("mi355x", 157.3),
+    ],
+)
+def test_matrix_cores_of_amd_multiply_fp32(part_id: str, tflops: float) -> None:
+    peaks = {peak.unit: peak.gflops for peak in known(part_of(part_id)).compute()}
+    assert peaks[ComputeUnit.MATRIX_FP32] / 1000 == pytest.approx(tflops, rel=1e-3)

@@ -1,13 +1,12 @@
 """Products over chips, convolutions, gathers, tiles and fused chains, against sums by hand."""
 
-from math import ceil
+from math import ceil, prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.errors import BadViewError
-from roofline.estimate import formulas
 from roofline.estimate.document import estimate_document, estimate_text
 from roofline.estimate.forms import FORMS, crossing, filled, intensity
 from roofline.estimate.on_device import estimate
@@ -19,9 +18,8 @@ def test_two_chips_are_bound_by_arithmetic_from_the_crossover_on() -> None:
     found = estimate_document(estimate("distributed-matmul", "128x7880x8192", "tpu-v5e"))
     assert found["thresholds"] == {"contracted": pytest.approx(2 * 197e12 / 50e9)}
     assert found["time_us"]["link"] == pytest.approx(found["time_us"]["compute"])
-    by_hand = formulas.distributed_matmul(128, 7880, 8192, 197e12, 50e9).seconds
-    assert found["time_us"]["link"] == pytest.approx(by_hand["link"] * 1e6)
-    assert found["time_us"]["compute"] == pytest.approx(by_hand["math"] * 1e6)
+    assert found["time_us"]["link"] == pytest.approx(2 * 128 * 8192 / 50e9 * 1e6)
+    assert found["time_us"]["compute"] == pytest.approx(128 * 7880 * 8192 / 197e12 * 1e6)
     assert set(found["bytes"]) == {"hbm", "link"}
 
 
@@ -75,7 +73,7 @@ def test_a_chain_moves_its_bytes_once() -> None:
     found = estimate_document(estimate("chain", "16384x16384", "tpu-v7x", options))
     assert found["bytes"]["hbm"] == 2**30
     assert found["unfused"]["bytes"] == 2**32
-    assert found["unfused"]["speed_up"] == pytest.approx(formulas.fusion_speed_up(8, 2))
+    assert found["unfused"]["speed_up"] == pytest.approx(8 / 2)
     heavy = estimate_document(
         estimate("chain", "512x512", "tpu-v7x", Options(flops_per_element=99))
     )
@@ -102,9 +100,8 @@ def test_tiles_load_what_the_formula_says(
     options = Options(tile="x".join(map(str, block)))
     found = estimate_document(estimate("matmul", f"{m}x{k}x{n}", "tpu-v5e", options))
     steps = ceil(m / bm), ceil(n / bn), ceil(k / bk)
-    by_hand = formulas.tiled_matmul(block, steps)
-    assert found["tiles"]["bytes"] == by_hand.bytes
-    assert found["padded_flops"] == by_hand.flop >= found["flops"]
+    assert found["tiles"]["bytes"] == prod(steps) * (bm * bk + bk * bn) * 2
+    assert found["padded_flops"] == 2 * prod(steps) * prod(block) >= found["flops"]
     assert found["tiles"]["waves"] is None, "the catalogue has no number of matrix units"
 
 

@@ -107,4 +107,4 @@ def test_checks_are_in_every_form() -> None:
     assert (lever["id"], lever["state"], lever["hit_ratio"]) == ("lever", "held", 1.0)
     for form in ("text", "markdown"):
         said = " ".join(render_comparison(found, form).decode().split())
-        assert "Lever: the model holds. 1 operation changed work" in said
+        assert "Lever: yes. 1 operation changed work" in said

@@ -14,6 +14,7 @@ from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.library.samples import Sample, find_samples
 from roofline.model.categories import is_container
+from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from tests.builders import analysed
 from tests.moving import moving
@@ -81,6 +82,16 @@ def test_paths_and_shapes_survive_the_round_trip(tmp_path: Path) -> None:
     for name in ("framework_path", "operands", "results"):
         assert getattr(after, name) == getattr(before, name)
     assert '"framework_path":""' not in (tmp_path / "e.json").read_text("utf-8")
+
+
+def test_busy_shares_survive_the_round_trip(tmp_path: Path) -> None:
+    table = tmp_path / "busy.csv"
+    table.write_text("name,time_us,flops,bytes,busy.l1,busy.issue\na,3,8,4,97.9,\nb,2,8,4,,16.8\n")
+    first = read(table)
+    before, after = first.profile.ops, again(first, tmp_path / "e.json").profile.ops
+    assert list(after.busy_ps) == [Ceiling.L1, Ceiling.ISSUE]
+    for ceiling, busy_ps in before.busy_ps.items():
+        np.testing.assert_allclose(after.busy_ps[ceiling], busy_ps, rtol=1e-12)
 
 
 def test_infeed_may_be_left_out(tmp_path: Path) -> None:

@@ -64,7 +64,9 @@ CLOCKS = ("compute", *(level.value for level in LEVELS))
 CSV_CLOCKS = [f"{key}_clock_us" for key in CLOCKS]
 # Columns of the CSV that are lists or objects in JSON.
 CSV_PEAKS = ["bound_peak_gflops", "bound_peak_gbs", "bound_peak_origin"]
-CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS, *CSV_PEAKS]
+NEAREST = ("class", "ceiling", "ratio", "useful_ratio", "why")
+CSV_NEAREST = [f"nearest_{key}" for key in NEAREST]
+CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS, *CSV_PEAKS, *CSV_NEAREST]
 OP_KEYS = MEASURED | {
     "t_min_us",
     "t_max_us",
@@ -72,6 +74,10 @@ OP_KEYS = MEASURED | {
     "at_ridge",
     "rank",
     "name",
+    "width_us",
+    "needed_us",
+    "gain_us",
+    "part",
     "category",
     "program_id",
     "program",
@@ -123,6 +129,8 @@ def test_document_has_its_sections() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert list(document) == [
         "schema",
+        "subject",
+        "verdict",
         "profile",
         "device",
         "roofs",
@@ -139,11 +147,10 @@ def test_document_has_its_sections() -> None:
         "serving",
         "budget",
         "transfers",
-        "largest_saving",
     ]
     assert document["transfers"] == []
-    parts = document["budget"]["capture"]["parts"]
-    assert sum(part["time_us"] for part in parts) == document["budget"]["capture"]["total_us"]
+    budget, subject = document["budget"], document["subject"]
+    assert sum(budget["parts"].values()) == budget["total_us"] == subject["time_us"]
 
 
 # Without infeed both have the same ops; with it they have not; no name of an op may be lost.
@@ -166,7 +173,8 @@ def test_what_is_stored_of_both_views_is_what_each_alone_gives(table: str, idle_
 def test_every_op_has_every_key() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
-    assert all(set(op) == OP_KEYS | {"shapes", "dtypes", "clocks"} for op in document["ops"])
+    objects = {"shapes", "dtypes", "clocks", "nearest", "busy"}
+    assert all(set(op) == OP_KEYS | objects for op in document["ops"])
 
 
 def test_every_op_says_how_long_its_work_takes_where_that_is_known() -> None:
@@ -325,6 +333,9 @@ def test_records_are_those_of_the_document_with_flat_clocks() -> None:
     for op in ops:
         assert (op.pop("shapes"), op.pop("dtypes")) == (None, [])
         op.update(zip(CSV_CLOCKS, op.pop("clocks").values(), strict=True))
+        nearest = op.pop("nearest")
+        assert (nearest.pop("also"), op.pop("busy")) == ([], {})
+        op.update({f"nearest_{key}": value for key, value in nearest.items()})
         op.update(operands=None, results=None, dtypes=None if op["name"] == "IDLE" else "")
     records = op_records(analysis, include_infeed_outfeed=True)
     for record in records:
@@ -371,7 +382,7 @@ def test_csv_and_notebook_have_every_op_where_the_page_lists_a_thousand() -> Non
 def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
     analysis = analysed(OPS, idle_us=200)
     header, *rows = read_csv(analysis)
-    objects = {"shapes", "dtypes", "clocks"}
+    objects = {"shapes", "dtypes", "clocks", "nearest", "busy"}
     keys = [key for key in exported(analysis)["ops"][0] if key not in objects]
     assert header == [*keys, *CSV_ONLY]
     assert [row[1] for row in rows] == ["matmul", "IDLE", "pallas", "feed"]

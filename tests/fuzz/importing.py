@@ -13,6 +13,7 @@ from unicodedata import category
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.errors import RooflineError
+from roofline.exports.answering import answer_of
 from roofline.exports.render import render
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
@@ -89,7 +90,7 @@ def _import(given: Sequence[SourceFile], scratch: Path, *, is_drawn: bool) -> No
 def _draw(analysis: RooflineAnalysis) -> None:
     """Page, drawer, downloads and the terminal's text, each of which a strict reader must read."""
     identity = PageIdentity(id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1})
-    for document in (build_page(analysis, identity), *op_details(analysis)):
+    for document in (build_page(analysis, answer_of(analysis), identity), *op_details(analysis)):
         json.loads(document, parse_constant=_refuse)
     for form in ("json", "generic"):
         json.loads(render(analysis, form, infeed=True), parse_constant=_refuse)

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from roofline.analysis.subjects.budget import budget_of
+from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.op_columns import Bools
 from roofline.model.profile import Profile
-from roofline.model.timeline import WHOLE_CAPTURE, Timeline
+from roofline.model.timeline import WHOLE_CAPTURE, CoreTimes, Timeline
+from roofline.model.units import PS_PER_US
 from roofline.pipeline import analyse_files
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
@@ -175,12 +179,11 @@ def test_transfers_are_as_expected(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*TPU, *KINETO, *GPU])
 def test_parts_add_up_to_the_whole(name: str) -> None:
-    budgets = analyse_files([file_of(name)]).budgets
-    assert budgets is not None
-    for budget in (budgets.capture, budgets.step):
+    analysis = analyse_files([file_of(name)])
+    for of in ("capture", None):
+        budget = budget_of(analysis, choose(analysis, of))
         if budget is not None:
-            total = sum(part.time_us for part in budget.parts)
-            assert total == pytest.approx(budget.total_us, rel=1e-9)
+            assert sum(budget.parts.values()) == pytest.approx(budget.total_us, rel=1e-9)
 
 
 def test_hosts_of_one_program_keep_their_cores() -> None:
@@ -240,27 +243,29 @@ LAUNCHES = {
 }
 
 
+def whole_capture(name: str) -> tuple[CoreTimes, Bools]:
+    """The times of all cores, and which rows are of the whole capture."""
+    timeline = analyse_files([file_of(name)]).profile.timeline
+    assert timeline is not None
+    return timeline.times, timeline.times.scope == WHOLE_CAPTURE
+
+
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_idle_time_tells_how_much_waited_for_a_launch(name: str) -> None:
-    budgets = analyse_files([file_of(name)]).budgets
-    part = budgets.capture.part("idle") if budgets else None
-    assert part is not None
-    assert part.idle is not None
-    found = (part.time_us, part.idle.waiting_for_launch_us)
-    assert found == pytest.approx(LAUNCHES[name], rel=1e-6)
-    assert part.idle.unknown_launch_us == 0
+    times, whole = whole_capture(name)
+    found = (times.idle_ps[whole].mean(), times.idle.waiting_for_launch_ps[whole].mean())
+    assert np.array(found) / PS_PER_US == pytest.approx(LAUNCHES[name], rel=1e-6)
+    assert times.idle.unknown_launch_ps[whole].mean() == 0
 
 
 def test_inference_is_idle_at_its_start() -> None:
-    budgets = analyse_files([file_of("profiles__tpu-v6e-inference")]).budgets
-    part = budgets.capture.part("idle") if budgets else None
-    assert part is not None
-    assert part.idle is not None
-    assert part.idle.longest_start_us == pytest.approx(14.061e6, rel=1e-4)
-    assert part.idle.start_idle_us == pytest.approx(part.time_us)
-    assert part.idle.waiting_for_launch_us is None
+    times, whole = whole_capture("profiles__tpu-v6e-inference")
+    idle = times.idle
+    assert idle.start_ps[whole].max() / PS_PER_US == pytest.approx(14.061e6, rel=1e-4)
+    assert idle.start_idle_ps[whole].mean() == pytest.approx(times.idle_ps[whole].mean())
+    assert np.isnan(idle.waiting_for_launch_ps[whole]).all()
     # Mean over cores of the events `barrier-cores` that begin after a core's first op.
-    assert part.idle.barrier_us == pytest.approx(21_376.9, rel=1e-5)
+    assert idle.barrier_ps[whole].mean() / PS_PER_US == pytest.approx(21_376.9, rel=1e-5)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")

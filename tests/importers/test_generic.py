@@ -26,6 +26,7 @@ from roofline.importers.generic.template import TEMPLATES
 from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
@@ -577,3 +578,46 @@ def test_an_unknown_level_drops_that_level_and_not_the_kernel(read: Callable[...
     profile = read(document(kernels=kernels))
     assert profile.ops.traffic_bytes[MemoryLevel.HBM].tolist() == [1_000_000]
     assert "“attic”" in note(profile, "levels-left-out")
+
+
+def test_busy_shares_of_units(read: Callable[..., Profile]) -> None:
+    profile = read(
+        "name,time_us,flops,bytes,busy.l1,Busy.Shared pipe [%],busy.issue\n"
+        "a,1,8,4,97.9,12 %,100.04\na,3,8,4,50,,-\nb,2,8,4,,,\n"
+    )
+    busy = profile.ops.busy_ps
+    assert list(busy) == [Ceiling.L1, Ceiling.ISSUE, Ceiling.SHARED_PIPE]
+    assert busy[Ceiling.L1][0] == pytest.approx(0.979e6 + 1.5e6)
+    # Less than half of the time of "a" has this share; rounding is no more than all of the time.
+    assert np.isnan(busy[Ceiling.SHARED_PIPE]).all()
+    assert np.isnan(busy[Ceiling.ISSUE]).all()
+    assert np.isnan(busy[Ceiling.L1][1])
+    assert not profile.diagnostics
+
+
+def test_busy_shares_alone_are_enough(read: Callable[..., Profile]) -> None:
+    profile = read("name,time_us,busy.l1\na,2,98\n")
+    assert profile.ops.busy_ps[Ceiling.L1].tolist() == pytest.approx([1.96e6])
+    text = json.dumps([{"name": "a", "time": "2 us", "busy": {"l1": 98, "issue": "16.8 %"}}])
+    busy = read(text).ops.busy_ps
+    assert busy[Ceiling.L1].tolist() == pytest.approx([1.96e6])
+    assert busy[Ceiling.ISSUE].tolist() == pytest.approx([0.336e6])
+    of_key = read('[{"name": "a", "time": 2e-6, "busy.l1": {"value": 98, "unit": "%"}}]')
+    assert of_key.ops.busy_ps[Ceiling.L1].tolist() == pytest.approx([1.96e6])
+
+
+def test_impossible_busy_shares_are_named(read: Callable[..., Profile]) -> None:
+    with pytest.raises(CorruptProfileError, match=r"“busy\.l9” names no unit") as caught:
+        read("name,time_us,flops,busy.l9\na,2,1,98\n")
+    assert "shared_pipe" in caught.value.remedy
+    profile = read("name,time_us,flops,busy.l1\na,2,1,98\nb,2,1,101\nc,2,1,-1\nd,2,1,much\n")
+    assert profile.ops.name == ("a",)
+    message = note(profile, "rows-left-out")
+    assert "line 3: a busy share is not between 0 and 100 %" in message
+    assert "line 4: a busy share is not between 0 and 100 %" in message
+    assert "line 5, column busy.l1: “much” is not a number" in message
+    kernel = {"name": "a", "time": 1, "flops": 1}
+    profile = read(json.dumps([{**kernel, "busy": {"l9": 1}}, kernel]))
+    assert "kernel 1: “l9” is not a unit that can be busy" in note(profile, "rows-left-out")
+    # A column of that name alone says nothing about a unit: it stays a tag.
+    assert read("name,time_us,flops,busy\na,2,1,98\n").ops.busy_ps == {}

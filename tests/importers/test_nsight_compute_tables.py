@@ -15,6 +15,7 @@ from roofline.importers.nsight_compute.tables import read_tables, starts_like_te
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from tests.tools import make_ncu_samples as ncu
@@ -199,7 +200,7 @@ def test_grid_stream_and_device_of_a_row(tmp_path: Path) -> None:
 
 
 def test_details_page_gives_time_and_bandwidth(tmp_path: Path) -> None:
-    """Labels instead of metric names: time and DRAM throughput are there, FLOPs are not."""
+    """Labels instead of metric names: time, bytes of DRAM and shares are there, FLOPs are not."""
     keys = '"0","1","a.out","127.0.0.1","k(int)","1","7","(32, 1, 1)","(8, 1, 1)","0","8.6"'
     text = "\n".join(
         [
@@ -215,7 +216,8 @@ def test_details_page_gives_time_and_bandwidth(tmp_path: Path) -> None:
     found = profile(tmp_path, text)
     assert found.ops.time_ps[0] == 659_060_000
     assert found.ops.bytes_accessed[0] == pytest.approx(417.20e9 * 659.06e-6, rel=1e-6)
-    assert any(d.code == "no-flop-counters" for d in found.diagnostics)
+    assert found.ops.busy_ps[Ceiling.MEMORY_OTHER][0] == pytest.approx(0.6577 * 659_060_000)
+    assert any(d.code == "busy-without-flops" for d in found.diagnostics)
 
 
 def test_short_numbers_are_announced(tmp_path: Path) -> None:

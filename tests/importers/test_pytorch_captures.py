@@ -314,3 +314,91 @@ def test_real_servers(server: tuple[str, str], kernels: int, label: str, tmp_pat
     assert (graphs.kernels, graphs.aligned) == (kernels, kernels)
     assert [one.label for one in graphs.captures] == [label]
     assert not graphs.left
+
+
+def rehearsed(tokens: int, layers: int = 2) -> KinetoTrace:
+    """A capture that also replays its graph once, and ran a kernel of its own before."""
+    trace = capture(tokens, layers)
+    trace.call("aten::zeros", [((4,), FP32)], ("warm_up_kernel", 7.0))
+    trace.graph(*LAYER * layers, call="hipGraphLaunch")
+    return trace
+
+
+def of_rank(trace: KinetoTrace, number: int, host: str = "") -> KinetoTrace:
+    trace.header["distributedInfo"] = {"backend": "nccl", "rank": number}
+    if host:
+        trace.header["host_name"] = host
+    return trace
+
+
+@pytest.mark.parametrize("is_capture_first", [True, False])
+@pytest.mark.parametrize("ranks", [(), (0, 0)], ids=["no rank", "same rank"])
+def test_a_capture_that_also_replays_is_a_capture(
+    ranks: tuple[int, ...], is_capture_first: bool, tmp_path: Path
+) -> None:
+    """6,264 kernels, as a diffusion model replays them: one GPU on one host, with its times."""
+    pair = [rehearsed(8, layers=1044), replay(LAYER * 1044, LAYER * 1044)]
+    for trace, number in zip(pair, ranks, strict=False):
+        of_rank(trace, number)
+    profile = profile_of(tmp_path, *(pair if is_capture_first else reversed(pair)))
+    assert profile.graphs is not None
+    assert (profile.graphs.kernels, profile.graphs.aligned) == (6264, 6264)
+    assert (profile.device.core_count, profile.host_count) == (1, 1)
+    assert "warm_up_kernel" not in profile.ops.name
+    assert profile.ops.time_ps.sum() == 2088 * 15 * 10**6
+    assert profile.ops.occurrences[row(profile, "aten::mm")] == 2088
+
+
+def test_ranks_that_record_and_replay_are_hosts(tmp_path: Path) -> None:
+    """Each explains its own kernels: none is the capture of another."""
+    profile = profile_of(tmp_path, rehearsed(8), rehearsed(8))
+    assert profile.graphs is not None
+    assert profile.graphs.aligned == profile.graphs.kernels == 12
+    assert (profile.device.core_count, profile.host_count) == (2, 2)
+
+
+def test_of_several_ranks_each_has_the_captures_of_its_own(tmp_path: Path) -> None:
+    """A file of another rank is a host, and not the capture of the replays of this one."""
+    files = [
+        of_rank(rehearsed(8), 0),
+        of_rank(replay(LAYER * 2), 0),
+        of_rank(rehearsed(8), 1),
+    ]
+    profile = profile_of(tmp_path, *files)
+    assert (profile.device.core_count, profile.host_count) == (2, 2)
+    assert [(host.rank, host.core_count) for host in profile.hosts] == [(0, 1), (0, 0), (1, 1)]
+    assert profile.graphs is not None
+    assert profile.graphs.aligned == profile.graphs.kernels == 12
+
+
+def test_files_that_replay_something_else_are_hosts(tmp_path: Path) -> None:
+    other = (("other_kernel", 1.0), ("another_kernel", 1.0))
+    profile = profile_of(tmp_path, rehearsed(8), replay(other))
+    assert (profile.device.core_count, profile.host_count) == (2, 2)
+
+
+def test_a_capture_that_only_its_annotation_marks_is_read_first(tmp_path: Path) -> None:
+    marked = rehearsed(8)
+    calls = {"hipStreamBeginCapture", "hipStreamEndCapture"}
+    marked.events = [one for one in marked.events if one["name"] not in calls]
+    profile = profile_of(tmp_path, replay(LAYER * 2), marked)
+    assert profile.graphs is not None
+    assert profile.graphs.aligned == 6
+    assert profile.host_count == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "hosts"),
+    [
+        (("node1",) * 3, 1),
+        (("node1", "node2", "node1"), 2),
+        (("localhost",) * 3, 3),
+        (("",) * 3, 3),
+    ],
+)
+def test_ranks_of_one_machine_are_one_host(
+    names: tuple[str, ...], hosts: int, tmp_path: Path
+) -> None:
+    files = [of_rank(replay(LAYER), number, name) for number, name in enumerate(names)]
+    profile = profile_of(tmp_path, *files)
+    assert (profile.device.core_count, profile.host_count) == (3, hosts)

@@ -18,6 +18,8 @@ from tests.tools import damage
 from tests.tools.make_kineto_traces import KinetoTrace, h100_training, mi300x_rank
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "samples" / "pytorch"
+# Not a trace but a graph of operators: one document, which is read whole or not at all.
+ONE_DOCUMENT = {"execution_trace_linear.json.gz"}
 
 
 @pytest.fixture(scope="module")
@@ -135,4 +137,4 @@ def test_real_traces_damaged(name: str, tmp_path: Path) -> None:
     for k, damaged in enumerate([*damage.cuts(data, 6), *damage.flips(data, 6)]):
         path.write_bytes(damaged)
         error = damage.outcome([path])
-        assert error is None or k < 6, error
+        assert error is None or k < 6 or name in ONE_DOCUMENT, error

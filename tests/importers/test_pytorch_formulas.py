@@ -1,4 +1,4 @@
-"""FLOPs and bytes of operators from shapes, units from kernel names; values worked out by hand."""
+"""FLOPs and bytes of operators from shapes; values worked out by hand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,8 @@ import pytest
 
 from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.pytorch.words import operator_category, unit_of
+from roofline.importers.pytorch.words import operator_category
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.model.compute import ComputeUnit
 
 FP32, BF16 = "float", "c10::BFloat16"
 
@@ -190,29 +189,6 @@ def test_damaged_shapes_are_no_tensors(
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kernel", "unit"),
-    [
-        ("fp32", "ampere_sgemm_128x64_tn", ComputeUnit.VECTOR_FP32),
-        ("fp32", "cutlass_80_tensorop_s1688gemm_128x64", ComputeUnit.MATRIX_TF32),
-        ("fp32", "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", ComputeUnit.MATRIX_TF32),
-        ("fp32", "nvjet_sst_64x64", None),
-        ("fp32", "Cijk_Alik_Bljk_SB_Bias_MT64x16x32_MI16x16x1_SN", ComputeUnit.MATRIX_FP32),
-        ("fp32", "Cijk_Alik_Bljk_SB_MT64x16x32_SN", ComputeUnit.VECTOR_FP32),
-        ("fp16", "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8", ComputeUnit.MATRIX_FP16),
-        ("int8", "Cijk_Alik_Bljk_I8II_BH_MI16x16x64", ComputeUnit.MATRIX_INT8),
-        ("bf16", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn", ComputeUnit.MATRIX_BF16),
-        ("fp16", "gemvNSP_kernel", None),
-        ("fp8", "sm90_xmma_gemm_e4m3bf16_e4m3f32", ComputeUnit.MATRIX_FP8),
-        ("fp64", "cutlass_80_tensorop_d884gemm", ComputeUnit.MATRIX_FP64),
-        ("fp64", "volta_dgemm_64x64_nn", ComputeUnit.VECTOR_FP64),
-        ("", "gemm", None),
-    ],
-)
-def test_units(dtype: str, kernel: str, unit: ComputeUnit | None) -> None:
-    assert unit_of(dtype, kernel) is unit
-
-
-@pytest.mark.parametrize(
     ("operator", "kernel", "category"),
     [
         ("aten::addmm", "", "matmul"),
@@ -220,7 +196,9 @@ def test_units(dtype: str, kernel: str, unit: ComputeUnit | None) -> None:
         ("aten::native_layer_norm", "", "normalisation"),
         ("aten::_scaled_dot_product_flash_attention", "", "attention"),
         ("aten::mul", "", "elementwise"),
-        ("aten::normal_", "", "other"),
+        ("aten::normal_", "", "random numbers"),
+        ("aten::bernoulli_", "", "random numbers"),
+        ("aten::fill_", "", "copy"),
         ("c10d::broadcast_", "", "communication"),
         ("aten::_fused_adamw_", "", "optimizer"),
         ("custom::thing", "void at::native::vectorized_elementwise_kernel<4>", "elementwise"),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.pytorch.words import unit_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Profile
 from tests.importers.kineto_profiles import minimal_profile, needs_shared, row, shared_profile
@@ -220,7 +220,8 @@ def test_two_numbers_in_each_byte() -> None:
     fp4 = "c10::Float4_e2m1fn_x2"
     found = call("aten::_scaled_mm", ([16, 32], fp4), ([32, 8], fp4), values=["", "", "", "15"])
     assert found.flop == 2 * 16 * 64 * 8
-    assert unit_of(found.dtype, "cutlass3x_sm100_bstensorop") is ComputeUnit.MATRIX_FP4
+    b200 = matrix_precisions("sm_100", "NVIDIA B200", [])
+    assert unit_of(found.dtype, "cutlass3x_sm100_bstensorop", b200) is ComputeUnit.MATRIX_FP4
     raw = call("_C::cutlass_scaled_fp4_mm", ([16, 8], HALF), ([16, 32], BYTE), ([8, 32], BYTE))
     assert raw.flop == found.flop
     assert raw.dtype == "fp4"

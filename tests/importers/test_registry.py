@@ -37,7 +37,7 @@ def test_a_format_adds_its_detail_to_the_label() -> None:
 
 def test_only_formats_that_xprof_reads_see_its_mistakes() -> None:
     mirrors = [one for one in registry.IMPORTERS if isinstance(one, MirrorsXprof)]
-    assert names_of(mirrors) == ["xspace"]
+    assert names_of(mirrors) == ["xspace", "xprof_export"]
     ours, theirs = read(TABLE), read(TABLE, xprof_compat=True)
     assert (ours.ops.name, ours.time_ps) == (theirs.ops.name, theirs.time_ps)
 

@@ -31,7 +31,7 @@ from tests.tools.make_rocprof_folder import GEMM, REDUCE, STENCIL, dispatch, tab
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_profiles" / "rocprof_compute" / "mi250x-solver"
 SHARED = ROOT.parent / "shared" / "samples" / "rocprof_compute" / "vcopy_MI200"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 
 
 def read(folder: Path, *names: str) -> Profile:
@@ -153,6 +153,29 @@ def test_rounded_timestamps_are_no_times(stamp: str, tmp_path: Path) -> None:
     assert np.isnan(analysis.ops.measures.roofline_efficiency_ratio[0])
 
 
+def test_times_with_fractions_of_a_nanosecond_are_times(tmp_path: Path) -> None:
+    rows = [
+        {**dispatch(k, GEMM), "Start_Timestamp": begin, "End_Timestamp": end}
+        for k, (begin, end) in enumerate(
+            [
+                # The mean over passes: 17 digits, one more than a float holds.
+                ("44838038521504.0", "44838038564618.766"),
+                ("44838038600000.25", "44838038600001"),
+                ("4.4838038700000E+13", "4.4838038700002E+13"),
+            ]
+        )
+    ]
+    profile = read(written(tmp_path / "w", {"pmc_perf.csv": table(rows)}))
+    assert profile.launches is not None
+    assert profile.launches.time_ps.tolist() == [43_114_766, 750, 2_000]
+    assert "time-unknown" not in {note.code for note in profile.diagnostics}
+
+
+def test_ends_that_were_rounded_apart_are_no_times(tmp_path: Path) -> None:
+    folder = edited(tmp_path / "w", Start_Timestamp="8.1097E+14", End_Timestamp="8.1098E+14")
+    assert read(folder).ops.time_ps.tolist() == [0]
+
+
 def test_timestamps_file_helps_out(tmp_path: Path) -> None:
     folder = edited(tmp_path / "w", Start_Timestamp="8.1E+14", End_Timestamp="8.1E+14")
     times = {"Dispatch_ID": "0", "Kernel_Name": "k", "Start_Timestamp": "5", "End_Timestamp": "25"}
@@ -203,6 +226,12 @@ def test_counters_of_single_channels_are_added_up(tmp_path: Path) -> None:
     for name in ("TCC_EA_RDREQ", "TCC_EA_RDREQ_32B", "TCC_EA_WRREQ", "TCC_EA_WRREQ_64B"):
         whole = int(row.pop(f"{name}_sum"))
         row |= {f"{name}[0]": str(whole // 2), f"{name}[1]": str(whole - whole // 2)}
+    ops = read(written(tmp_path / "w", {"pmc_perf.csv": table([row])})).ops
+    assert int(ops.traffic_bytes[MemoryLevel.HBM][0]) == REDUCE.read_bytes + REDUCE.write_bytes
+
+
+def test_a_sum_wins_over_its_channels(tmp_path: Path) -> None:
+    row = {"TCC_EA_RDREQ[0]": "1", **dispatch(0, REDUCE), "TCC_EA_RDREQ[1]": "1"}
     ops = read(written(tmp_path / "w", {"pmc_perf.csv": table([row])})).ops
     assert int(ops.traffic_bytes[MemoryLevel.HBM][0]) == REDUCE.read_bytes + REDUCE.write_bytes
 

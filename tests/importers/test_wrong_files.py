@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import pickle
 import struct
 import tarfile
 import zipfile
@@ -46,6 +47,12 @@ EVENTS = (
 )
 CORE = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x04\x00\x3e\x00" + bytes(40)
 LIBRARY = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00" + bytes(40)
+# As `torch.cuda.memory._dump_snapshot` pickles what the allocator knows.
+_ALLOCATOR = {
+    "segments": [{"device": 0, "address": 1 << 40, "total_size": 2 << 20, "blocks": []}],
+    "device_traces": [[]],
+}
+SNAPSHOT, OLD_SNAPSHOT = (pickle.dumps(_ALLOCATOR, protocol) for protocol in (4, 2))
 PICKLE = b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94."
 TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
 SAFE = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
@@ -74,7 +81,9 @@ FILES = {
     "nsys": (b"NVIDIA Tegra Profiler Report 2025@1.\n\x0b", "of Nsight Systems", "ncu --set"),
     "nsys sqlite": (NSYS_TABLE, "an SQLite export of Nsight Systems", "ncu --set roofline"),
     "sqlite": (SQLITE, "an SQLite database", "CSV"),
-    "pickle": (PICKLE, "a Python pickle", "weights"),
+    "pickle": (PICKLE, "a Python pickle", "profile a run of the program"),
+    "snapshot": (SNAPSHOT, "a memory snapshot of PyTorch", "allocations of memory"),
+    "old snapshot": (OLD_SNAPSHOT, "a memory snapshot of PyTorch", "export_chrome_trace"),
     "torch": (TORCH, "a PyTorch checkpoint", "weights"),
     "safetensors": (SAFETENSORS, "a safetensors checkpoint", "weights"),
     "numpy": (b"\x93NUMPY\x01\x00v\x00{'descr'", "a NumPy array", "template csv"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
+from roofline.analysis.knowledge import coverage
 from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.errors import (
@@ -20,6 +21,7 @@ from roofline.errors import (
     RooflineError,
     UploadRejectedError,
 )
+from roofline.exports.answering import answer_of
 from roofline.exports.text import describe
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
@@ -37,7 +39,7 @@ from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stat
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_profiles" / "xprof_export"
 SHARED = ROOT.parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 
 GPU_CSV = SAMPLES / "a100-roofline_model.csv"
 TPU_JSON = SAMPLES / "v5e-roofline_model.json"
@@ -190,6 +192,17 @@ def test_ops_that_the_table_does_not_list_are_named(tmp_path: Path) -> None:
     assert "45.4 % of the FLOPs" in note.message
 
 
+@pytest.mark.parametrize("lost", ["cublas-gemm.7", "cublas-gemm.7 gemm_fusion_dot.12"])
+def test_the_export_says_which_part_of_the_time_it_lists(lost: str, tmp_path: Path) -> None:
+    """Of a whole table, what no op took is idle time: the part that is listed is not stated."""
+    assert coverage(read(GPU_CSV)) is None
+    rows = GPU_CSV.read_text().splitlines(keepends=True)
+    kept = "".join(row for row in rows if not any(name in row for name in lost.split()))
+    profile = read(written(tmp_path / "t.csv", kept))
+    listed_us = float(profile.ops.self_time_ps.sum()) / 1e6
+    assert coverage(profile) == pytest.approx(listed_us / 5951.75)
+
+
 def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path: Path) -> None:
     tables = gpu_tables()
     ids = [column["id"] for column in tables[0]["cols"]]
@@ -312,7 +325,7 @@ def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture() -> None:
         at = analysis.ops.name.index("input_transpose_fusion")
         shares.append(float(analysis.ops.measures.roofline_efficiency_ratio[at]))
     analysis = page(export)
-    said = describe(analysis, analysis.with_infeed)
+    said = describe(analysis, analysis.with_infeed, answer_of(analysis))
     assert "What a profile of XProf export of roofline_model cannot know" in said
     assert "leaves results in tuples" in " ".join(said.split())
     assert shares[0] == pytest.approx(0.599, abs=0.001)
@@ -407,6 +420,48 @@ def test_the_program_of_the_export_is_what_xprof_shows(suffix: str) -> None:
     }
     for name, value in found.items():
         assert value == pytest.approx(total[name], rel=1e-8 if suffix == "csv" else 1e-5), name
+
+
+def on_gpus(tmp_path: Path, cores: int, *occurrences: int) -> Path:
+    """An export of a machine with `cores` GPUs, whose operations ran so many times."""
+    table = gpu_tables()[0]
+    at = {column["id"]: k for k, column in enumerate(table["cols"])}
+    counts = iter(occurrences)
+    for row in table["rows"]:
+        cells = row["c"]
+        cells[at["total_time_per_core"]]["v"] = cells[at["total_time"]]["v"] / cores
+        if cells[at["operation"]]["v"] not in ("Program", "IDLE"):
+            cells[at["occurrences"]]["v"] = next(counts, occurrences[-1])
+    return written(tmp_path / f"{cores}_{occurrences[0]}.csv", as_csv(table))
+
+
+def test_gpus_that_ran_nothing_are_not_in_the_mean(tmp_path: Path) -> None:
+    """One GPU of eight worked for 6 ms: that is not 0.74 ms on each."""
+    path = on_gpus(tmp_path, 8, 1)
+    profile = read(path)
+    assert profile.device.core_count == profile.hosts[0].core_count == 1
+    total = page(profile).with_infeed.program.measures
+    assert total.total_time_per_core_us[0] == pytest.approx(5951.75)
+    (note,) = [one for one in profile.diagnostics if one.code == "gpus-without-kernels"]
+    assert note.message.startswith("7 of 8 GPUs ran nothing")
+    as_xprof = import_profile([SourceFile(path)], xprof_compat=True)
+    assert as_xprof.device.core_count == 8
+    assert "gpus-without-kernels" not in {one.code for one in as_xprof.diagnostics}
+
+
+def test_only_gpus_that_certainly_rested_are_left_out(tmp_path: Path) -> None:
+    most = read(on_gpus(tmp_path, 8, 3, 2))
+    assert most.device.core_count == 3
+    assert any("At least 5 of 8 GPUs ran nothing" in one.message for one in most.diagnostics)
+    # Ten runs of each operation may be ten of one GPU or two of five: the rows do not tell.
+    assert read(on_gpus(tmp_path, 8, 10)).device.core_count == 8
+    assert read(on_gpus(tmp_path, 8, 0)).device.core_count == 8
+
+
+@needs_shared
+def test_real_export_of_eight_gpus_that_all_ran() -> None:
+    path = SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json"
+    assert read(path).device.core_count == 8
 
 
 @needs_shared

@@ -12,6 +12,7 @@ from hypothesis.strategies._internal.random import ArtificialRandom
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.subjects.choose import choose
 from roofline.devices import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
@@ -228,9 +229,7 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
     assert note.count == 2
     analysis = analysed(profile)
     idle_us = analysis.ops.self_time_per_core_us[analysis.ops.name.index("IDLE")]
-    assert analysis.budgets is not None
-    gaps = {"idle", "launch_gaps"}
-    assert idle_us == sum(p.time_us for p in analysis.budgets.capture.parts if p.id in gaps) == 1
+    assert idle_us == choose(analysis).parts.host_wait == 1
     theirs = import_profile([SourceFile(folder / "host_0.xplane.pb")], xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 6 * US)
 
@@ -246,10 +245,8 @@ def test_events_whose_metadata_is_lost_are_work_of_unknown_cost(folder: Path) ->
         [True, False],
     )
     assert profile.time_ps - profile.op_time_ps == 1 * US
-    budgets = analysed(profile).budgets
-    assert budgets is not None
-    parts = {part.id: part.time_us for part in budgets.capture.parts if part.time_us}
-    assert (parts["unknown"], parts["launch_gaps"]) == (3, 1)
+    parts = choose(analysed(profile)).parts
+    assert (parts.unknown, parts.host_wait) == (3, 1)
     theirs = import_profile([SourceFile(path)], xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 4 * US)
 

@@ -142,7 +142,7 @@ const viewOf = (ops) => ({
   beyond: { ops: 0, share_ratio: 0 },
   program: [],
   categories: [],
-  verdict: { headline: [], lead: [] },
+  verdict: { headline: [], do_first: [], lead: [] },
 });
 
 /**

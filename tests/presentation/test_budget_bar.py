@@ -1,6 +1,7 @@
 """The budget as it is shown: terms that add up as printed, and a part for every op."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.budget import budget_of, owners_of
+from roofline.analysis.subjects.choose import choose
+from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
-from roofline.presentation.budget_bar import BudgetBar, budget_bars, equation, whole_numbers
-from roofline.presentation.budget_parts import owners, owns
+from roofline.presentation.budget_bar import BudgetBar, budget_bars, whole_numbers
+from roofline.presentation.budget_parts import owns
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.shown import listed_ops
 
@@ -28,6 +32,11 @@ def training() -> RooflineAnalysis:
 @pytest.fixture(scope="module")
 def kineto() -> RooflineAnalysis:
     return analyse_files([SAMPLES / "pytorch" / "h100-training.json"])
+
+
+def page_of(analysis: RooflineAnalysis) -> dict[str, Any]:
+    identity = PageIdentity(id="p", created_at="2026-01-01T00:00:00Z")
+    return page_data(analysis, answer_of(analysis), identity)
 
 
 def amount(text: str) -> float:
@@ -49,44 +58,43 @@ def assert_adds_up(bar: BudgetBar) -> None:
 
 @pytest.mark.parametrize("profile", ["training", "kineto"])
 def test_terms_add_up_as_printed(profile: str, request: pytest.FixtureRequest) -> None:
-    bars = budget_bars(request.getfixturevalue(profile))
-    assert [bar.scope for bar in bars] == ["step", "capture"]
-    for bar in bars:
-        assert_adds_up(bar)
+    analysis = request.getfixturevalue(profile)
+    (bar,) = budget_bars(analysis, choose(analysis))
+    assert bar.unit_word == "a step"
+    assert_adds_up(bar)
 
 
 def test_every_listed_op_has_a_part(training: RooflineAnalysis) -> None:
-    assert training.budgets is not None
-    parts = [part.id for part in training.budgets.capture.parts]
-    found = owners(training, listed_ops(training))
-    assert {one for one in found if not any(owns(part, one) for part in parts)} == set()
-    assert {"work.hbm", "work.compute", "exposed.ici", "infeed_outfeed"} <= set(found)
+    subject = choose(training)
+    budget = budget_of(training, subject)
+    assert budget is not None
+    found = {one for one in owners_of(training, subject, listed_ops(training)) if one}
+    assert {one for one in found if not any(owns(part, one) for part in budget.parts)} == set()
+    assert {"work.hbm", "work.compute", "exposed.ici", "infeed_outfeed"} <= found
 
 
 def test_what_stays_lies_left_of_the_floor(training: RooflineAnalysis) -> None:
-    for bar in budget_bars(training):
-        gaps = [part for part in bar.parts if part.texture == "hatch"]
-        assert bar.floor_at == pytest.approx(min(part.x for part in gaps), abs=0.01)
+    (bar,) = budget_bars(training, choose(training))
+    gaps = [part for part in bar.parts if part.texture == "hatch"]
+    assert bar.floor_at == pytest.approx(min(part.x for part in gaps), abs=0.01)
 
 
 @needs_shared
 def test_the_sum_of_the_inference_run() -> None:
     analysis = analyse_files([SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"])
-    (bar,) = budget_bars(analysis)
-    assert equation(bar) == (
-        "90.9\u00a0s = 2.0 at the roof + 76.0 exposed host transfers + 12.2 idle + 0.7 other"
-    )
-    assert "Floor: 50.3\u00a0s would be left" in bar.notes[0]
+    (bar,) = budget_bars(analysis, choose(analysis))
+    said = [f"{term.amount} {term.label}" for term in bar.terms]
+    assert said == ["2.0 at its roofs", "76.0 waiting for host transfers", "0.8 other"]
+    assert (bar.total, bar.floor) == ("78.8", "50.3\u00a0s")
     assert_adds_up(bar)
 
 
 def test_page_data_have_budget_and_transfers(training: RooflineAnalysis) -> None:
-    page = page_data(training, PageIdentity(id="p", created_at="2026-01-01T00:00:00Z"))
-    for scope in ("capture", "step"):
-        budget = page["budget"][scope]
-        assert sum(part["time_us"] for part in budget["parts"]) == pytest.approx(
-            budget["total_us"], rel=1e-5
-        )
+    page = page_of(training)
+    budget = page["budget"]
+    assert sum(part["time_us"] for part in budget["parts"]) == pytest.approx(
+        budget["total_us"], rel=1e-5
+    )
     transfers = page["transfers"]
     assert len({len(column) for column in transfers.values()}) == 1
     costs = page["ops"]["columns"]["cost"]
@@ -96,20 +104,18 @@ def test_page_data_have_budget_and_transfers(training: RooflineAnalysis) -> None
 
 def test_a_profile_without_events_is_divided_by_its_ops() -> None:
     analysis = analyse_files([SAMPLES / "nsight_compute" / "a100-kernels.ncu-rep"])
-    page = page_data(analysis, PageIdentity(id="p", created_at="2026-01-01T00:00:00Z"))
-    capture = page["budget"]["capture"]
-    assert sum(part["time_us"] for part in capture["parts"]) == pytest.approx(capture["total_us"])
-    assert {part["id"].partition(".")[0] for part in capture["parts"]} == {"at_roof", "below_roof"}
-    assert [bar.scope for bar in budget_bars(analysis)] == ["capture"]
+    budget = page_of(analysis)["budget"]
+    assert sum(part["time_us"] for part in budget["parts"]) == pytest.approx(budget["total_us"])
+    assert {part["id"].partition(".")[0] for part in budget["parts"]} == {"at_roof", "below_roof"}
 
 
 @needs_shared
 def test_a_profile_without_times_has_no_budget() -> None:
     analysis = analyse_files([SHARED / "samples" / "minimal" / "kernels_without_times.csv"])
-    page = page_data(analysis, PageIdentity(id="p", created_at="2026-01-01T00:00:00Z"))
+    page = page_of(analysis)
     assert page["budget"] is None
     assert "part" not in page["ops"]["columns"]
-    assert budget_bars(analysis) == ()
+    assert budget_bars(analysis, choose(analysis)) == ()
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20), st.booleans())

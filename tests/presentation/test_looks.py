@@ -132,8 +132,8 @@ def test_columns_are_unique_and_explained(
     columns: Callable[..., tuple[Column, ...]], levels: tuple[MemoryLevel, ...]
 ) -> None:
     units = {unit: unit.label for unit in ComputeUnit}
-    clocks = [{"hbm": "HBM", "compute": "Compute"}] if columns is op_columns else []
-    found = columns(levels, units, "TensorCore", *clocks)
+    keys = [{"hbm": "HBM", "compute": "Compute"}, {"l1": "L1/TEX", "issue": "issue slots"}]
+    found = columns(levels, units, "TensorCore", *(keys if columns is op_columns else []))
     assert len({column.id for column in found}) == len(found)
     assert len({(column.label, column.sub) for column in found}) == len(found)
     assert all(column.help.endswith(".") for column in found)
@@ -141,14 +141,14 @@ def test_columns_are_unique_and_explained(
 
 
 def test_columns_name_the_core_as_the_device_does() -> None:
-    subs = {column.sub for column in op_columns((), {}, "GPU", {})}
+    subs = {column.sub for column in op_columns((), {}, "GPU", {}, {})}
     assert "per GPU" in subs
     assert not any("TensorCore" in sub for sub in subs)
 
 
 def test_only_the_main_memory_is_shown_at_first() -> None:
     shown = {
-        column.id for column in op_columns(tuple(MemoryLevel), {}, "core", {}) if column.default
+        column.id for column in op_columns(tuple(MemoryLevel), {}, "core", {}, {}) if column.default
     }
     assert "hbm_bandwidth_gibs" in shown
     assert not {"vmem_read_bandwidth_gibs", "cmem_write_bandwidth_gibs"} & shown

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
 from roofline.analysis.records import Cost
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.quantities import DASH, percent, quantity, share
+from roofline.presentation.quantities import DASH, NARROW, percent, quantity, share
 from roofline.presentation.sentences import SENTENCES, Number, Segment, plain_text, say
 from roofline.presentation.words import COST_LABELS, bound_words, page_words
 from tests.tools.golden_words import GOLDEN, document, written
@@ -40,11 +40,12 @@ def test_a_memory_of_two_words_is_what_the_program_is_bound_by() -> None:
 
 def test_slots_are_filled_with_numbers_words_and_sentences() -> None:
     link = Segment(kind="link", text="copy", filter={"cat": ["copy"]})
-    sentence = say("known_saving", link=link, of_time=say("known_alike", both=Number(0.5, "ratio")))
-    assert [one["kind"] for one in sentence] == ["plain", "link", "plain", "plain", "plain"]
-    assert plain_text(sentence).startswith("Largest known saving: copyFLOPs and bytes are known")
-    assert plain_text(say("ops_run", count=Number(1, "count"))) == "1 op runs"
-    assert plain_text(say("ops_run", count=Number(1200, "count"))) == "1,200 ops run"
+    known = say("stands_known", share=Number(0.5, "ratio"))
+    sentence = say("stands", share=link, known=known, bound="")
+    assert [one["kind"] for one in sentence] == ["plain", "link", *["plain"] * 6]
+    assert plain_text(sentence).replace(NARROW, " ") == "At copy of the roof (50 % known)."
+    smaller = [plain_text(say("advice_left_out", count=Number(n, "count"))) for n in (1, 1200)]
+    assert smaller == ["1 smaller one. ", "1,200 smaller ones. "]
 
 
 @pytest.mark.parametrize("unit", ["count", "bytes", "time_us", "gflops", "gibs", "gbs", "number"])

@@ -1,17 +1,22 @@
-"""The first sentence of every bundled sample, and of every real file beside the checkout.
+"""The first sentences of every bundled sample, and of every real file beside the checkout.
 
-`make headlines` prints them, to be read against the files: each must be true.
+`make headlines` prints them, with the largest busy share that the file itself has, to be read
+against the files: each must be true.
 """
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from roofline.analysis.records import RooflineAnalysis
 from roofline.errors import RooflineError
+from roofline.exports.answering import answer_of
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
-from roofline.presentation.sentences import plain_text
-from roofline.presentation.verdict import build_verdict
+from roofline.presentation.sentences import Segment, plain_text
+from roofline.presentation.verdict import lines_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
@@ -24,6 +29,7 @@ _REAL = (
     "samples/xprof_export/*.json",
     "samples/minimal/*.*",
 )
+_SPACE = [Segment(kind="plain", text=" ")]
 # Not profiles themselves: tables of a workload folder, and what an importer must give.
 _BESIDE = ("rocprof_compute", "expected.json")
 
@@ -46,10 +52,21 @@ def first_sentence(paths: list[Path]) -> str:
         analysis = analyse_files(paths)
     except RooflineError as error:
         return f"Error: {error.message}"
-    return plain_text(build_verdict(analysis, analysis.with_infeed).headline)
+    lines = lines_of(analysis, answer_of(analysis))
+    busy = largest_busy(analysis)
+    own = "" if busy is None else f" [busiest: {busy[0]}, {100 * busy[1]:.1f} %]"
+    return f"{plain_text([*lines.headline, *_SPACE, *lines.lead]).strip()}{own}"
+
+
+def largest_busy(analysis: RooflineAnalysis) -> tuple[str, float] | None:
+    """The busiest unit of all operations together, by the file's own counters."""
+    table = analysis.profile.ops
+    whole = float(table.time_ps.sum())
+    shares = {one.value: float(np.nansum(ps)) / whole for one, ps in table.busy_ps.items() if whole}
+    return max(shares.items(), key=lambda one: one[1]) if shares else None
 
 
 if __name__ == "__main__":
     for name, sentence in headlines():
-        sys.stdout.write(f"{name}: {sentence}.\n")
+        sys.stdout.write(f"{name}: {sentence}\n")
         sys.stdout.flush()

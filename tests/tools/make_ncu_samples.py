@@ -47,6 +47,7 @@ class Kernel:
     l2_bytes: int = 0
     l1_bytes: int = 0
     clock_ratio: float = 1.0  # short kernels end before the clocks have risen
+    busy: Mapping[str, float] = field(default_factory=dict)  # name of a share metric → per cent
     extra: Mapping[str, float | str] = field(default_factory=dict)
 
 
@@ -66,6 +67,13 @@ KERNELS = (
             dram_bytes=71_303_168,
             l2_bytes=1_090_519_040,
             l1_bytes=8_724_152_320,
+            busy={
+                "sm__inst_executed": 77.2,
+                "sm__pipe_fma_cycles_active": 76.4,
+                "sm__pipe_alu_cycles_active": 9.2,
+                "l1tex__data_pipe_lsu_wavefronts": 58.3,
+                "lts__t_sectors": 11.8,
+            },
         )
         for time_ns in (1_571_840, 1_568_224, 1_574_016)
     ),
@@ -80,6 +88,13 @@ KERNELS = (
         dram_bytes=167_772_160,
         l2_bytes=2_415_919_104,
         l1_bytes=4_831_838_208,
+        busy={
+            "sm__inst_executed": 31.5,
+            "sm__pipe_tensor_op_hmma_cycles_active": 74.2,
+            "sm__pipe_alu_cycles_active": 6.4,
+            "l1tex__data_pipe_lsu_wavefronts": 61.0,
+            "lts__t_sectors": 43.5,
+        },
     ),
     Kernel(
         name=STENCIL,
@@ -89,6 +104,12 @@ KERNELS = (
         dram_bytes=2_180_022_272,
         l2_bytes=3_623_878_656,
         l1_bytes=29_527_900_160,
+        busy={
+            "sm__inst_executed": 52.1,
+            "sm__pipe_fp64_cycles_active": 46.3,
+            "l1tex__data_pipe_lsu_wavefronts": 93.4,
+            "lts__t_sectors": 31.0,
+        },
     ),
     Kernel(
         name=SCALE,
@@ -99,6 +120,12 @@ KERNELS = (
         dram_bytes=536_870_912,
         l2_bytes=268_435_456,
         l1_bytes=268_435_456,
+        busy={
+            "sm__inst_executed": 14.2,
+            "sm__pipe_fma_cycles_active": 6.1,
+            "l1tex__data_pipe_lsu_wavefronts": 12.0,
+            "lts__t_sectors": 34.4,
+        },
     ),
     Kernel(
         name=REDUCE,
@@ -107,6 +134,12 @@ KERNELS = (
         dram_bytes=8_912_896,
         l2_bytes=16_777_216,
         l1_bytes=16_777_216,
+        busy={
+            "sm__inst_executed": 18.4,
+            "sm__pipe_alu_cycles_active": 12.1,
+            "l1tex__data_pipe_lsu_wavefronts": 21.3,
+            "lts__t_sectors": 41.0,
+        },
         clock_ratio=0.82,
     ),
 )
@@ -130,7 +163,6 @@ def collected(kernel: Kernel) -> dict[str, float | int | str]:
         "l1tex__m_xbar2l1tex_read_bytes.sum.per_second": kernel.l2_bytes / seconds,
         "derived__l1tex__lsu_writeback_bytes_mem_lg.sum.peak_sustained": float(L1_PER_CYCLE),
         "derived__l1tex__lsu_writeback_bytes_mem_lg.sum.per_second": kernel.l1_bytes / seconds,
-        "sm__throughput.avg.pct_of_peak_sustained_elapsed": 61.25,
         "launch__thread_count": float(kernel.grid[0] * kernel.block[0]),
         "breakdown:sm__throughput": "sm__inst_executed.avg, sm__pipe_alu_cycles_active.avg",
     }
@@ -143,7 +175,19 @@ def collected(kernel: Kernel) -> dict[str, float | int | str]:
             rate = kernel.instructions.get(letter + kind, 0) / seconds / sm_hz
             name = f"smsp__sass_thread_inst_executed_op_{letter}{kind}_pred_on"
             metrics[f"{name}.sum.per_cycle_elapsed"] = rate
-    return metrics | dict(kernel.extra)
+    return metrics | _shares(kernel, seconds, dram_hz) | dict(kernel.extra)
+
+
+def _shares(kernel: Kernel, seconds: float, dram_hz: float) -> dict[str, float]:
+    """Busy shares as the section SpeedOfLight collects them: units, DRAM, and both headlines."""
+    if not kernel.busy:
+        return {}
+    dram = 100 * kernel.dram_bytes / seconds / (DRAM_PER_CYCLE * dram_hz)
+    units = dict(kernel.busy) | {"gpu__dram_throughput": dram}
+    in_sm = [share for name, share in units.items() if name.startswith("sm__")]
+    outside = [share for name, share in units.items() if not name.startswith("sm__")]
+    units |= {"sm__throughput": max(in_sm), "gpu__compute_memory_throughput": max(outside)}
+    return {f"{name}.avg.pct_of_peak_sustained_elapsed": share for name, share in units.items()}
 
 
 # ------------------------------------------------------------------------------------------- report

@@ -1,4 +1,4 @@
-"""Advice on an analysis: what contradicts itself, or a plan of what would help."""
+"""Advice on an analysis: a plan of what would help, and what should be settled."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,87 +9,149 @@ from roofline.advice import thresholds as limit
 from roofline.advice.attention import score_candidates
 from roofline.advice.batching import batch_candidates
 from roofline.advice.chains import chains_of
-from roofline.advice.elsewhere import another_part, sharding
 from roofline.advice.findings import Advice, Candidate, Finding, Landing, Predicted
 from roofline.advice.fusion import fusion_candidates
-from roofline.advice.plan import Lever, after, greedy_plan, saving_us
+from roofline.advice.links import link_candidates
+from roofline.advice.plan import Lever, State, after, greedy_plan, saving_us
 from roofline.advice.rows import Rows, rows_of
 from roofline.advice.rules_of_ops import op_candidates
 from roofline.advice.rules_of_parts import part_candidates
+from roofline.advice.sharding import sharding
 from roofline.advice.validity import above_the_roof, costs_first, counted_more, recomputed
+from roofline.advice.waste import counted_candidates
 from roofline.advice.wrong_unit import wrong_unit
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import Subject
 
 _LANDINGS = 20
 """Points of a finding whose end is shown."""
 
-_OF_THE_WHOLE = frozenset({"W1", "C2"})
+_FORMATS = frozenset({"G5", "V5"})
+_OF_THE_WHOLE = frozenset({"C2"})
 
 
-def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
-    """Advice for the program of `analysis`, by what each finding adds to those before it.
+def advise(analysis: RooflineAnalysis, subject: Subject, target: float | None = None) -> Advice:
+    """Advice on a subject of `analysis`, by what each finding adds to those before it.
 
     `target` is the share of a roof that tuning is taken to reach, where it is not the rule's own.
     """
-    rows = rows_of(analysis, target)
+    rows = rows_of(analysis, subject, target)
     contradiction = above_the_roof(analysis, rows)
     candidates = list(_candidates(analysis, rows, limit.LEAST_SAVING * rows.total_us))
-    chains = chains_of(analysis, rows)
-    if contradiction is None:
-        has_peaks = bool(analysis.peaks.gflops or analysis.peaks.binding_gibs)
-        return replace(_planned(rows, candidates), chains=chains, has_peaks=has_peaks)
-    independent = [one for one in candidates if _is_independent(one, contradiction)]
-    only = Finding(of=contradiction, predicted=None)
-    return Advice(
-        state="contradicts",
-        unit=rows.unit,
-        now_us=rows.total_us,
-        after_us=rows.total_us,
-        floor_us=rows.floor_us,
-        findings=(only,),
-        left_out=0,
-        at_roof_us=_at_roof_now_us(rows),
-        waiting=_planned(rows, independent).findings,
-        chains=chains,
+    doubtful = () if contradiction is None else contradiction.ops
+    sure = [one for one in candidates if not _depends(one, doubtful)]
+    if contradiction is not None:
+        sure.append(contradiction)
+    found = _planned(rows, sure)
+    has_peaks = bool(analysis.peaks.gflops or analysis.peaks.binding_gibs)
+    return replace(
+        found,
+        waiting=len(candidates) + bool(doubtful) - len(sure),
+        doubtful=len(doubtful),
+        chains=chains_of(analysis, rows),
+        has_peaks=has_peaks,
     )
 
 
-def _is_independent(one: Candidate, contradiction: Candidate) -> bool:
-    """True for findings that say nothing of the ops whose work or peak is wrong."""
-    return one.rule not in _OF_THE_WHOLE and not set(one.ops) & set(contradiction.ops)
+def _depends(one: Candidate, doubtful: Sequence[int]) -> bool:
+    """True for findings about ops whose work or peak is wrong, or about all of the program."""
+    return bool(doubtful) and (one.rule in _OF_THE_WHOLE or bool(set(one.ops) & set(doubtful)))
 
 
 def _planned(rows: Rows, candidates: Sequence[Candidate]) -> Advice:
-    """The findings to settle first, the plan by what each adds, then the options."""
-    least_us = limit.LEAST_SAVING * rows.total_us
-    with_gain = [one for one in candidates if one.lever is not None]
-    levers = [one.lever for one in with_gain if one.lever is not None]
-    plan = greedy_plan(rows.state, levers, least_us)
-    planned = tuple(
-        Finding(of=with_gain[place], predicted=_predicted(rows, with_gain[place], saved_us))
-        for place, saved_us in zip(plan.order, plan.savings_us, strict=True)
-    )
-    others = [one for one in candidates if one.lever is None]
-    first = tuple(Finding(of=one, predicted=None) for one in others if one.gain is None)
-    options = sorted((one for one in others if one.gain), key=lambda one: -(one.gain or 0.0))
-    last = tuple(Finding(of=one, predicted=None) for one in options)
+    """The plan by what each adds, then what should be settled, then the options."""
+    with_lever = [one for one in candidates if one.lever is not None]
+    sure, instead = _largest_of_groups(rows, with_lever)
+    kept, end = _in_plan(rows, rows.state, [one for one in sure if not one.changes_results])
+    changing, end = _in_plan(rows, end, [one for one in sure if one.changes_results])
+    taken = {one.of.group for one in (*kept, *changing)}
+    assumed = [one for one in with_lever if one.is_hypothetical and one.group not in taken]
+    behind = [one for one in _alone(rows, instead) if one.of.group in taken]
+    keeping = [one for one in behind if not one.of.changes_results]
+    shown = [*_ordered([*kept, *_alone(rows, assumed)], keeping), *_ordered(changing, behind)]
+    shown += [one for one in behind if one not in shown]
+    others = [Finding(of=one, predicted=None) for one in candidates if one.lever is None]
+    options = sorted((one for one in others if one.of.gain), key=lambda one: -(one.of.gain or 0.0))
     return Advice(
-        state="plan" if planned or first else "nothing",
+        state="plan" if shown else "nothing",
         unit=rows.unit,
+        unit_word=rows.unit_word,
         now_us=rows.total_us,
-        after_us=float(plan.end.own_us.sum()),
+        after_us=float(end.own_us.sum()),
         floor_us=rows.floor_us,
-        findings=(*first, *planned, *last),
-        left_out=len(levers) - len(planned),
+        unknown_us=rows.unknown_us,
+        findings=(*shown, *(one for one in others if one.of.gain is None), *options),
+        left_out=len(with_lever) - len(shown),
         at_roof_us=_at_roof_now_us(rows),
     )
+
+
+def _largest_of_groups(
+    rows: Rows, candidates: Sequence[Candidate]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Of each group the finding that saves most, and the others; none with an assumed factor.
+
+    A shorter format of products stands behind what brings the same products nearer to their roof:
+    it changes results.
+    """
+    sure = [one for one in candidates if not one.is_hypothetical]
+    saved_us = {id(one): saving_us(rows.state, one.lever) for one in sure if one.lever}
+    ranked = sorted(sure, key=lambda one: (one.rule in _FORMATS, -saved_us[id(one)]))
+    best: dict[str, Candidate] = {}
+    for place, one in enumerate(ranked):
+        best.setdefault(one.group or str(place), one)
+    first = {id(one) for one in best.values()}
+    return [one for one in sure if id(one) in first], [one for one in sure if id(one) not in first]
+
+
+def _in_plan(
+    rows: Rows, start: State, candidates: Sequence[Candidate]
+) -> tuple[list[Finding], State]:
+    """The findings whose savings add up, the largest first, and the program after them."""
+    levers = [one.lever for one in candidates if one.lever is not None]
+    plan = greedy_plan(start, levers, limit.LEAST_SAVING * rows.total_us)
+    found = [
+        Finding(
+            of=candidates[place],
+            predicted=_predicted(rows, candidates[place], saved_us),
+            is_in_plan=True,
+        )
+        for place, saved_us in zip(plan.order, plan.savings_us, strict=True)
+    ]
+    return found, plan.end
+
+
+def _alone(rows: Rows, candidates: Sequence[Candidate]) -> Iterator[Finding]:
+    """Each finding with what it would save alone; none below 1 % of the time."""
+    for one in candidates:
+        saved_us = saving_us(rows.state, one.lever) if one.lever is not None else 0.0
+        if saved_us > limit.LEAST_SAVING * rows.total_us:
+            yield Finding(of=one, predicted=_predicted(rows, one, saved_us))
+
+
+def _ordered(findings: Sequence[Finding], instead: Sequence[Finding]) -> list[Finding]:
+    """By saving, another way to the same time behind the first; assumed savings count half."""
+
+    def saved_us(one: Finding) -> float:
+        assert one.predicted is not None  # only these are ordered
+        return one.predicted.saving_us * (0.5 if one.of.is_hypothetical else 1.0)
+
+    behind = sorted(instead, key=saved_us, reverse=True)
+    found: list[Finding] = []
+    for first in sorted(findings, key=saved_us, reverse=True):
+        group = [one for one in behind if one.of.group == first.of.group and first.is_in_plan]
+        found += [first, *group]
+    return found
 
 
 def _candidates(analysis: RooflineAnalysis, rows: Rows, least_us: float) -> Iterator[Candidate]:
     """Every rule that holds; rules that need more than the profile has stay silent."""
     yield from costs_first(analysis, rows)
+    if analysis.profile.is_host_only:
+        return  # nothing of the device was recorded
     yield from counted_more(analysis, rows)
     yield from wrong_unit(analysis, rows)
+    yield from link_candidates(analysis, rows)
     yield from part_candidates(analysis, rows)
     fusions = [
         one
@@ -102,10 +164,10 @@ def _candidates(analysis: RooflineAnalysis, rows: Rows, least_us: float) -> Iter
     yield from scores
     fused, told = ({op for one in found for op in one.ops} for found in (fusions, scores))
     yield from op_candidates(analysis, rows, fused, told)
+    yield from counted_candidates(analysis, rows, fused)
     yield from recomputed(analysis, rows)
     yield from batch_candidates(analysis, rows)
     yield from sharding(analysis, rows)
-    yield from another_part(analysis, rows)
 
 
 def _at_roof_now_us(rows: Rows) -> float:

@@ -104,6 +104,7 @@ def _option(rule: str, what: str, gain: float, time_us: float, **facts: float | 
         term="",
         confidence="medium" if rule in {"G3", "L3"} else "low",
         time_us=time_us,
+        changes_results=True,
         gain=gain,
         facts=facts,
     )
@@ -148,6 +149,7 @@ def _of_products(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
         factor=None,
         term="",
         confidence="medium",
+        changes_results=True,
         gain=gain,
         small=float(np.median(sizes)),
         large=float(np.median(most)),

@@ -1,5 +1,7 @@
 """Findings about ops, as candidates for the plan."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from roofline.advice.findings import Candidate, Confidence
@@ -17,12 +19,16 @@ def candidate_of(
     lever: Lever | None,
     *,
     what: str,
-    bound: str,
+    bound: str | None,
     resource: str,
     factor: float | None,
     term: str,
     confidence: Confidence,
     gain: float | None = None,
+    kind: str = "",
+    group: str = "",
+    is_hypothetical: bool = False,
+    changes_results: bool = False,
     **facts: float | str,
 ) -> Candidate:
     """The finding `rule` on `ops`, largest first; `what`, `bound` and the rest as `Candidate`."""
@@ -44,7 +50,45 @@ def candidate_of(
         time_us=float(own_us.sum()),
         also=tuple(sorted(beside)),
         gain=gain,
+        kind=kind,
+        group=group,
+        is_hypothetical=is_hypothetical,
+        changes_results=changes_results,
         facts={"calls": float(rows.calls[ops].sum()), **facts},
+    )
+
+
+def part_candidate(
+    rows: Rows,
+    rule: str,
+    names: tuple[str, ...],
+    kept: float,
+    *,
+    term: str,
+    what: str,
+    group: str,
+    ops: tuple[int, ...] = (),
+    kind: str = "",
+    is_measured: bool = False,
+    facts: Mapping[str, float] | None = None,
+) -> Candidate:
+    """The finding `rule` on parts of the time, of which the share `kept` is left."""
+    places = np.array([rows.row_of(name) for name in names], np.int64)
+    time_us = float(rows.state.own_us[places].sum())
+    return Candidate(
+        rule=rule,
+        ops=ops,
+        what=what,
+        resource=names[0],
+        factor=kept,
+        lever=Lever(rows=places, time_us=rows.state.own_us[places] * kept),
+        term=term,
+        confidence="low",
+        time_us=time_us,
+        kind=kind,
+        group=group,
+        is_measured=is_measured,
+        facts={"share": time_us / rows.total_us, **(facts or {})},
     )
 
 

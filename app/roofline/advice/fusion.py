@@ -22,6 +22,9 @@ from roofline.model.op_columns import I64
 _MEMORY_BOUND = frozenset({"M1", "M2", "L1", "L2", "S1"})
 _FUSED_AS_ONE = frozenset({"elementwise", "reduction", "copy", "normalization", "norm", "softmax"})
 _OPERATOR = "aten::"
+CHAIN = "producer and reader"
+"""What a finding on a chain of a program's graph is about: it has no module."""
+
 _FORMAT = re.compile(r"\b([a-z]+\d+)\[")
 
 
@@ -67,7 +70,7 @@ def fusion_candidates(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candid
     factors = _factors(analysis, saved)
     if factors:
         ops, left = np.array(list(factors), np.int64), np.array(list(factors.values()))
-        yield _candidate(rows, ops, left, "producer and reader", main)
+        yield _candidate(rows, ops, left, CHAIN, main)
 
 
 def _memory_bound(analysis: RooflineAnalysis, rows: Rows, main: MemoryLevel) -> set[int]:

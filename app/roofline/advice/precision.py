@@ -92,8 +92,9 @@ def _in_format(
         bound=bound,
         resource="peak",
         factor=ratio,
-        term="work",  # it moves to another unit, whose peak stays as it is
+        term="peaks",  # as many FLOPs by another unit
         confidence="medium",
+        changes_results=True,
         precision=unit.precision.value,
     )
 

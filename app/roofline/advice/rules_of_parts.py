@@ -1,120 +1,42 @@
-"""Findings about time that no op has: communication, idle time, infeed."""
+"""Findings about time that no op has and no link: idle time, infeed, slow cores."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from roofline.advice import thresholds as limit
-from roofline.advice.findings import Candidate, Confidence
+from roofline.advice.candidates import part_candidate
+from roofline.advice.findings import Candidate
 from roofline.advice.formulas import modified_z
-from roofline.advice.plan import Lever
-from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED, LAUNCH_GAPS, START, Rows
-from roofline.analysis.records import Cost, RooflineAnalysis
+from roofline.advice.op_kinds import is_graph_capture
+from roofline.advice.rows import IDLE, INFEED, Rows
+from roofline.analysis.records import RooflineAnalysis
 from roofline.model.device import DeviceKind
-from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.model.units import PS_PER_US
 
 
 def part_candidates(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
-    """C1, C3, C4, H1 and H2, as far as the profile tells."""
-    running_us = rows.total_us - rows.part_us(START)
-    yield from _communication(analysis, rows, running_us)
-    yield from _idle(rows, running_us)
-    if rows.part_us(INFEED) >= limit.INFEED * running_us > 0:
-        yield _part(rows, "H2", (INFEED,), 0.0, "transfers", "low", INFEED)
+    """C4, H1 and H2, as far as the profile tells."""
+    if _is_program(analysis):
+        yield from _waits(rows, "H1", IDLE, limit.IDLE, "idle")
+        yield from _waits(rows, "H2", INFEED, limit.INFEED, "transfers")
     yield from _stragglers(analysis)
 
 
-def _communication(
-    analysis: RooflineAnalysis, rows: Rows, running_us: float
-) -> Iterator[Candidate]:
-    exposed = [name for name in rows.parts if name.startswith(EXPOSED) or name == HOST]
-    is_gpu = analysis.device.kind is DeviceKind.GPU
-    least = limit.EXPOSED_GPU if is_gpu else limit.EXPOSED
-    is_bound = sum(map(rows.part_us, exposed)) >= least * (1 - 1e-9) * running_us > 0
-    for name in exposed:
-        ops, reached = _transfers(analysis, name)
-        term = "transfers" if name == HOST else "communication"
-        if is_bound:
-            kept = 1 - limit.HIDDEN
-            yield _part(rows, "C1", (name,), kept, term, "low", _link(name), ops=ops)
-        elif reached is not None and reached < (best := _best(analysis, name)):
-            kept = reached / best
-            yield _part(
-                rows, "C3", (name,), kept, term, "low", _link(name), ops=ops, reached=reached
-            )
+def _is_program(analysis: RooflineAnalysis) -> bool:
+    """False where the host's part in idle time is not in the profile: of kernels measured alone,
+    of a graph that was only recorded, and of programs on the host itself."""
+    has_host = analysis.device.kind is not DeviceKind.CPU
+    return has_host and len(analysis.profile.ops) > 1 and not is_graph_capture(analysis)
 
 
-def _best(analysis: RooflineAnalysis, part: str) -> float:
-    """The share of a link's peak below which C3 holds: 80 % of what is known to be reached."""
-    told = next(
-        (one.sustained for one in analysis.device.links if one.level.value == _link(part)), None
-    )
-    return limit.LINK_REACHED * (told.ratio if told is not None else 1.0)
-
-
-def _link(part: str) -> str:
-    return part.removeprefix(EXPOSED) if part != HOST else MemoryLevel.HOST.value
-
-
-def _transfers(analysis: RooflineAnalysis, part: str) -> tuple[tuple[int, ...], float | None]:
-    """Ops that wait for transfers over this link, by exposed time, and the share of its peak.
-
-    The share is that over all transfers whose rate is known and exact; `None` without any.
-    """
-    link = _link(part)
-    rows = [row for row in analysis.transfers.rows if (row.link or "unknown") == link]
-    rows.sort(key=lambda row: -row.exposed_us)
-    ops = tuple(dict.fromkeys(row.waits for row in rows if row.exposed_us > 0))
-    if not analysis.transfers.rows:
-        cost, moved = analysis.ops.cost, analysis.ops.moved.link
-        ops = tuple(
-            op
-            for op in range(len(analysis.profile.ops))
-            if cost[op] is Cost.TRANSFER and (moved[op] or "unknown") == link
+def _waits(rows: Rows, rule: str, name: str, least: float, term: str) -> Iterator[Candidate]:
+    """A wait that was measured, from its share of the time on."""
+    if rows.part_us(name) >= least * rows.total_us > 0:
+        yield part_candidate(
+            rows, rule, (name,), 0.0, term=term, what=name, group=name, is_measured=True
         )
-    exact = [
-        (row.bytes / row.peak_gbs, row.bytes / row.achieved_gbs)
-        for row in rows
-        if row.bytes and row.peak_gbs and row.achieved_gbs and not row.is_lower_bound
-    ]
-    took = sum(time for _, time in exact)
-    return ops, sum(least for least, _ in exact) / took if took else None
-
-
-def _idle(rows: Rows, running_us: float) -> Iterator[Candidate]:
-    names = tuple(name for name in (IDLE, LAUNCH_GAPS) if name in rows.parts)
-    if names and sum(map(rows.part_us, names)) >= limit.IDLE * running_us > 0:
-        yield _part(rows, "H1", names, 0.0, "idle", "low", IDLE)
-
-
-def _part(
-    rows: Rows,
-    rule: str,
-    names: tuple[str, ...],
-    kept: float,
-    term: str,
-    confidence: Confidence,
-    what: str,
-    *,
-    ops: tuple[int, ...] = (),
-    **facts: float | str,
-) -> Candidate:
-    places = np.array([rows.row_of(name) for name in names], np.int64)
-    time_us = float(rows.state.own_us[places].sum())
-    return Candidate(
-        rule=rule,
-        ops=ops,
-        what=what,
-        resource=names[0],
-        factor=kept,
-        lever=Lever(rows=places, time_us=rows.state.own_us[places] * kept),
-        term=term,
-        confidence=confidence,
-        time_us=time_us,
-        facts={"share": time_us / rows.total_us, **facts},
-    )
 
 
 def _stragglers(analysis: RooflineAnalysis) -> Iterator[Candidate]:

@@ -28,7 +28,10 @@ STRAGGLER_Z, STRAGGLER_LEAST = 3.5, 3
 """C4: modified z of a core's work, and the least number of cores."""
 
 FAR = 0.40
-"""L1, L2: below this share of every roof nothing that has a roof is the limit."""
+"""L1: below this share of every roof nothing that has a roof is the limit of a short call."""
+
+OF_USE, OF_USE_LATENCY = 0.80, 0.70
+"""W2: below this share of its use for the work a unit is wasted: a busy one, one that is not."""
 
 LAUNCH_US = 10.0
 """L1: a shorter call is bound by its launch."""
@@ -38,6 +41,9 @@ IDLE = 0.10
 
 INFEED = 0.10
 """H2: share of the time in infeed and outfeed."""
+
+TWO_WAYS = 0.10
+"""C5: the bytes of the lesser direction at the peak, as a share of the wait."""
 
 SERIAL = (0.9, 1.1)
 """O1: the time, as a share of all clocks one after the other."""
@@ -61,7 +67,7 @@ FILLED = 0.90
 """K1: below this share of full tiles and waves the filling is a finding of its own."""
 
 OPTION = 1.10
-"""C2, G3, G4, L3, W1: least gain of an option."""
+"""C2, G3, G4, L3: least gain of an option."""
 
 ACCEPTED, DRAFTS, DRAFT_COST = 0.8, 4, 0.1
 """G6: chance that a draft is accepted, drafts per step, cost of a draft relative to the model."""

@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.advice import thresholds as limit
 from roofline.advice.findings import Candidate
+from roofline.advice.op_kinds import is_graph_capture
 from roofline.advice.plan import Lever
 from roofline.advice.rows import Rows, commonest
-from roofline.analysis.capped import DOUBTFUL, impossible_share
-from roofline.analysis.causes import CAUSE_LABELS, Cause
+from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
+from roofline.analysis.impossible import impossible_share
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope
+from roofline.analysis.verdict import DOUBTFUL
 from roofline.model.op_columns import I64
 
-_TOLD = frozenset({Cost.TRANSFER, Cost.KNOWN, Cost.NO_FLOPS})
 _REMATERIALISED = ("rematted_computation", "checkpoint/remat", "/remat/")
 
 
@@ -27,7 +29,7 @@ def above_the_roof(analysis: RooflineAnalysis, rows: Rows) -> Candidate | None:
     impossible = [
         op
         for op in np.flatnonzero(over[: len(analysis.profile.ops)] > limit.IMPOSSIBLE).tolist()
-        if ops.above_roof[op] not in {None, Cause.ASYNCHRONOUS}
+        if ops.above_roof[op] not in {None, *EXPLAINED}
     ]
     chosen = np.array(sorted(impossible, key=lambda op: -rows.state.own_us[op]), np.int64)
     causes = [cause for op in chosen.tolist() if (cause := ops.above_roof[op]) is not None]
@@ -42,13 +44,26 @@ def costs_first(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
     count = len(analysis.profile.ops)
     own_us = rows.state.own_us[:count]
     unknown = np.array(rows.diagnoses.rule[:count], object) == "V7"
-    # Transfers have a link; where work is known, a peak is what is missing.
-    told = np.array([one in _TOLD for one in analysis.ops.cost[:count]], np.bool_)
-    chosen = np.flatnonzero(unknown & ~told & (own_us > 0))
+    # Where some of the work is known, a peak is what is missing.
+    uncounted = np.array([one is Cost.UNKNOWN for one in analysis.ops.cost[:count]], np.bool_)
+    chosen = np.flatnonzero(unknown & uncounted & (own_us > 0))
     busy_us = float(own_us.sum())
     if busy_us and float(own_us[chosen].sum()) > limit.UNKNOWN_COST * busy_us:
         chosen = chosen[np.argsort(-own_us[chosen], kind="stable")]
-        yield _flag(rows, "V7", chosen, "unknown cost", share=float(own_us[chosen].sum()) / busy_us)
+        share = float(own_us[chosen].sum()) / busy_us
+        flag = _flag(rows, "V7", chosen, "unknown cost", share=share)
+        yield replace(flag, kind=_missing(analysis, rows, chosen))
+
+
+def _missing(analysis: RooflineAnalysis, rows: Rows, ops: I64) -> str:
+    """What a capture lacks: the device, the replay of a graph, shapes; "" where it is the cost."""
+    if analysis.profile.is_host_only:
+        return "host_only"
+    if is_graph_capture(analysis):
+        return "capture"
+    own_us, operands = rows.state.own_us, analysis.profile.ops.operands
+    shapeless_us = sum(float(own_us[op]) for op in ops.tolist() if not operands[op])
+    return "no_shapes" if shapeless_us > 0.5 * float(own_us[ops].sum()) else ""
 
 
 def counted_more(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:

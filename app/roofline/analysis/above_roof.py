@@ -1,5 +1,6 @@
 """Ops above a roof: no op can be faster than the hardware, so each has a cause outside of it."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,13 @@ from roofline.analysis.context import Context
 from roofline.analysis.records import Bools, Measures
 from roofline.model.device import DeviceKind
 from roofline.model.op_columns import OpColumns
-from roofline.model.profile import Provenance
+from roofline.model.profile import OpTable, Provenance
 
 # A share of the roof up to here is 100 % and rounding.
 OVER = 1.0005
 # Of a launch this short, the clock's own steps are a large part.
 _SHORT_PS = 50_000
+_FEWER = re.compile("winograd|fft", re.IGNORECASE)
 _HALVES = ("-start", "-done")
 # Of such an op of a TPU (a Pallas kernel) the work is what its author says it is. On GPUs they are
 # mostly calls of libraries, whose work the compiler knows.
@@ -35,31 +37,49 @@ def causes_above_roof(context: Context, work: OpColumns) -> Causes:
     table = context.profile.ops
     launches = np.maximum(work.occurrences, 1).astype(np.float64)
     short = work.self_time_ps.astype(np.float64) < launches * _SHORT_PS
-    halves = [
-        _is_half(name, category) for name, category in zip(table.name, table.category, strict=True)
-    ]
-    kinds = list(zip((*table.category, ""), short.tolist(), (*halves, False), strict=True))
-    compute = {kind: _compute_cause(context, *kind[:2]) for kind in set(kinds)}
-    memory = {kind: _memory_cause(context, *kind) for kind in set(kinds)}
+    halves = halves_of(table).tolist()
+    fewer = _multiplies_less(context)
+    kinds = list(
+        zip((*table.category, ""), short.tolist(), (*halves, False), (*fewer, False), strict=True)
+    )
+    compute = {kind: _compute_cause(context, *kind[:2], kind[3]) for kind in set(kinds)}
+    memory = {kind: _memory_cause(context, *kind[:3]) for kind in set(kinds)}
     return Causes(tuple(compute[kind] for kind in kinds), tuple(memory[kind] for kind in kinds))
 
 
-def _is_half(name: str, category: str) -> bool:
-    """True for the start or the end of an asynchronous transfer, an op of its own in XLA."""
-    return category.endswith(_HALVES) or name.partition(".")[0].endswith(_HALVES)
+def halves_of(table: OpTable) -> Bools:
+    """Starts and ends of asynchronous transfers, which are ops of their own in XLA."""
+    rows = zip(table.name, table.category, strict=True)
+    found = [c.endswith(_HALVES) or n.partition(".")[0].endswith(_HALVES) for n, c in rows]
+    return np.array(found, np.bool_)
+
+
+def _multiplies_less(context: Context) -> list[bool]:
+    """Which ops ran a kernel that needs fewer multiplications than were counted from shapes.
+
+    Winograd's need 1 in 2.25 or 4 (Lavin and Gray, CVPR 2016). Of traces the long name lists the
+    kernels of an op; one that is a kernel has its name.
+    """
+    table = context.profile.ops
+    if context.profile.flop_provenance is not Provenance.ESTIMATED:
+        return [False] * len(table)
+    texts = zip(table.name, table.long_name, strict=True)
+    return [_FEWER.search(f"{name} {kernels}") is not None for name, kernels in texts]
 
 
 def _is_own(context: Context, category: str) -> bool:
     return category == _CUSTOM_CALL and context.profile.device.kind is DeviceKind.TPU
 
 
-def _compute_cause(context: Context, category: str, is_short: bool) -> Cause:
+def _compute_cause(context: Context, category: str, is_short: bool, multiplies_less: bool) -> Cause:
     """Why an op seems to do more FLOPs than the peak allows."""
     match context.profile.flop_provenance:
         case Provenance.MEASURED:
             return Cause.OTHER_RUN
         case Provenance.STATED:
             return Cause.STATED
+        case Provenance.ESTIMATED if multiplies_less:
+            return Cause.FEWER_MULTIPLICATIONS
         case Provenance.ESTIMATED:
             return Cause.MASKED if category == "attention" else Cause.FASTER_PRECISION
     if _is_own(context, category):

@@ -4,25 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from roofline.analysis.budget import budgets_of
 from roofline.analysis.context import Context, Oddities, peaks_of, time_scale
 from roofline.analysis.diagnose import diagnose, worded
-from roofline.analysis.knowledge import is_host_only
 from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
 from roofline.analysis.links import op_links
+from roofline.analysis.nearest import nearest_ops
 from roofline.analysis.ops import op_records, view_of
-from roofline.analysis.records import AnalysisOptions, OpRecords, RooflineAnalysis
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving import serving_records
-from roofline.analysis.table_budget import table_budgets
-from roofline.analysis.time_records import Budgets, TransferRecords
 from roofline.analysis.told_links import told_link, with_told_link
 from roofline.analysis.transfers import is_transfer, transfer_records
-from roofline.model.compute import ComputeUnit
+from roofline.analysis.undecided import units_held
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.profile import Profile
 from roofline.model.timeline import no_transfers
-from roofline.model.units import ps_to_us
 
 
 def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
@@ -40,12 +36,13 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         profile = with_link_traffic(profile, moves, own_links, transfers)
     links = op_links(profile, moves, own_links, transfers, device)
     levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
-    units = () if oddities.on else tuple(u for u in ComputeUnit if u in profile.ops.unit_flop)
+    units = () if oddities.on else units_held(profile.ops, peaks)
     shared = oddities.shared_memory_moves_hbm_bytes(device)
     context = Context(profile, device, peaks, levels, units, oddities)
     ops = op_records(context, links)
     with_infeed = view_of(context, ops, include=True)
-    found = diagnose(context, ops, with_infeed.program)
+    nearest = nearest_ops(context, ops)
+    found = diagnose(context, ops, with_infeed.program, nearest)
     return RooflineAnalysis(
         profile=profile,
         device=device,
@@ -58,26 +55,10 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         without_infeed=view_of(context, ops, include=False),
         time_scale_multiplier=time_scale(profile),
         diagnostics=(*map(worded, profile.diagnostics), *found),
-        budgets=_budgets(context, ops, transfers),
         transfers=transfers,
         serving=None if oddities.on else serving_records(context),
+        nearest=nearest,
     )
-
-
-def _budgets(context: Context, ops: OpRecords, transfers: TransferRecords) -> Budgets | None:
-    """How the time divides: by events where the profile has them, else by the table of ops.
-
-    XProf has no such division, so comparison mode has none. Neither has the host of an
-    accelerator: the device took another time for the work than the host to launch it.
-    """
-    if context.oddities.on or is_host_only(context.profile):
-        return None
-    timeline = context.profile.timeline
-    if timeline is None:
-        cores = max(context.device.core_count, 1)
-        program_us = ps_to_us(context.program_ps(include=True)) / cores
-        return table_budgets(ops, context.levels, program_us)
-    return budgets_of(timeline, ops, context.levels, transfers)
 
 
 def on_levels_of(profile: Profile, device: Device) -> Device:

@@ -1,4 +1,4 @@
-"""Why an op may seem to run above its roof: the causes, their names and one sentence for each.
+"""Why an op may seem to run above its roof, and why a cell of it is empty: one sentence for each.
 
 Apart from what finds them, so that a server has the words without loading NumPy.
 """
@@ -16,12 +16,36 @@ class Cause(StrEnum):
     OWN_ESTIMATE = "own_estimate"
     FASTER_PRECISION = "faster_precision"
     MASKED = "masked"
+    FEWER_MULTIPLICATIONS = "fewer_multiplications"
     OTHER_RUN = "other_run"
     STATED = "stated"
     SHORT = "short"
     LINK = "link"
 
 
+EXPLAINED = frozenset({Cause.ASYNCHRONOUS, Cause.FEWER_MULTIPLICATIONS})
+"""Causes that raise no doubt: the work is right, and the hardware did not have to do all of it in
+this op's time."""
+
+
+class NotShown(StrEnum):
+    """Why cells of an op are empty, although there is work and a time to divide it by."""
+
+    SHORT = "short"
+    ASYNCHRONOUS = "asynchronous"
+    IMPOSSIBLE = "impossible"
+    TRANSFER = "transfer"
+    CACHE_LINE = "cache_line"
+
+
+# "{time}" is the time of a call.
+WHY_NOT_SHOWN = {
+    NotShown.SHORT: "Not a rate: the op was measured for {time}.",
+    NotShown.ASYNCHRONOUS: "Not a rate: its bytes move in the time of other ops.",
+    NotShown.IMPOSSIBLE: "Not a rate: it would be more than 10 times its peak.",
+    NotShown.TRANSFER: "A link binds this op: it has no rate of a memory and no intensity.",
+    NotShown.CACHE_LINE: "Not an intensity: a call moves less than a line of a cache.",
+}
 # The name of the cause, and one sentence about the op.
 CAUSE_LABELS = {
     Cause.ASYNCHRONOUS: "asynchronous transfer",
@@ -31,6 +55,7 @@ CAUSE_LABELS = {
     Cause.OWN_ESTIMATE: "author’s estimate",
     Cause.FASTER_PRECISION: "faster precision",
     Cause.MASKED: "masked part",
+    Cause.FEWER_MULTIPLICATIONS: "fewer multiplications",
     Cause.OTHER_RUN: "another run",
     Cause.STATED: "as stated",
     Cause.SHORT: "too short to time",
@@ -48,6 +73,8 @@ WHY_ABOVE = {
     Cause.FASTER_PRECISION: "It runs at a faster precision than the peak’s, or its FLOPs are "
     "counted too high.",
     Cause.MASKED: "Its FLOPs are counted from shapes, and a mask leaves a part of them out.",
+    Cause.FEWER_MULTIPLICATIONS: "It computes a convolution with fewer multiplications than the "
+    "convolution has (Winograd or FFT), so it counts as 100 % of its roof.",
     Cause.OTHER_RUN: "Counters and time were taken in different runs, or the clock was above the "
     "peak’s.",
     Cause.STATED: "Check the units of its time and work in the file, and the peak.",

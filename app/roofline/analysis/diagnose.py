@@ -7,15 +7,21 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.above_roof import OVER
-from roofline.analysis.causes import CAUSE_LABELS
+from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED
+from roofline.analysis.cells import MOST_TIMES
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
 from roofline.analysis.diagnose_async import async_collectives
 from roofline.analysis.diagnose_links import ask_for_links
-from roofline.analysis.knowledge import is_host_only
-from roofline.analysis.records import Cost, OpRecords, ProgramPoints
-from roofline.model.device import CountedUnits, DeviceKind
+from roofline.analysis.nearest_records import NearestOps
+from roofline.analysis.records import UNDECIDED, Cost, OpRecords, ProgramPoints
+from roofline.model.ceilings import Ceiling
+from roofline.model.compute import UndecidedUnit
+from roofline.model.device import CountedUnits, DeviceKind, MemoryPeak, PeakOrigin
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
+
+DISAGREEMENT = 0.03
+"""A useful share may exceed the busy share of its unit by this much: clocks of two passes."""
 
 
 def worded(found: Diagnostic) -> Diagnostic:
@@ -26,7 +32,9 @@ def worded(found: Diagnostic) -> Diagnostic:
     return replace(found, message=f"Some {found.message}{times}")
 
 
-def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[Diagnostic]:
+def diagnose(
+    context: Context, ops: OpRecords, program: ProgramPoints, nearest: NearestOps
+) -> list[Diagnostic]:
     """Notes for the reader: unknown costs, work above the roof, differences from XProf.
 
     A message that is about several ops says how many itself; `count` repeats it as a number.
@@ -37,8 +45,10 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _unknown_costs(context, ops),
         _above_compute_peak(context, ops),
         _units_without_peak(context),
+        _undecided_units(context, ops),
         _above_memory_roof(ops),
         _above_memory_peak(context, program),
+        _counters_disagree(context, nearest),
         _lost_flags(context),
         _wrapped_time(context),
         _no_peaks(context),
@@ -91,8 +101,32 @@ def _units_without_peak(context: Context) -> Diagnostic | None:
     )
 
 
+def _undecided_units(context: Context, ops: OpRecords) -> Diagnostic | None:
+    """Work of one of several units, of which neither its element type nor a kernel's name tells."""
+    undecided = context.profile.ops.undecided_flop
+    count = int(sum((flop > 0).sum() for flop in undecided.values()))
+    if not count:
+        return None
+    names = [among for among, flop in undecided.items() if flop.any()]
+    units = {
+        unit.label for among in names if among is not UndecidedUnit.ANY for unit in among.units
+    }
+    between = f" ({', '.join(sorted(units))})" if units else ""
+    unbound = int((ops.measures.unit == UNDECIDED).sum())
+    op, share = ("op", "its share") if count == 1 else ("ops", "their shares")
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="unit-undecided",
+        message=f"The compute unit of {count:,} {op} is not known{between}, so {share} of the "
+        f"compute roof has two ends. For {unbound:,} the bound depends on it and is unknown.",
+        remedy="Hardware counters (Nsight Compute, rocprof-compute) tell the unit.",
+        count=count,
+    )
+
+
 def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
-    used = np.nan_to_num(ops.measures.compute_efficiency_ratio)
+    doubtful = [cause not in EXPLAINED for cause in ops.compute_cause]
+    used = np.nan_to_num(ops.measures.compute_efficiency_ratio) * doubtful
     count = int((used > 1.0).sum())
     if not count:
         return None
@@ -101,7 +135,7 @@ def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
     return Diagnostic(
         severity=Severity.WARNING,
         code="above-compute-peak",
-        message=f"{count:,} {run} above the compute peak, up to {float(used.max()):,.2f} times it. "
+        message=f"{count:,} {run} above the compute peak, {_up_to(float(used.max()))}. "
         f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's.",
         remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
         if context.profile.flop_provenance is Provenance.MODELLED
@@ -119,7 +153,7 @@ def _above_memory_roof(ops: OpRecords) -> Diagnostic | None:
     if not causes:
         return None
     count, most = causes.total(), float(np.nanmax(share[is_memory]))
-    run, decimals = "op runs" if count == 1 else "ops run", 0 if most >= 10 else 2
+    run = "op runs" if count == 1 else "ops run"
     often = causes.most_common()
     why = ", ".join(
         f"{CAUSE_LABELS[c]} ({n:,})" if len(often) > 1 else CAUSE_LABELS[c] for c, n in often
@@ -127,10 +161,22 @@ def _above_memory_roof(ops: OpRecords) -> Diagnostic | None:
     return Diagnostic(
         severity=Severity.INFO,
         code="above-memory-roof",
-        message=f"{count:,} {run} above a memory roof, up to {most:,.{decimals}f} times it. Likely "
+        message=f"{count:,} {run} above a memory roof, {_up_to(most)}. Likely "
         f"{'cause' if len(causes) == 1 else 'causes'}: {why}.",
         count=count,
     )
+
+
+def _up_to(times: float) -> str:
+    """How far above a roof; a number that nothing explains is not told."""
+    if times > MOST_TIMES:
+        return f"some by more than {MOST_TIMES} times"
+    return f"up to {times:,.2f} times it"
+
+
+def _factor(times: float) -> str:
+    over = times > MOST_TIMES
+    return f"more than {MOST_TIMES} times" if over else f"{times:,.2f} times"
 
 
 def _above_memory_peak(context: Context, program: ProgramPoints) -> Diagnostic | None:
@@ -143,10 +189,39 @@ def _above_memory_peak(context: Context, program: ProgramPoints) -> Diagnostic |
     return Diagnostic(
         severity=Severity.WARNING,
         code="above-memory-peak",
-        message=f"The bytes counted for this program are {used:,.2f} times what {label} can move "
+        message=f"The bytes counted for this program are {_factor(used)} what {label} can move "
         f"in its time. {why_bytes_exceed_peak(context.profile)}",
         remedy="Read its share of the roof as an upper limit.",
     )
+
+
+def _counters_disagree(context: Context, nearest: NearestOps) -> Diagnostic | None:
+    """Work that exceeds what its unit was busy for: counters and time are of different passes.
+
+    Peaks that a benchmark reached are below the greatest rates that busy shares are of.
+    """
+    if any(_is_benchmark(context, peak) for peak in context.device.memory):
+        return None
+    over = nearest.useful > nearest.busy + DISAGREEMENT  # false where either is unknown
+    rows = np.flatnonzero(over.any(axis=0)).tolist()
+    if not rows:
+        return None
+    units = [nearest.ceilings[place] for place in np.flatnonzero(over.any(axis=1)).tolist()]
+    names = " and ".join(Ceiling(one).label for one in units)
+    ops_do = "op does" if len(rows) == 1 else "ops do"
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="counters-disagree",
+        message=f"{len(rows):,} {ops_do} more work than their units were busy for ({names}): work "
+        "and busy shares were counted in different passes, or a peak is too low.",
+        count=len(rows),
+    )
+
+
+def _is_benchmark(context: Context, peak: MemoryPeak) -> bool:
+    """A measured peak that is not of the launches themselves."""
+    is_of_launches = peak.level in context.profile.ops.level_capacity_bytes
+    return peak.origin is PeakOrigin.MEASURED and not is_of_launches
 
 
 def why_bytes_exceed_peak(profile: Profile) -> str:
@@ -210,7 +285,7 @@ def _partly_counted(context: Context) -> Diagnostic | None:
 
 def _no_peaks(context: Context) -> Diagnostic | None:
     compute, memory = bool(context.peaks.gflops), bool(context.peaks.binding_gibs)
-    if not len(context.profile.ops) or (compute and memory) or is_host_only(context.profile):
+    if not len(context.profile.ops) or (compute and memory) or context.profile.is_host_only:
         return None
     message = "This capture names no peak of its device, so there is no roof to compare with."
     if compute or memory:

@@ -4,9 +4,12 @@ A rate, an intensity or a verdict uses only ops for which that quantity is known
 here say how much of the time that is.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from roofline.analysis.records import Bools, KnownTime
+from roofline.model.categories import is_async_copy, is_container
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Profile, Provenance
 
@@ -16,15 +19,6 @@ from roofline.model.profile import Profile, Provenance
 KNOWN_SHARE = 0.5
 # From this share on the rest changes nothing that a reader acts on: sentences leave it out.
 NEARLY_ALL = 0.9
-
-
-# The note of an importer on a file with the host of an accelerator alone.
-HOST_ONLY = "launches-without-kernels"
-
-
-def is_host_only(profile: Profile) -> bool:
-    """True where times are those of the host that launched work, not of the device that did it."""
-    return any(note.code == HOST_ONLY for note in profile.diagnostics)
 
 
 def flop_known(work: OpColumns) -> Bools:
@@ -50,6 +44,30 @@ def is_light(profile: Profile, work: OpColumns) -> Bools:
 def both_known(profile: Profile, work: OpColumns) -> Bools:
     """Rows that have a place on the roofline: FLOPs and bytes known, or bytes of a light row."""
     return (bytes_known(work) & flop_known(work)) | is_light(profile, work)
+
+
+def opaque_in(profile: Profile) -> Callable[[str], bool]:
+    """By category, ops whose own time has no cost: containers, and asynchronous copies of a table,
+    which does not say what memory they wait for."""
+    if profile.timeline is not None:
+        return is_container
+    return lambda category: is_container(category) or is_async_copy(category)
+
+
+def is_part_unknown(known: KnownTime) -> bool:
+    """True where the part that is not known is worth a word."""
+    return known.both < NEARLY_ALL
+
+
+def coverage(profile: Profile) -> float | None:
+    """The part of the program that the files hold, 0 to 1: of the kernels that were launched, or of
+    the time of all ops that the files state, whichever is less; `None` where neither is known.
+    """
+    timed, launched = profile.kernels_timed or (0, 0)
+    shares = [timed / launched] if launched else []
+    if profile.stated_total_ps:
+        shares.append(profile.op_time_ps / profile.stated_total_ps)
+    return min(shares, default=None)
 
 
 def known_time(profile: Profile, work: OpColumns) -> KnownTime:

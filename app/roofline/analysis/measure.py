@@ -1,7 +1,7 @@
 """Work and time of rows to their roofline columns: rates, intensities, bounds, efficiencies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from roofline.analysis.knowledge import KNOWN_SHARE, bytes_known, flop_known, is
 from roofline.analysis.links import OpLinks, at_own_link, link_bounds, link_bytes, over_links
 from roofline.analysis.records import I64, U64, Bools, Measures
 from roofline.analysis.roofline import Floats
+from roofline.analysis.undecided import between, decided, fastest, slowest
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
@@ -32,6 +33,19 @@ def measure(
     `links` are those of rows that are ops: their link binds transfers, and any other op that uses
     it most.
     """
+    if context.oddities.on or not any(flop.any() for flop in work.undecided_flop.values()):
+        return _measured(work, context, divisor, links)
+    low, high = (
+        _measured(ends, replace(context, units=tuple(ends.unit_flop)), divisor, links)
+        for ends in (decided(work, context.peaks, pick) for pick in (fastest, slowest))
+    )
+    fallback = _fallback(context, low.operational_intensity, low.intensity)
+    return between(low, high, work, context.units, fallback)
+
+
+def _measured(
+    work: OpColumns, context: Context, divisor: Floats | None, links: OpLinks | None
+) -> Measures:
     rates = _rates(work, context, links)
     shares = _shares(work, context, rates)
     found = _verdict(work, context, rates, shares, links)
@@ -49,6 +63,8 @@ def measure(
         unit_rate_gflops=rates.unit_gflops,
         unit_utilisation_ratio=shares.units,
         main_utilisation_ratio=shares.main,
+        compute_low_ratio=np.full(len(work), NAN),
+        compute_high_ratio=np.full(len(work), NAN),
         bottleneck_intensity=found.intensity,
         bound=found.code,
         attainable_gflops=roofline.ratio(
@@ -153,7 +169,7 @@ def _verdict(
     bounds = _bounds(context, binding, rates, shares)
     decided = _is_decided(work, context, shares.compute, shares.levels, rates.traffic)
     code = np.where(decided | context.oddities.on, bounds.code, roofline.UNKNOWN_BOUND)
-    of_links = [shares.levels[level] for level in binding if level.is_link]
+    of_links = [_one_way(level, shares, rates) for level in binding if level.is_link]
     efficiency = roofline.highest(
         [shares.memory, shares.compute, *of_links],
         length=len(work),
@@ -253,13 +269,21 @@ def _traffic(work: OpColumns, moved: Floats, context: Context) -> dict[MemoryLev
     return traffic
 
 
+def _one_way(level: MemoryLevel, shares: _Shares, rates: _Rates) -> Floats:
+    """The share of a level's peak; unknown of the host link beside FLOPs. The bytes of such work go
+    in and out, and their sum has no single peak; a copy has one direction."""
+    if level is not MemoryLevel.HOST:
+        return shares.levels[level]
+    return np.where(np.nan_to_num(rates.gflops) > 0, NAN, shares.levels[level])
+
+
 def _bounds(
     context: Context, levels: Sequence[MemoryLevel], rates: _Rates, shares: _Shares
 ) -> roofline.Bounds:
     """Compute, then `levels` in order; other than the main memory only where they moved bytes."""
     memory = []
     for level in levels:
-        used = shares.levels[level]
+        used = _one_way(level, shares, rates)
         if not level.is_main:
             used = np.where(np.nan_to_num(rates.traffic[level]) > 0, used, 0.0)
         memory.append((used, rates.intensity[level]))

@@ -5,7 +5,8 @@ from dataclasses import fields
 import numpy as np
 
 from roofline.analysis import prediction, roofline
-from roofline.analysis.above_roof import above_roof, causes_above_roof
+from roofline.analysis.above_roof import above_roof, causes_above_roof, halves_of
+from roofline.analysis.cells import shown_cells
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import bytes_known, flop_known, known_time
 from roofline.analysis.links import OpLinks, link_use
@@ -34,6 +35,8 @@ def op_records(context: Context, links: OpLinks) -> OpRecords:
     of_links = link_clocks(context, work, links)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     causes = causes_above_roof(context, work)
+    halves = np.append(halves_of(table), False)
+    cells, not_shown = shown_cells(measures, work, context, moves, halves)
     starts = np.array([*map(is_start, table.category), False], np.bool_)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
@@ -52,6 +55,8 @@ def op_records(context: Context, links: OpLinks) -> OpRecords:
         ),
         moved=link_use(context, work, links),
         measures=measures,
+        cells=cells,
+        not_shown=not_shown,
         timing=rows.timing,
         in_one_second=in_one_second,
         is_start=starts,

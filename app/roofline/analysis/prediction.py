@@ -78,6 +78,8 @@ _RATES = (
     "compute_efficiency_ratio",
     "memory_utilisation_ratio",
     "main_utilisation_ratio",
+    "compute_low_ratio",
+    "compute_high_ratio",
 )
 _RATES_BY_KEY = (
     "bandwidth_gibs",

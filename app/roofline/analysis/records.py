@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.analysis import roofline
-from roofline.analysis.causes import Cause
+from roofline.analysis.causes import Cause, NotShown
+from roofline.analysis.nearest_records import NearestOps
 from roofline.analysis.roofline import Floats, Peaks
 from roofline.analysis.serving_records import ServingRecords
-from roofline.analysis.time_records import Budgets, TransferRecords
+from roofline.analysis.time_records import TransferRecords
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
@@ -28,6 +29,8 @@ U64 = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
 MAX_OPS = 1000
+UNDECIDED = -2
+"""The number of the unit of a row whose unit is not known, where that decides what binds it."""
 UNKNOWN_LINK = "a link, peak not known"
 
 
@@ -92,9 +95,13 @@ class Measures:
     Rates are per core: FLOP/s in GFLOP/s (1e9), bandwidth in GiB/s (2**30), intensity in FLOP/byte,
     ratios as fractions. `bound` is a code of `roofline.classify` over `levels` of the analysis.
     `unit` indexes the analysis' `units`: the compute unit a row uses most, -1 where its work is not
-    split by unit and counts against the main peak. `utilisation_ratio` is the share of each
-    memory's peak, `main_utilisation_ratio` that of the main compute peak, which work outside units
-    with a peak uses. `integer_rate_gops` are integer operations per second (1e9), no FLOPs.
+    split by unit and counts against the main peak, `UNDECIDED` where it is not known which of
+    several units it is, and that decides what binds the row. Where it makes no difference, the
+    FLOPs count as the fastest one's: `compute_low_ratio` and `compute_high_ratio` are the ends of
+    the share of the compute roof then, NaN where the unit is known. `utilisation_ratio` is the
+    share of each memory's peak, `main_utilisation_ratio` that of the main compute peak, which work
+    outside units with a peak uses. `integer_rate_gops` are integer operations per second (1e9), no
+    FLOPs.
     """
 
     total_time_us: Annotated[Floats, Shown()]
@@ -120,6 +127,8 @@ class Measures:
     unit: I64
     unit_utilisation_ratio: Mapping[ComputeUnit, Floats]
     main_utilisation_ratio: Floats
+    compute_low_ratio: Floats
+    compute_high_ratio: Floats
     bound: I64
 
     @classmethod
@@ -215,7 +224,8 @@ class OpRecords:
     transfers. `moved` is what transfers move over their links.
     `above_roof` is the likely cause where an op's share of the roof is above 100 %, `None`
     elsewhere; `compute_cause` and `memory_cause` are what it would be above a compute or memory
-    roof, whatever the peaks.
+    roof, whatever the peaks. `cells` are `measures` as they are shown: without quotients that are
+    not rates, and `not_shown` says why cells of a row are empty. Decisions use `measures`.
     """
 
     name: tuple[str, ...]
@@ -229,6 +239,8 @@ class OpRecords:
     self_time_per_core_us: Floats
     saving_per_core_us: Floats
     measures: Measures
+    cells: Measures
+    not_shown: tuple[NotShown | None, ...]
     timing: tuple[Timing, ...]
     in_one_second: Measures
     is_start: Bools
@@ -326,9 +338,9 @@ class RooflineAnalysis:
     without_infeed: View
     time_scale_multiplier: float | None
     diagnostics: tuple[Diagnostic, ...]
-    budgets: Budgets | None
     transfers: TransferRecords
     serving: ServingRecords | None
+    nearest: NearestOps
 
     def view(self, *, include_infeed_outfeed: bool) -> View:
         """The state with or without infeed and outfeed."""
@@ -337,8 +349,10 @@ class RooflineAnalysis:
     def roof_of_unit(self, number: int) -> int | None:
         """Place among the device's compute peaks of unit `number` (of `units`); -1 is the main.
 
-        `None` where the device has no such peak.
+        `None` where the device has no such peak, and where the unit is `UNDECIDED`.
         """
+        if number == UNDECIDED:
+            return None
         if number < 0:
             return 0 if self.device.compute else None
         unit = self.units[number]

@@ -1,4 +1,4 @@
-"""Records of time: how it divides, and the transfers over links."""
+"""Records of the transfers over links."""
 
 from dataclasses import dataclass
 from typing import overload
@@ -9,67 +9,6 @@ from roofline.model.units import GIGA, PS_PER_US, TERA
 
 # A byte per picosecond is 1000 GB/s.
 GBS_PER_BYTE_PER_PS = TERA / GIGA
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdleDetail:
-    """The known details of idle time, as means over the cores. `None`: the file does not tell.
-
-    `waiting_for_launch_us` is the idle time that ended with an op launched after it began,
-    `unknown_launch_us` that whose end has no launch in the file, `barrier_us` the time in which
-    cores waited for each other before a collective.
-
-    `start_us` is how long the capture was mostly idle at its start (0: it was not; of one core at
-    most `longest_start_us`), `start_idle_us` the idle time in that, `longest_us` the longest idle
-    stretch of each core. These are `None` for a step.
-    """
-
-    waiting_for_launch_us: float | None
-    unknown_launch_us: float | None
-    barrier_us: float | None
-    start_us: float | None
-    longest_start_us: float | None
-    start_idle_us: float | None
-    longest_us: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetPart:
-    """One part of the time: `id` as in exports, `label` as the page says it.
-
-    `idle` is what is known of idle time, and `None` for every other part.
-    """
-
-    id: str
-    label: str
-    time_us: float
-    idle: IdleDetail | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """One division of time: the parts add up to `total_us`.
-
-    `floor_us` is what would be left with all work at its roof and everything hidden that can be:
-    the work at its roof, the work of unknown cost, infeed and outfeed, or a link at its peak if
-    that takes longer.
-    """
-
-    total_us: float
-    floor_us: float
-    parts: tuple[BudgetPart, ...]
-
-    def part(self, name: str) -> BudgetPart | None:
-        """The part with this id; `None` without such time."""
-        return next((one for one in self.parts if one.id == name), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budgets:
-    """The division of the whole capture, and of a mean step where the profile has steps."""
-
-    capture: Budget
-    step: Budget | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +56,8 @@ class TransferRecords:
     rows: tuple[TransferRecord, ...]
 
     @property
-    def busiest_at_peak_us(self) -> float:
-        """Time that the busiest direction of a link needs at its peak, over all cores together."""
+    def at_peak_us(self) -> dict[MemoryLevel, float]:
+        """Time that the busier direction of a link needs at its peak, over all cores together."""
         needs: dict[tuple[MemoryLevel, str], float] = {}
         for row in self.rows:
             if row.link is None or row.bytes is None or not row.peak_gbs:
@@ -126,7 +65,8 @@ class TransferRecords:
             direction = row.kind if row.kind in {"in", "out"} else ""
             time_us = at_peak_us(row.bytes, row.peak_gbs)
             needs[row.link, direction] = needs.get((row.link, direction), 0.0) + time_us
-        return max(needs.values(), default=0.0)
+        links = dict.fromkeys(link for link, _ in needs)
+        return {one: max(us for (link, _), us in needs.items() if link is one) for one in links}
 
 
 @overload

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
+from roofline.analysis.records import UNDECIDED, Measures, RooflineAnalysis, Scope, View
 from roofline.model.categories import is_container
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak
@@ -66,8 +66,11 @@ def _peak(analysis: RooflineAnalysis, measures: Measures, row: int) -> ComputePe
     """The peak of the matrix unit at the precision of most FLOPs, else of the vector unit.
 
     A program without products has none of the matrix unit's work, and other programs are held
-    against that unit, whatever else they do. The device's main peak where neither is known.
+    against that unit, whatever else they do. The device's main peak where neither is known; none
+    where it is not known which of several units did most of the work.
     """
+    if measures.unit[row] == UNDECIDED:
+        return None
     rates = {
         unit: float(np.nan_to_num(measures.unit_rate_gflops[unit][row])) for unit in analysis.units
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from roofline.cli.comparing import add_ledger, add_peaks
 from roofline.cli.output import put_out
+from roofline.cli.time_range import add_of
 from roofline.errors import BadViewError
 
 FORMATS = ("text", "json", "markdown")
@@ -54,6 +55,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "--restore", action="append", default=[], metavar="ID", help="forget what was decided of it"
     )
     add_ledger(parser)
+    add_of(parser)
     add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_advise)
@@ -64,12 +66,12 @@ def _advise(given: argparse.Namespace) -> None:
 
     # The process ends with the answer: collecting garbage on the way costs time for nothing.
     gc.disable()
-    from roofline.advice.advise import advise
     from roofline.cli.ledger import LedgerFile, decide
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
-    from roofline.exports.advice import advice_record, render_record
+    from roofline.exports.advice import render_record
     from roofline.exports.advice_chains import chains_text
+    from roofline.exports.answering import answered
     from roofline.pipeline import analyse_files
 
     if given.target is not None and not 0 < given.target <= 1:
@@ -81,7 +83,7 @@ def _advise(given: argparse.Namespace) -> None:
     choice = read_choice(given.device, given.peak)
     with progress_on_terminal(given.files) as progress:
         analysis = analyse_files(given.files, choice=choice, progress=progress)
-    record = advice_record(advise(analysis, given.target), analysis)
+    record = answered(analysis, given.of, target=given.target).advice
     if given.fusion and given.format != "json":
         put_out(chains_text(record, given.top).encode(), given.output)
         return

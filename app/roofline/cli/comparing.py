@@ -1,11 +1,13 @@
 """`roofline compare`: two runs, or several captures of each, against each other."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roofline.cli.output import put_out
+from roofline.cli.time_range import add_of
 from roofline.errors import UploadRejectedError
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--unit", choices=UNITS, help="time per step, execution or capture")
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    add_of(parser)
     add_ledger(parser)
     add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
@@ -61,26 +64,39 @@ def add_peaks(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_runs(paths: Sequence[Path], choice: "PeakChoice | None") -> "list[Run]":
+def read_runs(
+    paths: Sequence[Path], choice: "PeakChoice | None", of: str | None = None
+) -> "list[Run]":
     """One run per path: a capture, an archive of its hosts' files, or a baseline.
 
-    A baseline keeps the peaks that it was saved with.
+    Times are those of the subject with the address `of`. A baseline keeps the peaks and the
+    subject that it was saved with.
     """
-    return [_read_run(path, choice) for path in paths]
+    return [_read_run(path, choice, of) for path in paths]
 
 
-def _read_run(path: Path, choice: "PeakChoice | None") -> "Run":
+def _read_run(path: Path, choice: "PeakChoice | None", of: str | None) -> "Run":
     if _is_baseline(path):
         from roofline.compare.gate.baseline import baseline_from_json
 
         return baseline_from_json(path.read_bytes()).run
     from roofline.cli.progress import progress_on_terminal
-    from roofline.compare.from_analysis import run_of
+    from roofline.compare.from_analysis import run_of_address
     from roofline.pipeline import analyse_files
 
     with progress_on_terminal([path]) as progress:
         analysis = analyse_files([path], choice=choice, progress=progress)
-    return run_of(analysis, path.name)
+    run = run_of_address(analysis, of, path.name)
+    _warn(path, run)
+    return run
+
+
+def _warn(path: Path, run: "Run") -> None:
+    """Names a subject that was asked for and does not exist; the default one is taken."""
+    for subject in (times.subject for times in run.units.values()):
+        if subject is not None and subject.not_found:
+            said = f"{path.name} has no {subject.not_found}; its times are of: {subject.label}."
+            sys.stderr.write(f"roofline: {said}\n")
 
 
 def _is_baseline(path: Path) -> bool:
@@ -103,7 +119,7 @@ def _compare(given: argparse.Namespace) -> None:
 
     a, b = _sides(given)
     choice = read_choice(given.device, given.peak)
-    before, after = read_runs(a, choice), read_runs(b, choice)
+    before, after = read_runs(a, choice, given.of), read_runs(b, choice, given.of)
     found = compare(before, after, given.unit)
     measured = LedgerFile(given.ledger).measure(a, b, before, after)
     put_out(render_comparison(found, given.format, measured), given.output)

@@ -16,16 +16,20 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "ROOFLINE_CAPTURE_DIR"
 
 
-def capture_again(command: str, captures: int, choice: "PeakChoice | None") -> "list[Run]":
+def capture_again(
+    command: str, captures: int, choice: "PeakChoice | None", of: str | None = None
+) -> "list[Run]":
     """Runs `command` by the shell, `captures` times; each leaves the files of one capture.
+
+    Times are those of the subject with the address `of`.
 
     Raises `SettingsError` where it fails, or leaves no file.
     """
-    return [_capture(command, f"{k + 1} of {captures}", choice) for k in range(captures)]
+    return [_capture(command, f"{k + 1} of {captures}", choice, of) for k in range(captures)]
 
 
-def _capture(command: str, which: str, choice: "PeakChoice | None") -> "Run":
-    from roofline.compare.from_analysis import run_of
+def _capture(command: str, which: str, choice: "PeakChoice | None", of: str | None) -> "Run":
+    from roofline.compare.from_analysis import run_of_address
     from roofline.pipeline import analyse_files
 
     with TemporaryDirectory(prefix="roofline-confirm-") as name:
@@ -48,4 +52,5 @@ def _capture(command: str, which: str, choice: "PeakChoice | None") -> "Run":
                 "The command of --confirm left no capture.",
                 remedy=f"It must write the files of one capture into ${FOLDER_VARIABLE}.",
             )
-        return run_of(analyse_files(files, choice=choice), f"confirming {which}")
+        analysis = analyse_files(files, choice=choice)
+        return run_of_address(analysis, of, f"confirming {which}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from roofline.cli.comparing import FORMATS, UNITS, add_peaks, read_runs
 from roofline.cli.output import print_bytes, put_out, write
+from roofline.cli.time_range import add_of
 from roofline.errors import CorruptProfileError, RooflineError, SettingsError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def add_baseline(parser: argparse.ArgumentParser) -> None:
     save.add_argument("baseline", type=Path, metavar="OUT", help="the file to write")
     save.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
     save.add_argument("--note", default="", help="text to keep with it, such as a commit")
+    add_of(save)
     add_peaks(save)
     save.set_defaults(run=_save)
 
@@ -73,6 +75,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         default=os.environ.get("GITHUB_ACTIONS") == "true",
         help="print GitHub's annotations, as in its workflows",
     )
+    add_of(parser)
     add_peaks(parser)
     parser.set_defaults(run=_check)
 
@@ -81,7 +84,7 @@ def _save(given: argparse.Namespace) -> None:
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.devices.choice import read_choice
 
-    runs = read_runs(given.files, read_choice(given.device, given.peak))
+    runs = read_runs(given.files, read_choice(given.device, given.peak), given.of)
     write(given.baseline, baseline_to_json(baseline_of(runs, given.note)))
 
 
@@ -92,7 +95,7 @@ def _check(given: argparse.Namespace) -> None:
 
     budget = _budget(given)
     path = _baseline_path(given, budget)
-    runs = read_runs(given.files, read_choice(given.device, given.peak))
+    runs = read_runs(given.files, read_choice(given.device, given.peak), given.of)
     baseline = None
     if path is not None and not (given.update and not path.exists()):
         baseline = _read_baseline(path, given.files)
@@ -121,7 +124,7 @@ def _confirmed(
     captures = captures_to_confirm(report, baseline, budget)
     if not captures:
         return unsuspected(report, baseline)
-    runs = capture_again(given.confirm, captures, read_choice(given.device, given.peak))
+    runs = capture_again(given.confirm, captures, read_choice(given.device, given.peak), given.of)
     again = check(runs, baseline, replace(budget, unit=report.unit), today=date.today())
     return confirmed(report, again, captures, budget)
 

@@ -26,7 +26,7 @@ from roofline.cli import (
     watch,
 )
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
-from roofline.cli.time_range import read_range
+from roofline.cli.time_range import add_of, read_range, with_of
 from roofline.errors import MixedUploadError, RooflineError
 
 if TYPE_CHECKING:
@@ -171,6 +171,7 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", metavar="NAME", help="only this host of several, as the file or the page names it"
     )
+    add_of(parser)
 
 
 def _add_peaks(parser: argparse.ArgumentParser) -> None:
@@ -346,6 +347,7 @@ def _add_upload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the whole answer, with the delete token"
     )
+    add_of(parser)
     parser.set_defaults(run=_upload)
 
 
@@ -401,7 +403,7 @@ def _analyze(given: argparse.Namespace) -> None:
     if given.group_by:
         content = render_groups(analysis, given.format, given.group_by, infeed=infeed)
     else:
-        content = render(analysis, given.format, infeed=infeed)
+        content = render(analysis, given.format, infeed=infeed, of=given.of)
     if given.about and given.format == "csv" and not given.group_by:
         from roofline.exports.about import csv_with_about
 
@@ -476,7 +478,8 @@ def _upload(given: argparse.Namespace) -> None:
     wait_s = max(0.0, min(given.wait, 300.0))
     profiles = send(upload, receiver, wait_s=wait_s, split=given.split)
     for profile in profiles:
-        text = json.dumps(profile, indent=2) if given.json else str(profile["url"])
+        linked = {**profile, "url": with_of(str(profile["url"]), given.of)}
+        text = json.dumps(linked, indent=2) if given.json else linked["url"]
         print_bytes(f"{text}\n".encode())
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from roofline.cli.comparing import UNITS, add_peaks, read_runs
 from roofline.cli.gating import budget_of
 from roofline.cli.output import put_out
+from roofline.cli.time_range import add_of
 
 
 def add_series(parser: argparse.ArgumentParser) -> None:
     """The options of `roofline series`."""
     parser.description = (
-        "Show captures of one program over time: step time, roof time, share of the roof, and where"
-        " each stands at the gate. A capture is checked against the newest one before it that"
-        " passed, by the exact rules of the budget."
+        "Show captures of one program over time: time, what would do, share of the roof, roof"
+        " time, and where each stands at the gate. A capture is checked against the newest one"
+        " before it that passed, by the exact rules of the budget."
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="one capture each, the oldest first"
@@ -24,6 +25,7 @@ def add_series(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", choices=UNITS, help="numbers per step, execution or capture")
     parser.add_argument("-f", "--format", choices=("text", "json"), default="text")
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    add_of(parser)
     add_peaks(parser)
     parser.set_defaults(run=_series)
 
@@ -33,7 +35,7 @@ def _series(given: argparse.Namespace) -> None:
     from roofline.devices.choice import read_choice
     from roofline.exports.series import RunInSeries, series_to_json, series_to_text
 
-    runs = read_runs(given.files, read_choice(given.device, given.peak))
+    runs = read_runs(given.files, read_choice(given.device, given.peak), given.of)
     unit, rows = series_of_runs(runs, budget_of(given.budget), given.unit)
     found = [
         RunInSeries(label=str(path), numbers=numbers, checked=checked)

@@ -1,13 +1,9 @@
-"""The range of time of a command line: `10ms..20ms`, `2.5s..` or `..800us`."""
+"""The parts of a capture on a command line: a range (`10ms..20ms`, `2.5s..`), and a subject."""
 
 import argparse
-import math
-import re
+from urllib.parse import quote
 
-from roofline.model.units import PS_PER_US
-
-_US = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
-_TIME = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)(ns|us|µs|ms|s)\Z")
+from roofline.analysis.subjects.addresses import read_range as read
 
 
 def read_range(text: str) -> tuple[float, float]:
@@ -15,18 +11,22 @@ def read_range(text: str) -> tuple[float, float]:
 
     Raises `ArgumentTypeError` with what to write.
     """
-    begin, dots, end = text.partition("..")
-    if not dots or not (begin or end):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range; write 10ms..20ms")
-    first = _ps(begin) if begin else 0.0
-    last = _ps(end) if end else math.inf
-    if first >= last:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it begins")
-    return first, last
+    try:
+        return read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _ps(text: str) -> float:
-    found = _TIME.match(text.strip())
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 10ms, 2.5s or 800us")
-    return float(found[1]) * _US[found[2]] * PS_PER_US
+def add_of(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses the subject of all numbers."""
+    parser.add_argument(
+        "--of",
+        metavar="SUBJECT",
+        help="what all numbers are of: step, step:6, serving:decode.32, capture, 10ms..20ms; see"
+        " docs/subject.md",
+    )
+
+
+def with_of(url: str, of: str | None) -> str:
+    """The address of a profile's page, of the subject `of`."""
+    return url if of is None else f"{url}{'&' if '?' in url else '?'}of={quote(of, safe=':.')}"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from roofline.cli import sharing
 from roofline.cli.output import print_bytes
+from roofline.cli.time_range import add_of, with_of
 from roofline.errors import RooflineError
 
 if TYPE_CHECKING:
-    from roofline.cli.upload import Receiver
+    from roofline.cli.upload import Receiver, Upload
 
 # Endings of what profilers write; files with other endings are not looked at.
 ENDINGS = (
@@ -48,6 +49,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", action="append", default=[], help="word to find them by; may be repeated"
     )
+    add_of(parser)
     parser.add_argument("--all", action="store_true", help="send what is there already, too")
     parser.add_argument(
         "--every",
@@ -108,7 +110,7 @@ def _runs(paths: list[Path]) -> Iterator[tuple[Path, ...]]:
 
 
 def _watch(given: argparse.Namespace) -> None:
-    from roofline.cli.upload import Receiver, read_token
+    from roofline.cli.upload import Receiver, Upload, read_token
 
     folder: Path = given.folder
     if not folder.is_dir():
@@ -121,23 +123,24 @@ def _watch(given: argparse.Namespace) -> None:
     _say(f"Watching {folder} for captures; they are sent to {given.server} as “{title}”.")
     while True:
         for run in watched.ready():
-            if _sent(run, title, tuple(given.tag), receiver):
+            upload = Upload(files=run, title=title, tags=tuple(given.tag))
+            if _sent(upload, receiver, given.of):
                 watched.sent(run)
         time.sleep(max(0.1, given.every))
 
 
-def _sent(run: tuple[Path, ...], title: str, tags: tuple[str, ...], receiver: "Receiver") -> bool:
+def _sent(upload: "Upload", receiver: "Receiver", of: str | None) -> bool:
     """Sends a run; false where the server could not be reached, so that it is tried again."""
-    from roofline.cli.upload import Upload, send
+    from roofline.cli.upload import send
 
     try:
-        (profile,) = send(Upload(files=run, title=title, tags=tags), receiver, wait_s=60.0)
+        (profile,) = send(upload, receiver, wait_s=60.0)
     except RooflineError as error:
         is_unreachable = isinstance(error.__cause__, OSError)
         again = " It is tried again." if is_unreachable else ""
-        _say(f"{run[0].name} was not sent: {error.message} {error.remedy}{again}")
+        _say(f"{upload.files[0].name} was not sent: {error.message} {error.remedy}{again}")
         return not is_unreachable
-    _say(str(profile["url"]))
+    _say(with_of(str(profile["url"]), of))
     return True
 
 

@@ -7,12 +7,14 @@ L(x, y) = (x - y) / ln(x / y), L(x, x) = x:
     T1 - T0 = L(T1, T0) (ln(n1 / n0) + phi_f + phi_b + phi_P - ln(e1 / e0))
 
 where the phi are the Shapley values of ln rho: the mean over the orders of replacing f, b and P.
-Logarithmic mean divisia index (Ang and Liu 2007); at zero time its analytic limit, never a small
-number instead. `static/js/metrics/attribution.js` is the same in the browser.
+An equal count of FLOPs by other units (TF32 on one side, fp32 on the other) is a change of peaks:
+the split by unit then goes with P, not with f. Logarithmic mean divisia index (Ang and Liu 2007);
+at zero time its analytic limit, never a small number instead. `static/js/metrics/attribution.js` is
+the same in the browser.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +33,9 @@ TERMS = (
     "transfers",
 )
 """Every term, in the order in which they are listed."""
+
+
+_SAME_FLOP = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,8 +150,13 @@ def _shapley(a: Costs, b: Costs, known: Bools) -> tuple[Floats, Floats, Floats]:
     logarithm, and no limit: FLOPs and bytes then share their joint value equally.
     """
     sides = (a, b)
+    of_peaks = _equal_flop(a, b)[:, None]
     rho = {
-        (f, m, p): _roof_us(sides[f], sides[m], sides[p])
+        (f, m, p): _roof_us(
+            replace(sides[f], flop=np.where(of_peaks, sides[p].flop, sides[f].flop)),
+            sides[m],
+            sides[p],
+        )
         for f in (0, 1)
         for m in (0, 1)
         for p in (0, 1)
@@ -162,6 +172,13 @@ def _shapley(a: Costs, b: Costs, known: Bools) -> tuple[Floats, Floats, Floats]:
         np.where(has_all, phi_b, half),
         np.where(has_all, phi_p, joint_p),
     )
+
+
+def _equal_flop(a: Costs, b: Costs) -> Bools:
+    """Pairs that do as many FLOPs per call on both sides, by whatever units."""
+    before, after = (np.nan_to_num(side.flop).sum(axis=1) for side in (a, b))
+    equal: Bools = np.abs(after - before) <= _SAME_FLOP * before
+    return equal
 
 
 def _three_way(log: Mapping[tuple[int, int, int], Floats], player: int) -> Floats:

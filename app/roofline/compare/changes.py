@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from roofline.compare.run import RunSubject
 from roofline.compare.statistics import Tested
 
 
@@ -102,7 +103,8 @@ class Comparison:
     `matched` are shares of the time in operations of both runs, by tier, with `only` for what has
     no partner. `notes` say what limits the comparison; `is_comparable` is false where no headline
     should be made of it. `tested` is there from three captures a side on. `exposed_us` is the
-    exposed communication of A and of B.
+    exposed communication of A and of B, `subjects` what the times of A and of B are of (`None`: of
+    a run that was stored without).
     """
 
     unit: str
@@ -124,6 +126,7 @@ class Comparison:
     main_memory: str
     peaks: tuple[Mapping[str, float], Mapping[str, float]]
     exposed_us: tuple[float, float]
+    subjects: tuple[RunSubject | None, RunSubject | None]
 
     @property
     def sides(self) -> tuple[tuple[Side, ...], tuple[Side, ...]]:

@@ -140,6 +140,7 @@ def _of_matching(
         main_memory=a.main_memory,
         peaks=(a.peaks, b.peaks),
         exposed_us=(time_a.parts.get(_EXPOSED, 0.0), time_b.parts.get(_EXPOSED, 0.0)),
+        subjects=(time_a.subject, time_b.subject),
     )
 
 

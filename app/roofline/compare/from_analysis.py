@@ -1,21 +1,20 @@
 """An analysis as the columns of a comparison: work and roofs per call, times per unit."""
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePath
 
 import numpy as np
 
 from roofline.analysis import roofline
-from roofline.analysis.records import RooflineAnalysis, Timing
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
-from roofline.analysis.transfers import is_transfer
-from roofline.compare.run import CAPTURE, EXECUTION, STEP, Run, UnitTimes
-from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.analysis.subjects.choose import choose
+from roofline.analysis.subjects.records import Subject
+from roofline.analysis.undecided import decided, fastest
+from roofline.compare.run import Run
+from roofline.compare.unit_times import units_of
 from roofline.model.environment import LABELS
 from roofline.model.memory import main_level
-from roofline.model.op_columns import I64, Bools
-from roofline.model.timeline import WHOLE_CAPTURE, Timeline
 from roofline.model.units import GIGA, KILO, PS_PER_US, US_PER_S
 
 COMPUTE = "compute"
@@ -26,8 +25,11 @@ _BYTES_PER_US = GIGA / US_PER_S  # of a GB/s
 _ROUNDING = 1e-9
 
 
-def run_of(analysis: RooflineAnalysis, label: str = "") -> Run:
-    """The part of `analysis` that a comparison needs. `label` is the reader's name of this run."""
+def run_of(analysis: RooflineAnalysis, label: str = "", subject: Subject | None = None) -> Run:
+    """The part of `analysis` that a comparison needs. `label` is the reader's name of this run.
+
+    Times are those of `subject` alone, else of the default one, its capture and its executions.
+    """
     table, count = analysis.profile.ops, len(analysis.profile.ops)
     calls = np.maximum(table.occurrences.astype(np.float64), 1)
     known = table.cost_known
@@ -43,13 +45,18 @@ def run_of(analysis: RooflineAnalysis, label: str = "") -> Run:
         is_placed=(analysis.ops.measures.bound[:count] != roofline.UNKNOWN_BOUND).astype(float),
         peaks=_peaks(analysis),
         main_memory=main_level(analysis.levels).value,
-        units=_units(analysis),
+        units=units_of(analysis, subject),
         provenance=(
             analysis.profile.flop_provenance.value,
             analysis.profile.bytes_provenance.value,
         ),
         facts=_facts(analysis),
     )
+
+
+def run_of_address(analysis: RooflineAnalysis, of: str | None, label: str = "") -> Run:
+    """The same, of the subject with the address `of` alone; without one of the default subject."""
+    return run_of(analysis, label, None if of is None else choose(analysis, of))
 
 
 def _label(analysis: RooflineAnalysis) -> str:
@@ -82,7 +89,7 @@ def _resources(
     analysis: RooflineAnalysis, calls: Floats
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Work per call by resource, and the time it needs at the peak there; NaN without a peak."""
-    table, count = analysis.profile.ops, len(calls)
+    table, count = decided(analysis.profile.ops, analysis.peaks, fastest), len(calls)
     measures = analysis.ops.measures
     per_call_us = table.time_ps.astype(np.float64) / PS_PER_US / calls
     work: dict[str, Floats] = {}
@@ -139,119 +146,6 @@ def _peaks(analysis: RooflineAnalysis) -> dict[str, float]:
     if peaks.gflops:
         found[COMPUTE] = peaks.gflops * _FLOP_PER_US
     return found | {peak.level.value: peak.gbs * _BYTES_PER_US for peak in device.memory}
-
-
-# ------------------------------------------------------------------------------------------- time
-
-
-def _units(analysis: RooflineAnalysis) -> dict[str, UnitTimes]:
-    timeline = analysis.profile.timeline
-    if timeline is not None:
-        whole = _of_timeline(timeline, analysis, np.array([WHOLE_CAPTURE]))
-        step = None
-        if timeline.steps:
-            step = _of_timeline(timeline, analysis, np.arange(timeline.steps))
-    else:
-        whole = _of_sums(analysis)
-        count = len(analysis.profile.steps)
-        step = _divided(whole, count, _step_samples(analysis)) if count else None
-    units = {} if step is None else {STEP: step}
-    executions = _executions(analysis, whole)
-    if executions:
-        units[EXECUTION] = _divided(whole, executions)
-    return {**units, CAPTURE: whole}
-
-
-def _of_timeline(timeline: Timeline, analysis: RooflineAnalysis, scopes: I64) -> UnitTimes:
-    """Means over cores and `scopes`: each instant has one owner, so the parts add up."""
-    count = len(analysis.profile.ops)
-    times, work = timeline.times, timeline.work
-    rows, mine = np.isin(times.scope, scopes), np.isin(work.scope, scopes)
-    n_means = max(int(rows.sum()), 1)
-    op, time_ps = work.op[mine], work.time_ps[mine]
-    has_op = op >= 0
-    exposed = sum(float(column[rows].sum()) for column in times.exposed_ps.values())
-    parts_ps = {
-        "communication": exposed,
-        "transfers": float(times.host_ps[rows].sum() + times.infeed_outfeed_ps[rows].sum()),
-        "idle": float(times.launch_gaps_ps[rows].sum() + times.idle_ps[rows].sum()),
-        "unknown": float(time_ps[~has_op].sum()),
-    }
-    sums = np.bincount(op[has_op], time_ps[has_op], count) / n_means / PS_PER_US
-    parts = {name: value / n_means / PS_PER_US for name, value in parts_ps.items()}
-    is_capture = len(scopes) == 1 and scopes[0] == WHOLE_CAPTURE
-    return UnitTimes(
-        calls=np.bincount(op[has_op], work.calls[mine][has_op], count) / n_means,
-        time_us=sums,
-        parts=parts,
-        total_us=float(sums.sum()) + sum(parts.values()),
-        samples_us=() if is_capture else _mean_by_scope(timeline, scopes),
-    )
-
-
-def _mean_by_scope(timeline: Timeline, scopes: I64) -> tuple[float, ...]:
-    times = timeline.times
-    chosen = [times.total_ps[times.scope == scope] for scope in scopes]
-    return tuple(float(one.mean()) / PS_PER_US for one in chosen if len(one))
-
-
-def _of_sums(analysis: RooflineAnalysis) -> UnitTimes:
-    """The capture where the file has sums alone: self times, and what they leave is idle."""
-    profile, table = analysis.profile, analysis.profile.ops
-    cores = max(analysis.device.core_count, 1)
-    self_us = np.where(table.time_known, table.self_time_ps / PS_PER_US, 0.0) / cores
-    total_us = profile.time_ps / PS_PER_US / cores
-    linked, hosted = is_transfer(profile), _is_hosted(table.category)
-    is_part = linked | hosted
-    parts = {
-        "communication": float(self_us[linked & ~hosted].sum()),
-        "transfers": float(self_us[hosted].sum()),
-        "unknown": 0.0,
-    }
-    time_us = np.where(is_part, 0.0, self_us)
-    parts["idle"] = total_us - float(time_us.sum()) - sum(parts.values())
-    is_rate = np.array([one is Timing.RATE for one in analysis.ops.timing[: len(table)]], np.bool_)
-    calls = np.where(is_rate, 0.0, table.occurrences / cores)
-    return UnitTimes(
-        calls=np.where(is_part, 0.0, calls),
-        time_us=time_us,
-        parts=parts,
-        total_us=float(time_us.sum()) + sum(parts.values()),
-    )
-
-
-def _is_hosted(categories: tuple[str, ...]) -> Bools:
-    return np.array([is_infeed_outfeed(category) for category in categories], np.bool_)
-
-
-def _step_samples(analysis: RooflineAnalysis) -> tuple[float, ...]:
-    cores = max(analysis.device.core_count, 1)
-    return tuple((analysis.profile.steps.time_ps / PS_PER_US / cores).tolist())
-
-
-def _executions(analysis: RooflineAnalysis, whole: UnitTimes) -> int:
-    """How often a core ran the program: the most frequent call count of a compiled one's ops."""
-    table = analysis.profile.ops
-    if not analysis.profile.program_names:
-        return 0
-    counted = Counter(
-        round(calls)
-        for calls, category, program in zip(
-            whole.calls.tolist(), table.category, table.program_id.tolist(), strict=True
-        )
-        if calls >= 1 and not is_container(category) and program in analysis.profile.program_names
-    )
-    return max(counted, key=lambda calls: (counted[calls], calls)) if counted else 0
-
-
-def _divided(whole: UnitTimes, count: int, samples_us: tuple[float, ...] = ()) -> UnitTimes:
-    return UnitTimes(
-        calls=whole.calls / count,
-        time_us=whole.time_us / count,
-        parts={name: value / count for name, value in whole.parts.items()},
-        total_us=whole.total_us / count,
-        samples_us=samples_us,
-    )
 
 
 # ------------------------------------------------------------------------------------------ facts

@@ -5,7 +5,7 @@ document, and a server keeps one beside each profile. Times are means over the c
 """
 
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,35 @@ UNITS = (STEP, EXECUTION, CAPTURE)
 
 TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file")
 _RESOURCES = ("work", "roof_us")
+_SUBJECT_TEXTS = ("of", "kind", "label", "unit_word", "verdict", "ceiling", "not_found")
+_SUBJECT_NUMBERS = ("floor_us", "roof_ratio", "known_ratio", "idle_ratio", "ratio")
 _OP_NUMBERS = ("source_line", "flop", "bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSubject:
+    """What the times of a unit are of: the facts that every page says of this subject.
+
+    Times are in us per unit and core; ratios as in `Subject` and `Verdict`, `None` unknown.
+    `verdict` is its class, `ceiling` what binds ("" for none) and `ratio` the share of that
+    ceiling; `is_counted` says that counters measured it. `not_found` is the address that was asked
+    for and does not exist.
+    """
+
+    of: str
+    kind: str
+    label: str
+    unit_word: str
+    time_us: float
+    floor_us: float | None
+    roof_ratio: float | None
+    known_ratio: float | None
+    idle_ratio: float | None
+    verdict: str
+    ceiling: str
+    ratio: float | None
+    is_counted: bool
+    not_found: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +61,8 @@ class UnitTimes:
     `calls` and `time_us` have an entry per operation. `parts` is the rest: `communication` (exposed
     collectives), `transfers` (exposed host copies, infeed and outfeed), `idle` (launch gaps, too;
     below zero where operations overlap) and `unknown` (time of events that no operation stands
-    for). `total_us` is the sum of all. `samples_us` are the times of the single steps.
+    for). `total_us` is the sum of all. `samples_us` are the times of the single steps. `subject` is
+    what they are of; `None` in a run that was stored before subjects were.
     """
 
     calls: Floats
@@ -41,6 +70,7 @@ class UnitTimes:
     parts: Mapping[str, float]
     total_us: float
     samples_us: tuple[float, ...] = ()
+    subject: RunSubject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,6 +131,7 @@ def to_document(run: Run) -> dict[str, Any]:
                 "parts": dict(times.parts),
                 "total_us": times.total_us,
                 "samples_us": list(times.samples_us),
+                "subject": None if times.subject is None else asdict(times.subject),
             }
             for name, times in run.units.items()
         },
@@ -165,6 +196,19 @@ def _times(given: Mapping[str, Any]) -> UnitTimes:
         parts={name: float(value) for name, value in given["parts"].items()},
         total_us=float(given["total_us"]),
         samples_us=tuple(map(float, given["samples_us"])),
+        subject=_subject(given.get("subject")),
+    )
+
+
+def _subject(given: Mapping[str, Any] | None) -> RunSubject | None:
+    """The facts of a subject; a run that was stored before there were any has none."""
+    if given is None:
+        return None
+    facts: dict[str, Any] = {name: str(given[name]) for name in _SUBJECT_TEXTS}
+    for name in _SUBJECT_NUMBERS:
+        facts[name] = None if given[name] is None else float(given[name])
+    return RunSubject(
+        time_us=float(given["time_us"]), is_counted=bool(given["is_counted"]), **facts
     )
 
 

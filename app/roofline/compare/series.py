@@ -1,6 +1,5 @@
 """Runs of one program over time: the numbers of each, and where each stands at the gate."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -8,10 +7,9 @@ from datetime import date
 from roofline.compare.gate.baseline import baseline_of
 from roofline.compare.gate.budget import Budget
 from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, Report, check
-from roofline.compare.gate.numbers import amounts, roof_times
+from roofline.compare.gate.numbers import amounts
 from roofline.compare.run import CAPTURE, UNITS, Run
 from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
-from roofline.compare.statistics import capture_median
 from roofline.errors import BadViewError
 
 
@@ -21,17 +19,13 @@ def numbers_by_unit(run: Run) -> Mapping[str, RunNumbers]:
 
 
 def _numbers(run: Run, unit: str) -> RunNumbers:
-    times = run.units[unit]
-    time_us = capture_median(times.samples_us, times.total_us)
-    roof_us = amounts(run, unit, "roof_time").total(times.calls > 0)
-    all_us = float(times.time_us.sum())
-    pairs = zip(times.time_us.tolist(), roof_times(run, None).tolist(), strict=True)
-    known_us = sum(us for us, roof in pairs if not math.isnan(roof))
+    times, subject = run.units[unit], run.units[unit].subject
     return RunNumbers(
-        time_us=time_us,
-        roof_us=roof_us,
-        efficiency_ratio=roof_us / time_us if roof_us is not None and time_us > 0 else None,
-        known_ratio=known_us / all_us if all_us > 0 else None,
+        time_us=times.total_us,
+        floor_us=None if subject is None else subject.floor_us,
+        roof_us=amounts(run, unit, "roof_time").total(times.calls > 0),
+        roof_ratio=None if subject is None else subject.roof_ratio,
+        known_ratio=None if subject is None else subject.known_ratio,
     )
 
 

@@ -24,14 +24,14 @@ _MOVES_BASE = ("passed", "better")
 class RunNumbers:
     """One run in one unit, per core, in us. `None` is not known.
 
-    `time_us` is the median over the units of the capture. `roof_us` is the sum of calls x longest
-    of work / peak, over operations whose bound is known; `known_ratio` is their share of the time
-    of all operations. `efficiency_ratio` is roof time / time.
+    `time_us`, `floor_us`, `roof_ratio` and `known_ratio` are those of its subject. `roof_us` is the
+    sum of calls x longest of work / peak, over operations whose bound is known: it has no noise.
     """
 
     time_us: float
+    floor_us: float | None
     roof_us: float | None
-    efficiency_ratio: float | None
+    roof_ratio: float | None
     known_ratio: float | None
 
 

@@ -6,10 +6,11 @@ Keys carry units; `null` is "not known", 0 is a real zero.
 import re
 import shlex
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from roofline.advice.findings import Advice, Candidate, Finding, Landing
-from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED, LAUNCH_GAPS
+from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_chains import chain_record
 from roofline.exports.advice_words import (
@@ -33,12 +34,16 @@ _NAMES = 3
 _NAME_WIDTH = 60
 _WIDTH = 100
 _LONGEST_PATTERN = 1500
-FILTERED = frozenset({IDLE, LAUNCH_GAPS, INFEED, HOST})
+FILTERED = frozenset({IDLE, INFEED, HOST})
 """Parts of the time that the page filters by, beside exposed communication."""
 
 
-def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
-    """The document of `roofline advise --format json` and of the API."""
+def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence) -> Record:
+    """The document of `roofline advise --format json` and of the API.
+
+    `headline` is the goal of the subject, as every place says it.
+    """
+    findings = [_finding(one, advice, analysis) for one in advice.findings]
     return {
         "state": advice.state,
         "device": analysis.device.part_id or analysis.device.name,
@@ -46,21 +51,33 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
         "now_us": advice.now_us,
         "after_us": advice.after_us,
         "floor_us": advice.floor_us,
+        "unknown_us": advice.unknown_us,
         "at_roof_us": advice.at_roof_us,
         "left_out": advice.left_out,
         "has_peaks": advice.has_peaks,
+        "is_host_only": analysis.profile.is_host_only,
+        "headline": _written(headline),
         "summary": _written(summary(advice)),
-        "findings": [_finding(one, advice, analysis) for one in advice.findings],
+        "first": first_of(findings),
+        "findings": findings,
         "dismissed": [],
-        "waiting_summary": _written(waiting(advice)),
-        "waiting": [_finding(one, advice, analysis) for one in advice.waiting],
+        "waiting": advice.waiting,
+        "waiting_summary": _written(waiting(advice.waiting, advice.doubtful)),
         "fusions": [chain_record(one, analysis.ops.name) for one in advice.chains],
     }
 
 
-def advice_to_json(advice: Advice, analysis: RooflineAnalysis) -> bytes:
-    """`advice_record` as UTF-8."""
-    return to_json(advice_record(advice, analysis))
+def first_of(findings: Sequence[Record]) -> Record | None:
+    """What to do first, as every place says it; its saving is `None` where it is not one."""
+    if not findings:
+        return None
+    one = findings[0]
+    return {
+        "finding": one["id"],
+        "title": one["title"],
+        "saving_us": one["predicted"]["saving_us"] if one["in_plan"] else None,
+        "measured": one["measured"],
+    }
 
 
 def render_record(record: Record, output_format: str, top: int) -> bytes:
@@ -105,6 +122,12 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         if predicted is None
         else [_landing(one, of, analysis) for one in predicted.landing],
         "decision": None,
+        "kind": of.kind,
+        "group": of.group,
+        "in_plan": finding.is_in_plan,
+        "hypothetical": of.is_hypothetical,
+        "changes_results": of.changes_results,
+        "measured": of.is_measured,
         "gain_ratio": of.gain,
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
         "confidence": of.confidence,
@@ -112,10 +135,10 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "formula": RULES[of.rule].formula,
         "source": [of.rule, RULES[of.rule].source],
         "filter": _filter(finding, names),
-        "title": _written(title(of)),
+        "title": _written(title(of, analysis)),
         "saves": _written(saves(finding, advice)),
-        "why": _written([*why(of), *_spaced(limit(finding))]),
-        "try": _written(try_this(of)),
+        "why": _written([*why(of, analysis), *_spaced(limit(finding))]),
+        "try": _written(try_this(of, analysis)),
         "how_to_verify": _written(verify(finding, command)),
     }
 
@@ -153,7 +176,8 @@ def _spaced(sentence: Sentence) -> Sentence:
 
 def _id(finding: Finding, names: list[str]) -> str:
     more = f"+{len(names) - 1}" if len(names) > 1 else ""
-    return f"{finding.of.rule}:{names[0] if names else finding.of.what}{more}"
+    tiles = ":tiles" if "filled" in finding.of.facts else ""  # beside another K1 of the same ops
+    return f"{finding.of.rule}:{names[0] if names else finding.of.what}{more}{tiles}"
 
 
 def _command(analysis: RooflineAnalysis) -> str:
@@ -174,7 +198,7 @@ def _line(text: str) -> str:
 
 
 def _text(record: Record, top: int) -> list[str]:
-    lines = _wrapped(record["summary"], "")
+    lines = _wrapped(_summary(record), "")
     for number, one in enumerate(record["findings"][:top], 1):
         lines += ["", *_wrapped(f"{number}. {_head(one)} [{one['rule']}]", "")]
         for key in ("why", "try", "how_to_verify"):
@@ -190,15 +214,8 @@ def _head(one: Record) -> str:
 
 
 def _waiting(record: Record) -> list[str]:
-    """Findings that do not depend on the contradiction, a line each."""
-    if not record["waiting"]:
-        return []
-    lines = [f"- {_head(one)} [{one['rule']}]" for one in record["waiting"]]
-    return [
-        "",
-        f"{record['waiting_summary']}:",
-        *(text for one in lines for text in _wrapped(one, "")),
-    ]
+    """How many findings say nothing until impossible numbers are settled."""
+    return ["", f"{record['waiting_summary']}."] if record["waiting"] else []
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
@@ -231,8 +248,12 @@ def _rest(record: Record, top: int) -> list[str]:
     return ["", f"{more} more with --top {len(record['findings'])}."] if more > 0 else []
 
 
+def _summary(record: Record) -> str:
+    return f"{record['headline']} {record['summary']}".strip()
+
+
 def _markdown(record: Record, top: int) -> list[str]:
-    lines = ["# What would help", "", record["summary"]]
+    lines = ["# What would help", "", _summary(record)]
     for number, one in enumerate(record["findings"][:top], 1):
         saved = f" · {one['saves']}" if one["saves"] else ""
         lines += [

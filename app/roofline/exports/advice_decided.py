@@ -6,6 +6,7 @@ from typing import Any
 
 from roofline.advice.ledger import Entry, Hit, Rate, State, rates_of
 from roofline.errors import BadViewError, FindingNotFoundError
+from roofline.exports.advice import first_of
 from roofline.exports.advice_words import correction, saves_text, summary_text, verify_text
 
 Record = dict[str, Any]
@@ -46,7 +47,7 @@ def entry_of(
 
 
 def _all(record: Record) -> list[Record]:
-    return [*record["findings"], *record["waiting"], *record.get("dismissed", ())]
+    return [*record["findings"], *record.get("dismissed", ())]
 
 
 def corrected(record: Record, entries: Sequence[Entry], hits: Sequence[Hit]) -> Record:
@@ -64,17 +65,16 @@ def corrected(record: Record, entries: Sequence[Entry], hits: Sequence[Hit]) -> 
             for one in findings
         ]
 
-    findings, waiting = each(record["findings"]), each(record["waiting"])
+    findings = each(record["findings"])
     shown = [one for one in findings if not _is_dismissed(one)]
-    saved_us = sum(one["predicted"]["saving_us"] for one in shown if one["predicted"])
+    saved_us = sum(one["predicted"]["saving_us"] for one in shown if one["in_plan"])
     after_us = record["now_us"] - saved_us
-    changed = {**record, "after_us": after_us}
+    changed = {**record, "after_us": after_us, "findings": shown}
     return {
         **changed,
         "summary": summary_text(changed),
-        "findings": shown,
-        "waiting": [one for one in waiting if not _is_dismissed(one)],
-        "dismissed": [one for one in (*findings, *waiting) if _is_dismissed(one)],
+        "first": first_of(shown),
+        "dismissed": [one for one in findings if _is_dismissed(one)],
     }
 
 
@@ -117,7 +117,7 @@ def _lowered(one: Record, record: Record, rate: Rate | None) -> Record:
         "share_ratio": saving_us / record["now_us"],
         "verify": {**one["verify"], "expect": confirm},
         "history": asdict(rate),
-        "saves": saves_text(saving_us, record["now_us"]),
+        "saves": saves_text(one, saving_us, record["now_us"]),
         "why": f"{one['why']} {correction(rate, raw_us)}",
         "how_to_verify": verify_text(one["verify"]["command"], confirm["term"], saving_us),
     }

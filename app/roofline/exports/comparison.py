@@ -12,16 +12,17 @@ from roofline.compare.attribution import TERMS
 from roofline.compare.changes import Captures, Comparison, GroupChange, OnlyOp, OpChange, Side
 from roofline.compare.sides import MEMORIES
 from roofline.exports.acceptance import Check, checks_of
+from roofline.exports.comparison_subjects import subject_records, subject_rows
 from roofline.exports.comparison_words import (
     CHECK_LABELS,
     NOTES,
-    PER,
     STATE_LABELS,
-    TERM_LABELS,
     TERMINAL_NOTES,
     TIER_LABELS,
     change_verdict,
+    per_of,
     sign,
+    term_label,
 )
 from roofline.exports.ledger import measured_lines
 from roofline.exports.text_table import cut, named, plain, spaced, table
@@ -36,6 +37,9 @@ OPS_SHOWN = 20
 _NAME_WIDTH = 44
 _VERSIONS = frozenset(LABELS.values())
 _BECAME = " → "
+_SIDES = ("", "A", "B")
+_IN_ROWS = {"closeness": "use", "regrouped": "fused"}
+"""Terms that a row of a table says in a word of its own."""
 _LEAST_SHOWN_US = 0.0005  # shown as 0.00 otherwise
 
 
@@ -47,6 +51,7 @@ def comparison_record(found: Comparison) -> Record:
         "a_us": found.a_us,
         "b_us": found.b_us,
         "change_us": found.change_us,
+        "subjects": subject_records(found),
         "terms": dict(found.terms),
         "matched": dict(found.matched),
         "ops": [_op(one) for one in found.ops],
@@ -199,7 +204,7 @@ def comparison_to_text(found: Comparison) -> str:
 
     verdict = change_verdict(found)
     lines = [f"{_written(verdict.headline)}.", *textwrap.wrap(_written(verdict.lead), 100)]
-    sections = ["\n".join(lines)]
+    sections = ["\n".join(lines), _subjects(found)]
     sections += [_differences(found), table(*_term_rows(found), left={0})]
     sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
     sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
@@ -208,7 +213,7 @@ def comparison_to_text(found: Comparison) -> str:
         for said in check_lines(found)
         for line in textwrap.wrap(said, 100, initial_indent="  ", subsequent_indent="    ")
     ]
-    sections.append("\n".join(["Checks of the model", *checks]))
+    sections.append("\n".join(["Can the model be trusted here?", *checks]))
     notes = [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]
     if notes:
         wrapped = [
@@ -225,6 +230,8 @@ def comparison_to_markdown(found: Comparison) -> str:
         f"### {markdown_plain(_written(verdict.headline))}",
         markdown_plain(_written(verdict.lead)),
     ]
+    sides = subject_rows(found)
+    sections += [markdown_table(_SIDES, sides)] if sides else []
     sections += [markdown_plain(_differences(found)), markdown_table(*_term_rows(found))]
     sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
     sections.append(f"How sure: {how_sure(found)}")
@@ -237,7 +244,7 @@ def attribution_line(found: Comparison) -> str:
     """The terms in one line, the largest first."""
     names = sorted(TERMS, key=lambda name: -abs(found.terms[name]))
     said = [
-        f"{TERM_LABELS[name]} {_change(found.terms[name])}"
+        f"{term_label(found, name)} {_change(found.terms[name])}"
         for name in names
         if abs(found.terms[name]) >= _LEAST_SHOWN_US
     ]
@@ -265,6 +272,12 @@ def how_sure(found: Comparison) -> str:
     )
 
 
+def _subjects(found: Comparison) -> str:
+    """What both sides are of, a fact a line."""
+    rows = [(name, cut(spaced(a), 40), cut(spaced(b), 40)) for name, a, b in subject_rows(found)]
+    return table(_SIDES, rows, left={0, 1, 2}) if rows else ""
+
+
 def _differences(found: Comparison) -> str:
     """The differences between the captures, in one line each."""
     unlike = [one for one in found.differences if one.a != one.b]
@@ -283,9 +296,9 @@ def _term_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
     shown = [name for name in TERMS if abs(found.terms[name]) >= _LEAST_SHOWN_US]
     shown.sort(key=lambda name: found.terms[name])
     rows: list[Sequence[str]] = [("A", spaced(duration(found.a_us)))]
-    rows += [(TERM_LABELS[name], _change(found.terms[name])) for name in shown]
+    rows += [(term_label(found, name), _change(found.terms[name])) for name in shown]
     rows.append(("B", spaced(duration(found.b_us))))
-    return (f"Time {PER[found.unit]}", "per core"), rows
+    return (f"Time {per_of(found)}", "per core"), rows
 
 
 def _op_tables(found: Comparison) -> list[tuple[Sequence[str], list[Sequence[str]]]]:
@@ -339,7 +352,7 @@ def _said(one: OpChange) -> str:
     least = max(_LEAST_SHOWN_US, 0.02 * abs(one.change_us))
     large = [(name, value) for name, value in one.terms.items() if abs(value) >= least]
     large.sort(key=lambda item: -abs(item[1]))
-    return ", ".join(f"{name} {_change(value)}" for name, value in large[:2])
+    return ", ".join(f"{_IN_ROWS.get(name, name)} {_change(value)}" for name, value in large[:2])
 
 
 def _time(side: Side) -> str:

@@ -7,7 +7,8 @@ from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import Comparison, Side
 from roofline.exports.comparison import comparison_record
-from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
+from roofline.exports.comparison_subjects import marked_rows
+from roofline.exports.comparison_words import TIER_LABELS, per_of, term_label
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, US_PER_S
@@ -28,8 +29,9 @@ def comparison_page(found: Comparison) -> Record:
 def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
     a, b = found.peaks
     return {
-        "per": PER[found.unit],
-        "terms": [{"id": name, "label": TERM_LABELS[name]} for name in TERMS],
+        "per": per_of(found),
+        "sides": marked_rows(found),
+        "terms": [{"id": name, "label": term_label(found, name)} for name in TERMS],
         "tiers": [{"id": tier, "label": label} for tier, label in TIER_LABELS.items()],
         "styles": _styles([one["category"] for one in record["categories"]]),
         "bounds": {name: _bound(name) for name in _bounds(record)},

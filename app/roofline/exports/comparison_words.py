@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import Comparison
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
+from roofline.model.compute import ComputeUnit
+from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.quantities import percent
 from roofline.presentation.sentences import Number, Sentence, say
 
@@ -14,16 +16,42 @@ TERM_LABELS: Mapping[str, str] = {
     "work": "FLOPs per call",
     "traffic": "bytes per call",
     "peaks": "peaks",
-    "closeness": "closeness to the roof",
-    "regrouped": "regrouped",
+    "closeness": "use of the hardware",
+    "regrouped": "fused or split",
     "new": "new operations",
     "gone": "operations gone",
-    "unknown": "time of unknown cost",
-    "idle": "idle",
-    "communication": "exposed communication",
+    "unknown": "cost not known",
+    "idle": "waiting for the host",
+    "communication": "waiting for links",
     "transfers": "host transfers",
 }
 """The name of each term within a sentence and in a table."""
+
+_SAID: Mapping[str, tuple[str, str]] = {
+    "calls": ("Fewer calls:", "More calls:"),
+    "work": ("Fewer FLOPs per call:", "More FLOPs per call:"),
+    "traffic": ("Fewer bytes per call:", "More bytes per call:"),
+    "peaks": ("Faster units:", "Slower units:"),
+    "closeness": ("B uses its hardware better:", "B uses its hardware less well:"),
+    "regrouped": ("Operations fused or split:", "Operations fused or split:"),
+    "new": ("New operations:", "New operations:"),
+    "gone": ("Operations gone:", "Operations gone:"),
+    "unknown": ("Operations of unknown cost:", "Operations of unknown cost:"),
+    "idle": ("Less waiting for the host:", "More waiting for the host:"),
+    "communication": ("Less waiting for links:", "More waiting for links:"),
+    "transfers": ("Shorter host transfers:", "Longer host transfers:"),
+}
+"""What a term says of B where it takes less time, and where it takes more."""
+
+_KINDS: Mapping[str, str] = {
+    "serving": "a step of a server",
+    "step": "a step",
+    "capture": "a capture",
+    "range": "a range of a capture",
+    "kernels": "a table of kernels",
+    "host": "a host",
+}
+"""A subject by its kind."""
 
 TIER_LABELS: Mapping[str, str] = {
     "1": "path, shapes, name",
@@ -49,8 +77,8 @@ CHECK_LABELS: Mapping[str, str] = {
 """The name of each check of the model."""
 
 STATE_LABELS: Mapping[str, str] = {
-    "held": "the model holds",
-    "broken": "the model does not hold",
+    "held": "yes",
+    "broken": "not for this pair",
     "told": "no verdict",
     "untested": "not tested",
 }
@@ -67,7 +95,7 @@ NOTES: Mapping[str, str] = {
     "other-device": "The runs were captured on different devices.",
     "other-cores": "The runs used different numbers of cores; times are per core.",
     "above-roof": "Some operations run above their roof: their bytes or FLOPs are not those that "
-    "ran. The terms add up, but closeness of these operations says little.",
+    "ran. The terms add up, but how well they use the hardware is not known.",
     "few-captures": "One capture says nothing about noise: steps of one capture share its machine, "
     "its clocks and its neighbours.",
 }
@@ -81,7 +109,7 @@ TERMINAL_NOTES: Mapping[str, str] = {
 """The same for people who call the command line, with its options."""
 
 _WORTH_A_WORD = 0.05  # of the change, or of all changes together
-_MOST_TERMS = 4
+_MOST = 4
 _MINUS = "−"
 
 
@@ -105,9 +133,54 @@ def change_verdict(found: Comparison) -> ChangeVerdict:
         change=Number(abs(found.change_us), "time_us"),
         total=Number(found.a_us, "time_us"),
         after=Number(found.b_us, "time_us"),
-        per=PER[found.unit],
+        per=per_of(found),
     )
-    return ChangeVerdict(state=state, headline=headline, lead=[*_terms(found), *_certainty(found)])
+    lead = [*_against(found), *_terms(found), *_busy(found), *_certainty(found)]
+    return ChangeVerdict(state=state, headline=headline, lead=lead)
+
+
+def per_of(found: Comparison) -> str:
+    """What the times are per, in words: those of the subject, where both sides have one of them."""
+    words = {one.unit_word for one in found.subjects if one is not None}
+    return (words.pop() if len(words) == 1 else "") or PER[found.unit]
+
+
+def term_label(found: Comparison, name: str) -> str:
+    """The name of a term of `found`; where operations moved to other units, it names these.
+
+    As in "slower units (TF32 tensor cores → fp32)".
+    """
+    moved = _moved_words(found, name)
+    if not moved:
+        return TERM_LABELS[name]
+    return f"{'slower' if found.terms[name] > 0 else 'faster'} units{moved}"
+
+
+def _moved_words(found: Comparison, name: str) -> str:
+    """The units that most of the term is a move between: " (TF32 tensor cores → fp32)"; or ""."""
+    units = _moved_units(found) if name == "peaks" else ()
+    words = [_unit_words(found, unit) for unit in units]
+    return f" ({' → '.join(words)})" if words else ""
+
+
+def _moved_units(found: Comparison) -> tuple[str, ...]:
+    """The unit before and after of the operation that makes most of the term; empty if the same."""
+    moved = max(found.ops, key=lambda op: abs(op.terms["peaks"]), default=None)
+    if moved is None or 2 * abs(moved.terms["peaks"]) < abs(found.terms["peaks"]):
+        return ()
+    units = tuple(side.bound or "" for side in (moved.a, moved.b))
+    return units if set(units) <= set(ComputeUnit) and len(set(units)) == len(units) else ()
+
+
+def _unit_words(found: Comparison, name: str) -> str:
+    """A unit as people call it: "fp32", "TF32 tensor cores", AMD's are matrix cores."""
+    unit = ComputeUnit(name)
+    precision = unit.precision.value
+    if not unit.is_matrix:
+        return precision
+    is_amd = any("AMD" in one.a + one.b for one in found.differences if one.name == "Device")
+    word = precision.upper() if precision.startswith("tf") else precision
+    return f"{word} {'matrix' if is_amd else 'tensor'} cores"
 
 
 def sign(value: float) -> str:
@@ -134,8 +207,16 @@ def _ratio(found: Comparison) -> Number:
     return Number(abs(found.change_us) / found.a_us if found.a_us else 0.0, "ratio")
 
 
+def _against(found: Comparison) -> Sentence:
+    """That the subjects of the two sides are not of one kind."""
+    a, b = found.subjects
+    if a is None or b is None or a.kind == b.kind:
+        return []
+    return say("change_kinds", first=_KINDS[a.kind].capitalize(), second=_KINDS[b.kind])
+
+
 def _terms(found: Comparison) -> Sentence:
-    """The largest terms: first those in the direction of the change, then what hides in it."""
+    """The largest terms: first those in the direction of the change, then the others."""
     every = sum(abs(value) for value in found.terms.values())
     large = [
         name
@@ -145,29 +226,25 @@ def _terms(found: Comparison) -> Sentence:
     down = found.change_us < 0
     with_it = [name for name in large if (found.terms[name] < 0) == down]
     against = [name for name in large if (found.terms[name] < 0) != down]
-    said = _listed(found, with_it)
-    if down and against:
-        losses = sum(value for value in found.terms.values() if value > 0)
-        number = Number(losses, "time_us")
-        said += say("change_hidden", sign="+", change=number) + _listed(found, against, first=False)
-    elif against:
-        said += _listed(found, against)
-    return said
+    said = [_term(found, name) for side in (with_it, against) for name in side[:_MOST]]
+    return [segment for one in said for segment in one]
 
 
-def _listed(found: Comparison, names: list[str], *, first: bool = True) -> Sentence:
-    said: Sentence = []
-    for number, name in enumerate(names[:_MOST_TERMS]):
-        label = TERM_LABELS[name]
-        if number == 0 and first:
-            label = label[:1].upper() + label[1:]
-        amount = found.terms[name]
-        if number:
-            said.append({"kind": "plain", "text": ", "})
-        said += say(
-            "change_term", term=label, sign=sign(amount), change=Number(abs(amount), "time_us")
-        )
-    return [*said, {"kind": "plain", "text": ". "}] if said else []
+def _term(found: Comparison, name: str) -> Sentence:
+    us = found.terms[name]
+    change, moved = Number(abs(us), "time_us"), _moved_words(found, name)
+    return say("change_term", term=_SAID[name][us > 0], sign=sign(us), change=change, between=moved)
+
+
+def _busy(found: Comparison) -> Sentence:
+    """How busy the unit was that binds both sides, where counters say it."""
+    a, b = found.subjects
+    if a is None or b is None or a.ceiling != b.ceiling or not a.ceiling:
+        return []
+    if a.ratio is None or b.ratio is None or not (a.is_counted and b.is_counted):
+        return []
+    before, after = Number(a.ratio, "ratio"), Number(b.ratio, "ratio")
+    return say("change_busy", unit=ceiling_words(a.ceiling), before=before, after=after)
 
 
 def _certainty(found: Comparison) -> Sentence:
@@ -179,7 +256,8 @@ def _certainty(found: Comparison) -> Sentence:
         ends = {"low": percent(test.low), "high": percent(test.high)}
         said += say("change_tested", **counts, **ends, chance=Number(test.p, "ratio"))
     elif found.change_us:
-        said += say("change_untested", **counts)
+        is_one_each = old == new == 1
+        said += say("change_one_each") if is_one_each else say("change_untested", **counts)
         spread = found.captures_a.spread_us
         if spread is not None:
             low, high = (Number(value, "time_us") for value in spread)

@@ -34,6 +34,8 @@ _SHARES = frozenset(
         "idle_share",
         "communication_share",
         "transfer_share",
+        "ratio",
+        "idle",
     }
 )
 _TIMES = frozenset({"roof_time", "step"})
@@ -184,8 +186,10 @@ def message_of(one: Result) -> str:
     return plain(spaced(said))
 
 
-def amount(metric: str, value: float | None) -> str:
-    """A number of a rule as people read it."""
+def amount(metric: str, value: float | str | None) -> str:
+    """A number, or a text, of a rule as people read it."""
+    if isinstance(value, str):
+        return value
     if value is None:
         return "–"
     if metric in _SHARES:
@@ -290,5 +294,5 @@ def _share(change: float | None) -> str:
     return f"{change * 100:+.4g}%" if change else "0%"
 
 
-def _exact(value: float | None) -> str:
+def _exact(value: float | str | None) -> str:
     return "not known" if value is None else f"{value!r}"

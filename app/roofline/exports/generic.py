@@ -1,7 +1,8 @@
 """An analysis in the generic format (docs/generic-format.md), which this program reads again.
 
-Work, bytes per memory and self times per op are exact; idle time, steps, the sum of bytes over all
-memories and shares of peaks measured per launch have no place in that format.
+Work, bytes per memory, busy shares and self times per op are exact; idle time, steps, the sum of
+bytes over all memories, shares of peaks measured per launch and the reasons why a kernel is slow
+have no place in that format.
 """
 
 import math
@@ -63,6 +64,8 @@ def _kernel(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
         return kernel | _rates(ops, op)
     if ops.flop_known[op]:
         kernel["flops"] = _flops(ops, op)
+    if busy := _busy(ops, op):
+        kernel["busy"] = busy
     moved = _moved(analysis, op)
     if ops.bytes_known[op] or ops.traffic_known[op]:
         memory = _bytes(ops, op)
@@ -98,6 +101,13 @@ def _rates(ops: OpTable, op: int) -> dict[str, Any]:
         moved = ((level.value, int(column[op])) for level, column in ops.traffic_bytes.items())
         rates["bandwidth"] = {key: {"value": value, "unit": "B/s"} for key, value in moved if value}
     return rates
+
+
+def _busy(ops: OpTable, op: int) -> dict[str, float]:
+    """Busy shares in per cent of the op's time, of the units for which they are known."""
+    time_ps = float(ops.time_ps[op])
+    known = {of: float(ps[op]) for of, ps in ops.busy_ps.items() if time_ps and ps[op] == ps[op]}
+    return {of.value: 100 * ps / time_ps for of, ps in known.items()}
 
 
 def _flops(ops: OpTable, op: int) -> int | dict[str, int]:

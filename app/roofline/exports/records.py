@@ -10,21 +10,29 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from orjson import Fragment
 
 from roofline.analysis import roofline
+from roofline.analysis.nearest_records import NearestOps
 from roofline.analysis.program import slow_step_us
-from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
+from roofline.analysis.records import I64, Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
+from roofline.analysis.subjects.choose import choose
+from roofline.analysis.subjects.records import Subject
+from roofline.analysis.undecided import units_of
 from roofline.analysis.utilisation import utilisation_of
+from roofline.exports.answering import answer_of
 from roofline.exports.csv_cells import CSV_END, csv_cell
 from roofline.exports.serving import serving_record
 from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.columns import BUSY
 from roofline.presentation.json_text import to_json
-from roofline.presentation.largest_saving import largest_saving
 from roofline.presentation.op_shapes import element_types, shape_lists
+from roofline.presentation.verdict import Answer
+from roofline.presentation.verdict_data import subject_record, verdict_record
 
 # Version 1, without this key, had no times of transfers, clocks and savings.
 SCHEMA = "roofline-analysis/2"
@@ -45,34 +53,54 @@ _OF_RANKING = frozenset(
 
 
 def analysis_to_json(
-    analysis: RooflineAnalysis, *, include_infeed_outfeed: bool, groups: Record | None = None
+    analysis: RooflineAnalysis,
+    *,
+    include_infeed_outfeed: bool,
+    answer: Answer | None = None,
+    groups: Record | None = None,
 ) -> bytes:
     """The document of the API and of `roofline analyze --format json`, as UTF-8.
 
-    `groups` are the ops as a tree, where somebody asked for one.
+    `answer` is that of the default subject unless one is given; `groups` are the ops as a tree,
+    where somebody asked for one.
     """
-    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    return _document(analysis, view, _op_objects(analysis, view), groups)
+    view, answer = _view(analysis, include_infeed_outfeed), answer or answer_of(analysis)
+    return _document(analysis, view, answer, _op_objects(analysis, view, answer.subject), groups)
 
 
-def both_to_json(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
+def _view(analysis: RooflineAnalysis, include_infeed_outfeed: bool) -> View:
+    return analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+
+
+def both_to_json(analysis: RooflineAnalysis, answer: Answer | None = None) -> tuple[bytes, bytes]:
     """`analysis_to_json` with and without infeed and outfeed.
 
     Most programs have neither: both list the same ops then, and these are written once.
     """
     views = analysis.with_infeed, analysis.without_infeed
-    ops = Fragment(to_json(_op_objects(analysis, views[0])))
-    others = ops if views[0].lists_as(views[1]) else _op_objects(analysis, views[1])
-    return _document(analysis, views[0], ops, None), _document(analysis, views[1], others, None)
+    answer = answer or answer_of(analysis)
+    ops = Fragment(to_json(_op_objects(analysis, views[0], answer.subject)))
+    is_same = views[0].lists_as(views[1])
+    others = ops if is_same else _op_objects(analysis, views[1], answer.subject)
+    return (
+        _document(analysis, views[0], answer, ops, None),
+        _document(analysis, views[1], answer, others, None),
+    )
 
 
 def _document(
-    analysis: RooflineAnalysis, view: View, ops: list[Record] | Fragment, groups: Record | None
+    analysis: RooflineAnalysis,
+    view: View,
+    answer: Answer,
+    ops: list[Record] | Fragment,
+    groups: Record | None,
 ) -> bytes:
     """The document with `ops` as objects, or as JSON that was made of them."""
     points = _program_points(analysis, view)
     document = {
         "schema": SCHEMA,
+        "subject": subject_record(answer),
+        "verdict": verdict_record(answer),
         "profile": _profile(analysis),
         "device": _device(analysis),
         "roofs": _roofs(analysis),
@@ -87,33 +115,37 @@ def _document(
         "diagnostics": _diagnostics(analysis),
         "graphs": _graphs(analysis),
         "serving": serving_record(analysis),
-        **time_records(analysis),
-        "largest_saving": _largest_saving(analysis, view),
+        **time_records(analysis, answer.subject),
         **({} if groups is None else {"groups": groups}),
     }
     return to_json(document)
 
 
-def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
+def op_records(
+    analysis: RooflineAnalysis, *, include_infeed_outfeed: bool, subject: Subject | None = None
+) -> list[Record]:
     """Every op by self time, one dictionary each, with the keys of the CSV."""
-    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    return _rows(_flat_columns(analysis, view.every))
+    view, subject = _view(analysis, include_infeed_outfeed), subject or choose(analysis)
+    return _rows(_flat_columns(analysis, view.every, subject))
 
 
-def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
+def ops_to_csv(
+    analysis: RooflineAnalysis, *, include_infeed_outfeed: bool, subject: Subject | None = None
+) -> bytes:
     """Every op, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is preceded by
-    an apostrophe."""
-    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    return _joined([_csv_lines(_flat_columns(analysis, view.every))])
+    an apostrophe. Columns of the subject stand behind the name."""
+    view, subject = _view(analysis, include_infeed_outfeed), subject or choose(analysis)
+    return _joined([_csv_lines(_flat_columns(analysis, view.every, subject))])
 
 
-def both_to_csv(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
+def both_to_csv(analysis: RooflineAnalysis, subject: Subject | None = None) -> tuple[bytes, bytes]:
     """`ops_to_csv` with and without infeed and outfeed: cells that are equal are written once.
 
     Where both have the same ops it is one text.
     """
     ours, others = analysis.with_infeed.every, analysis.without_infeed.every
-    columns = _flat_columns(analysis, ours)
+    subject = subject or choose(analysis)
+    columns = _flat_columns(analysis, ours, subject)
     parts = [
         (is_ranked, {name: columns[name] for name in names})
         for is_ranked, names in groupby(columns, _OF_RANKING.__contains__)
@@ -124,7 +156,7 @@ def both_to_csv(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
         return text, text
     place = {op: k for k, op in enumerate(ours.op.tolist(), start=1)}  # after the header
     picked = [0, *(place[op] for op in others.op.tolist())]
-    ranked = _flat_columns(analysis, others)
+    ranked = _flat_columns(analysis, others, subject)
     return _joined(lines), _joined(
         [
             _csv_lines({name: ranked[name] for name in part})
@@ -161,18 +193,6 @@ def _csv_cells(column: list[Any]) -> list[Any]:
     """The cells of a column; `csv` itself writes nothing for `None`, and numbers as they are."""
     has_text = any(isinstance(value, str) for value in column)
     return [csv_cell(value) for value in column] if has_text else column
-
-
-def _largest_saving(analysis: RooflineAnalysis, view: View) -> Record | None:
-    """Null where too little is known, or nothing would save much."""
-    best = largest_saving(analysis, view)
-    if best is None:
-        return None
-    return {
-        "ops": [analysis.ops.name[op] for op in best.ops],
-        "saving_us": best.saving_us,
-        "limited_by": best.limited_by,
-    }
 
 
 def _profile(analysis: RooflineAnalysis) -> Record:
@@ -311,29 +331,55 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
     return _rows(columns)
 
 
-def _op_objects(analysis: RooflineAnalysis, view: Ranking) -> list[Record]:
-    """One object per op of `view`; `clocks` and `shapes` are objects of their own."""
+def _nearest(near: NearestOps, ops: I64) -> Columns:
+    """What binds each op: the ceiling that it is nearest to, and how near; null is unknown."""
+    rows = ops.tolist()
+    return {
+        "class": [near.kind_of(op).value for op in rows],
+        "ceiling": [near.ceiling_of(op) or None for op in rows],
+        "ratio": _numbers(near.ratios()[ops]),
+        "useful_ratio": _numbers(near.useful_ratios()[ops]),
+        "why": [near.why[op] or None for op in rows],
+    }
+
+
+def _op_objects(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> list[Record]:
+    """One object per op of `view`; `nearest`, `busy`, `clocks` and `shapes` are objects."""
     clocks = {key: _numbers(column[view.op]) for key, column in analysis.ops.clocks.of.items()}
     table, ops = analysis.profile.ops, _real_ops(analysis, view)
+    near = analysis.nearest
+    also = [list(near.also_of(op)) for op in view.op.tolist()]
     described: Columns = {
+        "nearest": _rows({**_nearest(near, view.op), "also": also}),
+        "busy": [near.busy_of(op) for op in view.op.tolist()],
         "shapes": [None if op is None else shape_lists(table, op) for op in ops],
         "dtypes": [[] if op is None else element_types(table, op) for op in ops],
         "clocks": _rows(clocks),
     }
-    return _rows({**_op_columns(analysis, view), **described})
+    return _rows({**_op_columns(analysis, view, subject), **described})
 
 
-def _flat_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
+def _flat_columns(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> Columns:
     """All columns of the ops of `view`, with one column per clock; shapes and types as texts."""
-    clocks = analysis.ops.clocks.of
+    clocks, near = analysis.ops.clocks.of, analysis.nearest
     table, ops = analysis.profile.ops, _real_ops(analysis, view)
     return {
-        **_op_columns(analysis, view),
+        **_op_columns(analysis, view, subject),
         "operands": [None if op is None else table.operands[op] or None for op in ops],
         "results": [None if op is None else table.results[op] or None for op in ops],
         "dtypes": [None if op is None else "; ".join(element_types(table, op)) for op in ops],
         **{f"{key}_clock_us": _numbers(column[view.op]) for key, column in clocks.items()},
         **_bound_peaks(analysis, view),
+        **{f"nearest_{key}": column for key, column in _nearest(near, view.op).items()},
+        **_busy(near, view.op),
+    }
+
+
+def _busy(near: NearestOps, ops: I64) -> Columns:
+    """A column per ceiling of which a counter was read."""
+    counted = [place for place in range(len(near.ceilings)) if np.isfinite(near.busy[place]).any()]
+    return {
+        BUSY.format(id=near.ceilings[place]): _numbers(near.busy[place][ops]) for place in counted
     }
 
 
@@ -342,7 +388,7 @@ def _bound_peaks(analysis: RooflineAnalysis, view: Ranking) -> Columns:
 
     GFLOP/s of a compute unit, or GB/s of a memory or link.
     """
-    device, measures = analysis.device, analysis.ops.measures
+    device, measures = analysis.device, analysis.ops.cells
     gbs = {peak.level: peak for peak in (*device.memory, *device.links)}
     bounds = list(
         zip(measures.bound[view.op].tolist(), measures.unit[view.op].tolist(), strict=True)
@@ -367,13 +413,14 @@ def _real_ops(analysis: RooflineAnalysis, view: Ranking) -> list[int | None]:
     return [op if op < count else None for op in view.op.tolist()]
 
 
-def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
+def _op_columns(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> Columns:
     """All columns of the ops of `view`, in the order of the CSV; `None` where IDLE has no value."""
     ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
     rows, real = view.op.tolist(), _real_ops(analysis, view)
     return {
         "rank": view.rank.tolist(),
         "name": [ops.name[op] for op in rows],
+        **_of_subject(subject, rows, real),
         "category": [ops.category[op] for op in rows],
         "program_id": [None if op is None else str(int(ops.program_id[op])) for op in real],
         "program": [None if op is None else names.get(int(ops.program_id[op]), "") for op in real],
@@ -381,7 +428,7 @@ def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
         "timing": [ops.timing[op].value for op in rows],
         "above_roof": [ops.above_roof[op] for op in rows],
         "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
-        **_measured(analysis, ops.measures, rows),
+        **_measured(analysis, ops.cells, rows),
         "compute_unit": _compute_units(analysis, real),
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),
         "saving_per_core_us": _numbers(ops.saving_per_core_us[rows]),
@@ -397,15 +444,34 @@ def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
     }
 
 
+def _of_subject(subject: Subject, rows: list[int], real: list[int | None]) -> Columns:
+    """Times in the subject, in us per unit and core: they add up to its length and its gain.
+
+    IDLE has no width, which is the wait for the host, and what waits without an op could gain.
+    """
+    ops = subject.ops
+    gains = np.append(ops.gain_us[:-1], subject.other_gain_us)
+    return {
+        "width_us": [None if op is None else float(ops.width_us[op]) for op in real],
+        "needed_us": [None if op is None else float(ops.needed_us[op]) for op in real],
+        "gain_us": gains[rows].tolist(),
+        "part": [None if op is None else ops.part[op].value or None for op in real],
+    }
+
+
 def _compute_units(analysis: RooflineAnalysis, ops: Sequence[int | None]) -> list[str | None]:
     """The unit whose roof an op is held against, else the one that does most of its work.
 
-    `None` where the profile does not tell units apart, and for an op without FLOPs of one.
+    `None` where the profile does not tell units apart, and for an op without FLOPs of one; all
+    that it may be where it is one of several.
     """
-    units = [*analysis.units, None]  # -1: the main peak
+    units = [*analysis.units, None, None]  # -2 is not known, -1 the main peak
     flop = analysis.profile.ops.unit_flop
 
     def unit_of(op: int) -> str | None:
+        among = units_of(analysis.profile.ops, op)
+        if among:
+            return " or ".join(unit.value for unit in among)
         held = units[int(analysis.ops.measures.unit[op])]
         busiest = max(flop, key=lambda unit: int(flop[unit][op]), default=None)
         own = busiest if busiest is not None and flop[busiest][op] else None
@@ -428,7 +494,8 @@ def _measured(analysis: RooflineAnalysis, measures: Measures, rows: Sequence[int
         if name == "bottleneck_intensity":
             columns["bound_by"] = [analysis.bound_label(c) for c in measures.bound[picked].tolist()]
     if analysis.units:
-        units = [*(unit.value for unit in analysis.units), None]  # -1: the main peak
+        # -2 is not known, -1 the main peak
+        units = [*(unit.value for unit in analysis.units), None, None]
         columns["compute_unit"] = [units[number] for number in measures.unit[picked].tolist()]
     return columns
 

@@ -4,18 +4,27 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation.grouping_choice import Grouping
 
 
-def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
-    """`analysis` as `text`, `json`, `csv`, `generic` or `xprof`, with infeed and outfeed or not."""
+def render(
+    analysis: RooflineAnalysis, output_format: str, *, infeed: bool, of: str | None = None
+) -> bytes:
+    """`analysis` as `text`, `json`, `csv`, `generic` or `xprof`, with infeed and outfeed or not.
+
+    `of` is the address of the subject of text, JSON and CSV; the default one without it.
+    """
     # Each form is imported when it is wanted: most runs want one.
     match output_format:
         case "json":
+            from roofline.exports.answering import answer_of
             from roofline.exports.records import analysis_to_json
 
-            return analysis_to_json(analysis, include_infeed_outfeed=infeed) + b"\n"
+            answer = answer_of(analysis, of)
+            return analysis_to_json(analysis, include_infeed_outfeed=infeed, answer=answer) + b"\n"
         case "csv":
+            from roofline.analysis.subjects.choose import choose
             from roofline.exports.records import ops_to_csv
 
-            return ops_to_csv(analysis, include_infeed_outfeed=infeed)
+            subject = choose(analysis, of)
+            return ops_to_csv(analysis, include_infeed_outfeed=infeed, subject=subject)
         case "generic":
             from roofline.exports.generic import to_generic
 
@@ -25,9 +34,11 @@ def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> b
 
             return to_xprof(analysis)
         case _:
+            from roofline.exports.answering import answer_of
             from roofline.exports.text import describe
 
-            return describe(analysis, analysis.view(include_infeed_outfeed=infeed)).encode()
+            view = analysis.view(include_infeed_outfeed=infeed)
+            return describe(analysis, view, answer_of(analysis, of)).encode()
 
 
 def render_groups(

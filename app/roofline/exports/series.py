@@ -9,7 +9,7 @@ from roofline.exports.text_table import cut, table
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 
-_HEADS = ("Run", "Time", "Roof time", "Share of roof", "Cost known", "Gate")
+_HEADS = ("Run", "Time", "Would do", "Of the roof", "Known", "Roof time", "Gate")
 _NAME_WIDTH = 40
 
 
@@ -31,8 +31,9 @@ def _record(one: RunInSeries) -> dict[str, Any]:
     return {
         "label": one.label,
         "time_us": one.numbers.time_us,
+        "floor_us": one.numbers.floor_us,
         "roof_us": one.numbers.roof_us,
-        "efficiency_ratio": one.numbers.efficiency_ratio,
+        "roof_ratio": one.numbers.roof_ratio,
         "known_ratio": one.numbers.known_ratio,
         "gate": one.checked.standing.state,
         "base": one.checked.base,
@@ -47,14 +48,15 @@ def series_to_text(runs: Sequence[RunInSeries], unit: str) -> str:
         (
             cut(f"{number} {one.label}", _NAME_WIDTH),
             duration(one.numbers.time_us),
-            duration(one.numbers.roof_us),
-            percent(one.numbers.efficiency_ratio),
+            duration(one.numbers.floor_us),
+            percent(one.numbers.roof_ratio),
             percent(one.numbers.known_ratio),
+            duration(one.numbers.roof_us),
             standing_words(one.checked),
         )
         for number, one in enumerate(runs, start=1)
     ]
-    return f"Runs over time, per {unit} and core\n\n{table(_HEADS, rows, left={0, 5})}\n"
+    return f"Runs over time, per {unit} and core\n\n{table(_HEADS, rows, left={0, 6})}\n"
 
 
 def standing_words(checked: Checked) -> str:

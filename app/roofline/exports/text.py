@@ -3,20 +3,24 @@
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
 from roofline.analysis.clocks import measured_clock_ghz
+from roofline.analysis.knowledge import is_part_unknown
 from roofline.analysis.program import slow_step_us
-from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
-from roofline.analysis.roofline import ridge_point
+from roofline.analysis.records import I64, Cost, RooflineAnalysis, Scope, Timing, View
+from roofline.analysis.roofline import Floats, ridge_point
 from roofline.analysis.short_names import ShortName, distinct, fitted
+from roofline.analysis.subjects.records import Subject
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.serving_text import serving_table
 from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_us
-from roofline.presentation.budget_bar import budget_bars, equation
-from roofline.presentation.placed import is_part_unknown
+from roofline.presentation.ceiling_words import ceiling_words
+from roofline.presentation.equation import equation
 from roofline.presentation.quantities import (
     bandwidth,
     duration,
@@ -25,24 +29,25 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Sentence, plain_text
-from roofline.presentation.verdict import build_verdict
+from roofline.presentation.verdict import Answer, lines_of
 
 OPS_SHOWN = 20
 STEPS_SHOWN = 10
 NAME_WIDTH = 34
 CATEGORY_WIDTH = 20
+CEILING_WIDTH = 10
 _MARKS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "x"}
 
 
-def describe(analysis: RooflineAnalysis, view: View) -> str:
+def describe(analysis: RooflineAnalysis, view: View, answer: Answer) -> str:
     """The report of one state of the infeed/outfeed switch, at most 120 columns wide."""
     sections = [
         _device(analysis),
-        _verdict(analysis, view),
-        _budget(analysis),
+        _verdict(analysis, answer),
+        _parts(answer.subject),
         serving_table(analysis),
         _program(analysis, view),
-        _operations(analysis, view),
+        _operations(analysis, answer.subject),
         _notes(analysis.diagnostics),
         _limits(analysis),
     ]
@@ -117,18 +122,24 @@ def _reached(sustained: Sustained | None) -> str:
     return f", {low}{sustained.ratio * 100:.0f} % is reached at best"
 
 
-def _verdict(analysis: RooflineAnalysis, view: View) -> str:
-    verdict = build_verdict(analysis, view)
-    headline, lead = (_written(part) for part in (verdict.headline, verdict.lead))
-    return "\n".join(_wrapped([f"{headline}.", *([lead] if lead else [])], indent=""))
+def _verdict(analysis: RooflineAnalysis, answer: Answer) -> str:
+    """What all of it is of, and the three lines."""
+    lines = lines_of(analysis, answer)
+    said = [_written(part) for part in (lines.headline, lines.do_first, lines.standing)]
+    return "\n".join(_wrapped([one for one in (*said, *_subject(answer)) if one], indent=""))
 
 
-def _budget(analysis: RooflineAnalysis) -> str:
-    """Where the time of a core goes: one sum for the mean step, one for the capture."""
-    bars = budget_bars(analysis)
-    lines = [f"{bar.label}: {spaced(equation(bar))}" for bar in bars]
-    notes = [spaced(" ".join(bar.notes)) for bar in bars[:1]]
-    return "\n".join(_wrapped([*lines, *notes], indent="  "))
+def _subject(answer: Answer) -> Iterable[str]:
+    """What the lines are of, where that is not the whole file, and what was asked for in vain."""
+    subject = answer.subject
+    if subject.not_found:
+        yield f"This profile has no {plain(subject.not_found)}: this is of {subject.of}."
+    yield f"All of it is of: {plain(subject.label)} (--of {subject.of})."
+
+
+def _parts(subject: Subject) -> str:
+    """Where the time of the subject goes: parts that add up to it."""
+    return "\n".join(_wrapped([spaced(plain_text(equation(subject)))], indent="  "))
 
 
 def _written(sentence: Sentence) -> str:
@@ -158,20 +169,18 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
                 _number(gib_to_gb(measures.memory_bandwidth_gibs[k])), points.bytes_is_least[k]
             ),
             _number(measures.bottleneck_intensity[k]),
-            _percent(measures.roofline_efficiency_ratio[k]),
-            analysis.bound_label(int(measures.bound[k])),
         )
         for k in shown
     ]
     # Bytes of all memories; the verdict has those of the memory that binds.
-    heads = ("Program", "time/core", "FLOP/s", "all GB/s", "FLOP/B", "of roof", "bound by")
-    listed = table(heads, rows, left={0, 6})
+    heads = ("Program", "time/core", "FLOP/s", "all GB/s", "FLOP/B")
+    listed = table(heads, rows, left={0})
     more = len(steps) - STEPS_SHOWN
     lines = [listed, *([f"{more} more steps"] if more > 0 else [])]
     slow_us = slow_step_us(points)
     if slow_us is not None:
         lines.append(f"95 % of the {len(steps)} steps take {_time(slow_us)} per core or less.")
-    if not is_part_unknown(view):  # else the verdict has said it
+    if not is_part_unknown(view.known):  # else the verdict has said it
         lines.append(_known(view))
     return "\n".join([*lines, *_utilisation(analysis, view)])
 
@@ -206,30 +215,47 @@ def _at_least(text: str, is_least: object) -> str:
     return f"≥ {text}" if is_least else text
 
 
-def _operations(analysis: RooflineAnalysis, view: View) -> str:
-    ops, measures = analysis.ops, analysis.ops.measures
-    longest = view.op[:OPS_SHOWN].tolist()
+def _operations(analysis: RooflineAnalysis, subject: Subject) -> str:
+    """The operations of the subject, those that take longest first."""
+    ops, times, near = analysis.ops, subject.ops, analysis.nearest
+    order = _longest_first(analysis, subject)
+    longest = order[:OPS_SHOWN].tolist()
     rows = [
         (
-            str(int(view.rank[row])),
+            str(row),
             fitted(name, NAME_WIDTH),
             cut(ops.category[k], CATEGORY_WIDTH),
-            _time(ops.self_time_per_core_us[k]),
-            _percent(view.self_share_ratio[row]),
-            _flops(measures.flop_rate_gflops[k]),
+            _time(_timed(analysis, k, times.width_us)),
+            _percent(_timed(analysis, k, times.width_us) / (subject.time_us or 1.0)),
+            _flops(ops.cells.flop_rate_gflops[k]),
             _of_roof(analysis, k),
-            _percent(view.saving_share_ratio[row]),
-            _bound_of(analysis, k),
+            _time(_timed(analysis, k, times.gain_us) or math.nan),
+            cut(ceiling_words(near.ceiling_of(k)) or near.kind_of(k).value, CEILING_WIDTH),
         )
-        for row, (k, name) in enumerate(zip(longest, _named(analysis, longest), strict=True))
+        for row, (k, name) in enumerate(zip(longest, _named(analysis, longest), strict=True), 1)
     ]
     if not rows:
         return ""
-    heads = ("#", "Operation", "Category", "self/core", "share", "FLOP/s", "of roof", "saves")
-    total = len(view.op) + view.beyond_ops
-    listed = table((*heads, "bound by"), rows, left={1, 2, 8})
-    shown = [] if total <= OPS_SHOWN else [f"{OPS_SHOWN} of {total:,} rows by self time"]
+    heads = ("#", "Operation", "Category", "time", "of time", "FLOP/s", "of roof", "to gain")
+    listed = table((*heads, "nearest"), rows, left={1, 2, 8})
+    shown = [] if len(order) <= OPS_SHOWN else [f"{OPS_SHOWN} of {len(order):,} operations by time"]
     return "\n".join([listed, *shown, *_above_roof(analysis, longest)])
+
+
+def _longest_first(analysis: RooflineAnalysis, subject: Subject) -> I64:
+    """The ops that take time in the subject, and behind them those whose time is not known."""
+    count = len(analysis.profile.ops)
+    width_us = subject.ops.width_us[:count]
+    is_untimed = [timing is not Timing.MEASURED for timing in analysis.ops.timing[:count]]
+    known = np.flatnonzero((width_us > 0) | np.array(is_untimed, np.bool_))
+    order: I64 = known[np.argsort(-width_us[known], kind="stable")]
+    return order
+
+
+def _timed(analysis: RooflineAnalysis, op: int, times_us: Floats) -> float:
+    """A time of an op; NaN where none was measured."""
+    is_timed = analysis.ops.timing[op] is Timing.MEASURED
+    return float(times_us[op]) if is_timed else math.nan
 
 
 def _named(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[ShortName]:
@@ -239,27 +265,16 @@ def _named(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[ShortName]:
 def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
     if analysis.ops.timing[op] is Timing.PREDICTED:
         return "at best"
-    measures, mark = analysis.ops.measures, "!" if _cause(analysis, op) else ""
-    if mark and _has_no_share(analysis, op):
-        return _percent(measures.memory_utilisation_ratio[op]) + mark
-    return _percent(measures.roofline_efficiency_ratio[op]) + mark
-
-
-def _has_no_share(analysis: RooflineAnalysis, op: int) -> bool:
-    """True for a transfer of which no share of its link is known, as the start of a copy."""
-    share = analysis.ops.measures.roofline_efficiency_ratio[op]
-    return analysis.ops.cost[op] is Cost.TRANSFER and math.isnan(share)
+    share = analysis.ops.cells.roofline_efficiency_ratio[op]
+    return _percent(share) + ("!" if _cause(analysis, op) else "")
 
 
 def _cause(analysis: RooflineAnalysis, op: int) -> Cause | None:
-    """Why the share in an op's row is above 100 %: of its link for a transfer, where known."""
-    cause = analysis.ops.above_roof[op]
-    moves = analysis.ops.cost[op] is Cost.TRANSFER and not _has_no_share(analysis, op)
-    return None if moves and cause is not Cause.LINK else cause
-
-
-def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
-    return analysis.bound_label(int(analysis.ops.measures.bound[op]))
+    """Why the share in an op's row is above 100 %: of its link for a transfer."""
+    ops, cause = analysis.ops, analysis.ops.above_roof[op]
+    is_of_memory = ops.cost[op] is Cost.TRANSFER and cause is not Cause.LINK
+    is_shown = not math.isnan(ops.cells.roofline_efficiency_ratio[op])
+    return cause if is_shown and not is_of_memory else None
 
 
 def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:

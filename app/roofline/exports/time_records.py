@@ -4,32 +4,20 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.time_records import Budget, BudgetPart, TransferRecord
+from roofline.analysis.subjects.budget import budget_of
+from roofline.analysis.subjects.records import Subject
+from roofline.analysis.time_records import TransferRecord
 
 Record = dict[str, Any]
 
 
-def time_records(analysis: RooflineAnalysis) -> Record:
-    """`budget` (null where the file has no events in time) and `transfers`."""
-    budgets = analysis.budgets
+def time_records(analysis: RooflineAnalysis, subject: Subject) -> Record:
+    """`budget`, the subject's time by resource (null where it has no parts), and `transfers`."""
+    budget = budget_of(analysis, subject)
     return {
-        "budget": budgets
-        and {
-            "capture": _budget(budgets.capture),
-            "step": budgets.step and _budget(budgets.step),
-        },
+        "budget": None if budget is None else asdict(budget),
         "transfers": [_transfer(analysis, row) for row in analysis.transfers.rows],
     }
-
-
-def _budget(budget: Budget) -> Record:
-    """The known details of idle time stand beside the time of that part."""
-    return {**asdict(budget), "parts": [_part(part) for part in budget.parts]}
-
-
-def _part(part: BudgetPart) -> Record:
-    record = asdict(part)
-    return record | (record.pop("idle") or {})
 
 
 def _transfer(analysis: RooflineAnalysis, row: TransferRecord) -> Record:

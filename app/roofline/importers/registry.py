@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from roofline.errors import FileGroup, MixedUploadError, RooflineError, UploadRejectedError
+from roofline.errors import (
+    CorruptProfileError,
+    FileGroup,
+    MixedUploadError,
+    RooflineError,
+    UploadRejectedError,
+)
 from roofline.importers import (
     generic,
     nsight_compute,
@@ -118,7 +124,16 @@ def import_profile(
     progress("recognise", 0.0)
     upload = _Upload(sources, xprof_compat=xprof_compat, progress=progress, machines=machines)
     progress("recognise", 1.0)
-    return upload.profile()
+    try:
+        return upload.profile()
+    except CorruptProfileError:
+        # Libraries that parse say of memory that ran out that the content makes no sense.
+        bytearray(_LEAST_MEMORY)
+        raise
+
+
+_LEAST_MEMORY = 16 << 20
+"""Bytes that must be left where an error about the content is accepted; else `MemoryError`."""
 
 
 class _Upload:

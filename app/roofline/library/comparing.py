@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from roofline.compare.run import Run
+    from roofline.library.ranges import RangeResults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,17 @@ def compare_for_page(sides: Sides, unit: str | None) -> ComparedPage:
     record = {**comparison_page(compare(a, b, unit)), "units": common_units((*a, *b))}
     return ComparedPage(
         packed=gzip.compress(to_json(record), _LEVEL, mtime=0),
-        frame={name: record[name] for name in _IN_FRAME},
+        frame={name: record[name] for name in _IN_FRAME} | {"sides": record["page"]["sides"]},
     )
+
+
+def packed_run(results: "RangeResults") -> bytes:
+    """The run of a part of a profile, of its subject alone, as stored (gzip)."""
+    from roofline.compare.from_analysis import run_of
+    from roofline.compare.run import run_to_json
+
+    run = run_of(results.analysis, subject=results.answer.subject)
+    return gzip.compress(run_to_json(run), _LEVEL, mtime=0)
 
 
 def runs_of(sides: Sides) -> tuple[list["Run"], list["Run"]]:

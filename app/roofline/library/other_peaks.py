@@ -20,14 +20,14 @@ def advice_by(times: StoredTimes, chosen: ChosenPeaks, part: Part | None = None)
     that the profile does not have.
     """
     # The arithmetic is loaded when somebody asks: most servers answer other requests first.
-    from roofline.advice.advise import advise
     from roofline.analysis.analyse import analyse
     from roofline.analysis.records import AnalysisOptions
     from roofline.analysis.running_clock import at_running_clock
     from roofline.devices import resolve
     from roofline.devices.choice import read_choice
     from roofline.devices.this_machine import read_machine
-    from roofline.exports.advice import advice_to_json
+    from roofline.exports.answering import answered
+    from roofline.presentation.json_text import to_json
 
     choice = read_choice(chosen.device, chosen.peaks)
     profile, own = stored_profile(times, part)
@@ -35,4 +35,4 @@ def advice_by(times: StoredTimes, chosen: ChosenPeaks, part: Part | None = None)
     if own.dvfs_scale is not None:
         profile, device = at_running_clock(profile, device)
     analysis = analyse(profile, device, AnalysisOptions())
-    return advice_to_json(advise(analysis), analysis)
+    return to_json(answered(analysis, (part.of if part else "") or None).advice)

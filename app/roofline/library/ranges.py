@@ -16,19 +16,23 @@ _NAMES_SHOWN = 10
 
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
+    from roofline.analysis.subjects.records import Subject
     from roofline.model.device import Device
     from roofline.model.profile import Profile
+    from roofline.presentation.verdict import Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """The shown part of a profile: from `from_us` to `to_us` of its capture, one host (empty: all),
-    and by which peaks: with `dvfs` those at the clock that ran."""
+    and by which peaks: with `dvfs` those at the clock that ran. `of` is the address of the subject,
+    empty for the default one."""
 
     from_us: float = 0.0
     to_us: float = math.inf
     host: str = ""
     dvfs: bool = False
+    of: str = ""
 
     @property
     def has_times(self) -> bool:
@@ -62,19 +66,20 @@ class RangeResults:
     budget: bytes
     advice: bytes
     analysis: "RooflineAnalysis"
+    answer: "Answer"
 
     def roofline(self, *, infeed: bool) -> bytes:
         """The analysis as JSON, with or without infeed and outfeed."""
         from roofline.exports.records import analysis_to_json
 
-        return analysis_to_json(self.analysis, include_infeed_outfeed=infeed)
+        return analysis_to_json(self.analysis, include_infeed_outfeed=infeed, answer=self.answer)
 
     def csv(self, *, infeed: bool, about: str = "") -> bytes:
         """The ops as CSV, with or without infeed and outfeed; each row with the address `about`."""
         from roofline.exports.about import csv_with_about
         from roofline.exports.records import ops_to_csv
 
-        text = ops_to_csv(self.analysis, include_infeed_outfeed=infeed)
+        text = ops_to_csv(self.analysis, include_infeed_outfeed=infeed, subject=self.answer.subject)
         if not about:
             return text
         return csv_with_about(text, device=self.analysis.device.name, profile=about)
@@ -98,10 +103,9 @@ def results_of_part(times: StoredTimes, part: Part) -> RangeResults:
     an unknown host; `BadViewError` for peaks at another clock where none is known.
     """
     # The arithmetic is loaded when somebody asks: most servers answer other requests first.
-    from roofline.advice.advise import advise
     from roofline.analysis.analyse import analyse
     from roofline.analysis.records import AnalysisOptions
-    from roofline.exports.advice import advice_to_json
+    from roofline.exports.answering import answered
     from roofline.presentation.budget_bar import budget_json
     from roofline.presentation.json_text import to_json
     from roofline.presentation.page import PageIdentity, build_page
@@ -109,12 +113,14 @@ def results_of_part(times: StoredTimes, part: Part) -> RangeResults:
     profile, device = stored_profile(times, part)
     analysis = analyse(profile, device, AnalysisOptions())
     identity = PageIdentity(id=times.id, created_at=times.created_at, file_sizes=times.file_sizes)
+    found = answered(analysis, part.of or None)
     return RangeResults(
-        words=_words(profile, device),
-        page=build_page(analysis, identity),
-        budget=to_json(budget_json(analysis)),
-        advice=advice_to_json(advise(analysis), analysis),
+        words=_words(profile, device, found.answer.subject if part.of else None),
+        page=build_page(analysis, found.answer, identity),
+        budget=to_json(budget_json(analysis, found.answer.subject)),
+        advice=to_json(found.advice),
         analysis=analysis,
+        answer=found.answer,
     )
 
 
@@ -146,8 +152,8 @@ def _host(hosts: "tuple[tuple[str, Profile, Device], ...]", name: str) -> "tuple
     )
 
 
-def _words(profile: "Profile", device: "Device") -> str:
-    """Which part it is, in sentences."""
+def _words(profile: "Profile", device: "Device", subject: "Subject | None") -> str:
+    """Which part it is, in sentences; `subject` is the one that was asked for, if any."""
     bounds = profile.time_range_ps
     parts = [f"the host {profile.host}, one of {len(profile.all_hosts)}"] if profile.host else []
     if bounds is not None:
@@ -157,4 +163,14 @@ def _words(profile: "Profile", device: "Device") -> str:
         said.append(
             f"Compute and VMEM peaks are those at the clock that ran: × {device.dvfs_scale:.4g}."
         )
+    if subject is not None:
+        said.append(_about(subject))
     return " ".join(said)
+
+
+def _about(subject: "Subject") -> str:
+    """What the first sentences and the advice are of, where that was asked for."""
+    said = f"The first sentences and the advice are of: {subject.label}."
+    if not subject.not_found:
+        return said
+    return f"The profile has no subject “{subject.not_found}”. {said}"

@@ -50,3 +50,40 @@ class ComputeUnit(StrEnum):
         """As shown where a device has no own word for its unit: "Matrix bf16"."""
         kind = "Matrix" if self.is_matrix else "Vector"
         return f"{kind} {self.precision.value}"
+
+
+class UndecidedUnit(StrEnum):
+    """The units of which one ran some work, where a profile does not tell which.
+
+    Such work has a range of shares: from work ÷ the largest of their peaks to work ÷ the smallest.
+    """
+
+    FP64 = "fp64"
+    FP32 = "fp32"
+    FP32_OR_MATRIX = "fp32_or_matrix"
+    FP32_OR_XF32 = "fp32_or_xf32"
+    ANY = "any"
+
+    @property
+    def units(self) -> tuple[ComputeUnit, ...]:
+        """The units that it may have been."""
+        return _UNDECIDED[self]
+
+    @staticmethod
+    def of(units: frozenset[ComputeUnit]) -> "UndecidedUnit":
+        """The entry with these units, `ANY` where there is none."""
+        found = (one for one in UndecidedUnit if frozenset(one.units) == units)
+        return next(found, UndecidedUnit.ANY)
+
+
+_UNDECIDED = {
+    UndecidedUnit.FP64: (ComputeUnit.VECTOR_FP64, ComputeUnit.MATRIX_FP64),
+    UndecidedUnit.FP32: (ComputeUnit.VECTOR_FP32, ComputeUnit.MATRIX_TF32),
+    UndecidedUnit.FP32_OR_MATRIX: (ComputeUnit.VECTOR_FP32, ComputeUnit.MATRIX_FP32),
+    UndecidedUnit.FP32_OR_XF32: (
+        ComputeUnit.VECTOR_FP32,
+        ComputeUnit.MATRIX_FP32,
+        ComputeUnit.MATRIX_TF32,
+    ),
+    UndecidedUnit.ANY: tuple(ComputeUnit),
+}

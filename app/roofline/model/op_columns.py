@@ -13,7 +13,8 @@ from typing import Annotated, Any, Self, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.model.compute import ComputeUnit
+from roofline.model.ceilings import Ceiling, UseFactor
+from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
 
 U64 = NDArray[np.uint64]
@@ -26,6 +27,7 @@ Bools = NDArray[np.bool_]
 Values = NDArray[Any]
 Declaration = TypeVar("Declaration")
 Rows = I64 | Bools | slice | tuple[slice, slice]
+Keys = type[MemoryLevel] | type[ComputeUnit] | type[UndecidedUnit] | type[Ceiling] | type[UseFactor]
 
 
 class Summing(StrEnum):
@@ -44,14 +46,14 @@ class Column:
 
     `default` is a value, or the name of the column that it is copied from; `None` means that the
     column must be given. `split_by` is the kind of key of a column that is several: one per memory
-    level or compute unit.
+    level, compute unit or ceiling.
     """
 
     unit: str
     dtype: type[np.generic]
     default: float | bool | str | None = None
     summing: Summing = Summing.ADD
-    split_by: type[MemoryLevel] | type[ComputeUnit] | None = None
+    split_by: Keys | None = None
 
     def full(self, shape: int | tuple[int, ...], value: float | bool = 0) -> Values:
         """A column of one value."""
@@ -83,10 +85,17 @@ class OpColumns:
 
     `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
     op did not use it; an op whose columns are all 0 counts against the device's main peak).
+    `undecided_flop` is work of one of several units, where it is not known which; it is in no
+    column of `unit_flop`.
     `unit_capacity_flop` and `level_capacity_bytes` hold, where a profiler measured peaks per
     launch, what the hardware could have done in the op's time (peak × time, summed over launches);
     NaN where unknown, then the device's peak counts. `integer_ops` are integer operations outside
     the matrix unit, which are not FLOPs; NaN where they were not counted.
+
+    `busy_ps[ceiling]` is the time in which a unit was used at its greatest rate: its busy share
+    (0 to 1), as a counter of the profiler has it, times `time_ps`. `use_ps[factor]` is likewise a
+    share times `time_ps`: the share of the busy time that was of use, by that factor. Both are NaN
+    where not measured.
 
     Where `time_known` is false, the op's time was not measured, and the op is part of no sum:
     either only its rates are known, then its row holds the work of one second; or its `time_ps` is
@@ -110,6 +119,9 @@ class OpColumns:
     unit_flop: Annotated[
         Mapping[ComputeUnit, U64], Column("FLOP", np.uint64, 0, split_by=ComputeUnit)
     ] = field(default_factory=dict)
+    undecided_flop: Annotated[
+        Mapping[UndecidedUnit, U64], Column("FLOP", np.uint64, 0, split_by=UndecidedUnit)
+    ] = field(default_factory=dict)
     unit_capacity_flop: Annotated[
         Mapping[ComputeUnit, F64], Column("FLOP", np.float64, np.nan, split_by=ComputeUnit)
     ] = field(default_factory=dict)
@@ -121,6 +133,12 @@ class OpColumns:
         Column("", np.bool_, False, Summing.ANY, split_by=MemoryLevel),
     ] = field(default_factory=dict)
     integer_ops: Annotated[F64, Column("op", np.float64, np.nan)] = _NOT_GIVEN
+    busy_ps: Annotated[
+        Mapping[Ceiling, F64], Column("ps", np.float64, np.nan, split_by=Ceiling)
+    ] = field(default_factory=dict)
+    use_ps: Annotated[
+        Mapping[UseFactor, F64], Column("ps", np.float64, np.nan, split_by=UseFactor)
+    ] = field(default_factory=dict)
     time_known: Annotated[Bools, Column("", np.bool_, True, Summing.ANY)] = _NOT_GIVEN
 
     def __post_init__(self) -> None:
@@ -143,9 +161,14 @@ class OpColumns:
         shape: int | tuple[int, ...],
         levels: Iterable[MemoryLevel] = (),
         units: Iterable[ComputeUnit] = (),
+        undecided: Iterable[UndecidedUnit] = (),
     ) -> "OpColumns":
         """Rows without time or work, whose traffic and FLOPs are split by `levels` and `units`."""
-        keys = {"traffic_bytes": tuple(levels), "unit_flop": tuple(units)}
+        keys = {
+            "traffic_bytes": tuple(levels),
+            "unit_flop": tuple(units),
+            "undecided_flop": tuple(undecided),
+        }
         return _built({name: _zeros(col, shape, keys.get(name)) for name, col in SCHEMA.items()})
 
     def select(self, rows: Rows) -> Self:

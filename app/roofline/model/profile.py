@@ -68,6 +68,8 @@ class Label:
 
 
 _NOT_GIVEN: Any = None
+# A host that calls itself so may be any.
+_NO_NAMES = ("", "localhost")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,7 +81,9 @@ class OpTable(OpColumns):
     `jit(step)/dot_general`, or modules and operator joined with "/". `operands` and `results` are
     shapes in XLA's notation joined with "; ", as in `bf16[8,128]{1,0:S(1)}; f32[]`;
     `operand_names` are the ops that made the operands, joined likewise. `replica_groups` is the
-    text of the file, `group_size` the devices of one group of a collective.
+    text of the file, `group_size` the devices of one group of a collective. `slow_why` is a code of
+    what keeps all units of an op waiting ("few_blocks", "dependency:long_scoreboard"), as its
+    profiler measured it, and `slow_words` the same in words; both are empty where not measured.
     """
 
     name: Annotated[tuple[str, ...], Label()]
@@ -95,6 +99,8 @@ class OpTable(OpColumns):
     operand_names: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
     replica_groups: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
     group_size: Annotated[I64, Label(np.int64, 0)] = _NOT_GIVEN
+    slow_why: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    slow_words: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
 
     def __post_init__(self) -> None:
         # Not `super()`: a dataclass with slots is made anew, and is then another class.
@@ -185,6 +191,11 @@ class Profile:
     own name as the capture says it, an executable or a module, where no `program_names` do.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
     `labels_of_all_steps` then has the steps of the whole.
+    `is_host_only` is true where the files have no kernel, copy or counter of a device although one
+    did the work: times are those of the host that launched it. `kernels_timed` are how many kernels
+    have a time, and how many were launched, where launches without a kernel in the files are
+    counted; `stated_total_ps` is the time of all ops as the files state it, where they lack some.
+    `clock_tick_ps` is the step of the clock of all times, 0 where it is not known.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
     the one of `all_hosts` that this profile is of, empty for all.
     """
@@ -215,6 +226,10 @@ class Profile:
     program: str = ""
     time_range_ps: tuple[int, int] | None = None
     labels_of_all_steps: tuple[str, ...] | None = None
+    is_host_only: bool = False
+    kernels_timed: tuple[int, int] | None = None
+    stated_total_ps: int | None = None
+    clock_tick_ps: int = 0
     by_host: tuple["Profile", ...] = ()
     host: str = ""
     all_hosts: tuple[str, ...] = ()
@@ -226,5 +241,7 @@ class Profile:
 
     @property
     def host_count(self) -> int:
-        """How many hosts did work; others only describe it."""
-        return sum(host.core_count > 0 for host in self.hosts) or len(self.hosts)
+        """How many hosts did work; others only describe it. The files of one name are one host."""
+        working = [host for host in self.hosts if host.core_count > 0] or self.hosts
+        names = [host.hostname for host in working if host.hostname not in _NO_NAMES]
+        return len(set(names)) + len(working) - len(names)

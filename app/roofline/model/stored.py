@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.model import (
+    ceilings,
     compute,
     device,
     graphs,
@@ -25,7 +26,7 @@ from roofline.model import (
     timeline,
 )
 
-_MODULES = (compute, device, graphs, memory, profile, serving, time_bins, timeline)
+_MODULES = (ceilings, compute, device, graphs, memory, profile, serving, time_bins, timeline)
 _LENGTH_BYTES = 8
 
 

@@ -13,7 +13,9 @@ from roofline.errors import UploadRejectedError
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 
+# A folder with this table is a workload of rocprof-compute, which its importer reads whole.
 _WORKLOAD = "pmc_perf.csv"
+
 _PASSES = re.compile(r"(?P<folder>.+)/(?P<number>(?:pmc|pass)_\d+)/.+\.json")
 _PASS = re.compile(r"(?:pmc|pass)_\d+")
 # The folder of rocprof-compute that is named after the part: `MI200`, `MI300X_A1`.

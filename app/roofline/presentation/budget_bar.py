@@ -1,35 +1,38 @@
-"""The budget as the page and the text report show it: terms that add up as printed, a bar, a floor.
+"""The parts of the subject as the page shows them: terms that add up as printed, a bar, a floor.
 
 The server writes the words and the numbers, so that they are there at once and without scripts;
 the browser adds what can be done with them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from roofline.analysis.budget import NO_PEAK
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.time_records import Budget, BudgetPart
-from roofline.presentation.budget_parts import (
+from roofline.analysis.subjects.budget import (
     AT_ROOF,
     BELOW_ROOF,
-    owners,
-    owns,
-    part_help,
-    part_style,
+    IDLE,
+    IMPOSSIBLE,
+    INFEED,
+    UNKNOWN,
+    Budget,
+    budget_of,
+    owners_of,
+    part_label,
 )
-from roofline.presentation.quantities import NARROW, SPACE, duration
+from roofline.analysis.subjects.records import Subject
+from roofline.presentation.budget_parts import owns, part_help, part_style
+from roofline.presentation.quantities import NARROW, duration
 from roofline.presentation.rounding import rounded
-from roofline.presentation.sentences import Number, Sentence, plain_text, say
 from roofline.presentation.shown import listed_ops
 
 _SMALL = 0.006  # of the whole: smaller terms are "other"
 _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _SEEN = 0.5  # of the last digit: terms that round to nothing are not in the sum
-_GROUPS = {AT_ROOF: "at the roof", BELOW_ROOF: "below it"}
+_GROUPS = {AT_ROOF: "at its roofs", BELOW_ROOF: "to gain"}
 _TENTHS = 1000  # tenths of a percent in the whole
 
 
@@ -56,54 +59,44 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetBar:
-    """One division of time: `parts` in order of the bar, `terms` in order of the sum."""
+    """One division of time: `parts` in order of the bar, `terms` in order of the sum.
 
-    scope: str
+    `idle_ratio` is the share of the part `idle`, for those who read the page by machine.
+    """
+
     label: str
+    unit_word: str
     total: str
     unit: str
     floor: str
     floor_at: float
-    notes: tuple[str, ...]
+    idle_ratio: float
     terms: tuple[Term, ...]
     parts: tuple[Term, ...]
 
 
-def budget_bars(analysis: RooflineAnalysis) -> tuple[BudgetBar, ...]:
-    """The mean step where the profile has steps, and the capture; nothing without a timeline."""
-    budgets = analysis.budgets
-    if budgets is None:
+def budget_bars(analysis: RooflineAnalysis, subject: Subject) -> tuple[BudgetBar, ...]:
+    """The parts of the subject; nothing where it has none."""
+    budget = budget_of(analysis, subject)
+    if budget is None or not budget.total_us > 0:
         return ()
-    owned = {one for one in owners(analysis, listed_ops(analysis)) if one}
-    steps = "Mean step" if len(analysis.profile.steps) != 1 else "Step"
-    scopes = (("step", steps, budgets.step), ("capture", "Capture", budgets.capture))
-    return tuple(
-        _bar(scope, label, budget, owned)
-        for scope, label, budget in scopes
-        if budget is not None and budget.total_us > 0
-    )
+    owned = {one for one in owners_of(analysis, subject, listed_ops(analysis)) if one}
+    return (_bar(subject, budget, owned),)
 
 
-def budget_json(analysis: RooflineAnalysis) -> dict[str, Any]:
+def budget_json(analysis: RooflineAnalysis, subject: Subject) -> dict[str, Any]:
     """The bar that the page's template draws."""
-    return {"scopes": [asdict(bar) for bar in budget_bars(analysis)]}
+    return {"scopes": [asdict(bar) for bar in budget_bars(analysis, subject)]}
 
 
-def budget_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
-    """The numbers, for the page data: six digits."""
-    budgets = analysis.budgets
-    if budgets is None:
+def budget_data(analysis: RooflineAnalysis, subject: Subject) -> dict[str, Any] | None:
+    """The parts by resource, in us, with the words of each; `None` where there are none."""
+    budget = budget_of(analysis, subject)
+    if budget is None:
         return None
-    return {
-        "capture": _numbers(budgets.capture),
-        "step": budgets.step and _numbers(budgets.step),
-    }
-
-
-def _numbers(budget: Budget) -> dict[str, Any]:
     parts = [
-        {"id": part.id, "label": part.label, "time_us": rounded(part.time_us), **_waited(part)}
-        for part in budget.parts
+        {"id": name, "label": part_label(name), "time_us": rounded(us)}
+        for name, us in budget.parts.items()
     ]
     return {
         "total_us": rounded(budget.total_us),
@@ -112,34 +105,32 @@ def _numbers(budget: Budget) -> dict[str, Any]:
     }
 
 
-def _waited(part: BudgetPart) -> dict[str, Any]:
-    if part.idle is None:
-        return {}
-    return {"waiting_for_launch_us": rounded(part.idle.waiting_for_launch_us)}
-
-
 # --------------------------------------------------------------------------------------- one bar
 
 
-def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
+def _bar(subject: Subject, budget: Budget, owned: set[str]) -> BudgetBar:
     ordered = _in_order(budget)
     factor, unit = next((one for one in _UNITS if budget.total_us >= one[0] * 0.9995), _UNITS[-1])
     digits = 2 if budget.total_us / factor < 10 else 1
     scale = 10**digits / factor
     parts = _terms(
-        [(one.id, one.label, one.time_us) for one in ordered], budget, scale, digits, is_sum=False
+        [(one, part_label(one), budget.parts[one]) for one in ordered],
+        budget,
+        scale,
+        digits,
+        is_sum=False,
     )
-    sums = [one for one in _sums(ordered, budget.total_us) if one[2] * scale >= _SEEN]
+    sums = [one for one in _sums(ordered, budget) if one[2] * scale >= _SEEN]
     terms = _terms(sums, budget, scale, digits, is_sum=True)
     said = {one.id: one.amount for one in terms}
     return BudgetBar(
-        scope=scope,
-        label=label,
+        label=subject.label,
+        unit_word=subject.unit_word,
         total=f"{round(budget.total_us * scale) / 10**digits:,.{digits}f}",
         unit=unit,
         floor=duration(budget.floor_us),
         floor_at=_percent_at(budget.floor_us, budget.total_us),
-        notes=_notes(budget),
+        idle_ratio=subject.idle_ratio or 0.0,
         terms=tuple(_styled(one, ordered, owned) for one in terms),
         parts=tuple(
             replace(_styled(one, ordered, owned), amount=said.get(one.id, one.amount))
@@ -148,17 +139,16 @@ def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
     )
 
 
-_STAYS = ("at_roof", "unknown", "infeed_outfeed")
-_LAST = ("launch_gaps", "idle")
+_STAYS = (AT_ROOF, UNKNOWN, IMPOSSIBLE)
 
 
-def _in_order(budget: Budget) -> list[BudgetPart]:
+def _in_order(budget: Budget) -> list[str]:
     """Parts that stay come first; where a link sets the floor, its time comes next."""
-    stays = sum(part.time_us for part in budget.parts if _kind(part.id) in _STAYS)
+    stays = sum(us for part, us in budget.parts.items() if _kind(part) in _STAYS)
     by_link = budget.floor_us > stays * (1 + 1e-9)
     waits = ("exposed", "exposed_transfer")
-    order = [*_STAYS, *(waits if by_link else ()), BELOW_ROOF, *waits, *_LAST]
-    return sorted(budget.parts, key=lambda part: order.index(_kind(part.id)))
+    order = [*_STAYS, *(waits if by_link else ()), BELOW_ROOF, *waits, INFEED, IDLE]
+    return sorted(budget.parts, key=lambda part: order.index(_kind(part)))
 
 
 def _kind(part: str) -> str:
@@ -168,15 +158,15 @@ def _kind(part: str) -> str:
 _Time = tuple[str, str, float]  # id, label, time in us
 
 
-def _sums(parts: Sequence[BudgetPart], total_us: float) -> list[_Time]:
+def _sums(parts: Sequence[str], budget: Budget) -> list[_Time]:
     """Parts of one kind as one term; small terms as "other", last."""
     times: dict[str, float] = {}
     labels: dict[str, str] = {}
     for part in parts:
-        key = _kind(part.id) if _kind(part.id) in _GROUPS else part.id
-        times[key] = times.get(key, 0.0) + part.time_us
-        labels[key] = _GROUPS.get(key, part.label)
-    small = {key for key, time_us in times.items() if time_us < total_us * _SMALL}
+        key = _kind(part) if _kind(part) in _GROUPS else part
+        times[key] = times.get(key, 0.0) + budget.parts[part]
+        labels[key] = _GROUPS.get(key) or part_label(part)
+    small = {key for key, time_us in times.items() if time_us < budget.total_us * _SMALL}
     rest = sum(times[key] for key in small) if len(small) > 1 else 0.0
     kept = [key for key in times if key not in small or not rest]
     return [(key, labels[key], times[key]) for key in kept] + (
@@ -243,12 +233,12 @@ def _percent_at(time_us: float, total_us: float) -> float:
     return round(100 * time_us / total_us, 4)
 
 
-def _styled(term: Term, parts: Sequence[BudgetPart], owned: set[str]) -> Term:
+def _styled(term: Term, parts: Sequence[str], owned: set[str]) -> Term:
     """The same with colour, texture, explanation, and whether operations of it are listed."""
     if term.id == "other":
         about = "Parts under 0.6 % each."
         return replace(term, texture="other", token="--ink-3", help=about)
-    mine = [part.id for part in parts if part.id == term.id or _kind(part.id) == term.id]
+    mine = [part for part in parts if part == term.id or _kind(part) == term.id]
     style = part_style(mine[0])
     token = style.token if len(mine) == 1 else "--ink-2"
     return replace(
@@ -258,35 +248,3 @@ def _styled(term: Term, parts: Sequence[BudgetPart], owned: set[str]) -> Term:
         help=part_help(mine[0]),
         is_filter=any(owns(term.id, one) for one in owned),
     )
-
-
-def _notes(budget: Budget) -> tuple[str, ...]:
-    """Sentences below the sum: what the floor is, and what idle time waited for."""
-    sentences = [*_floor(budget)]
-    idle = budget.part("idle")
-    waited = idle.idle.waiting_for_launch_us if idle and idle.idle else None
-    if waited and idle and waited > 0:
-        of, total = Number(waited, "time_us"), Number(idle.time_us, "time_us")
-        sentences.append(say("budget_launch", launch_wait=of, idle_time=total))
-    return tuple(plain_text(sentence).strip() for sentence in sentences)
-
-
-def _floor(budget: Budget) -> Iterator[Sentence]:
-    """What the floor is; nothing where no work has a roof that could tell it."""
-    unknown = budget.part("unknown")
-    if unknown and not any(part.id.startswith(AT_ROOF) for part in budget.parts):
-        yield say("budget_no_roof")
-        return
-    yield say("budget_floor", floor=Number(budget.floor_us, "time_us"))
-    if unknown:
-        yield say("budget_unknown", what=_WORK.get(unknown.label, f"of {unknown.label}"))
-
-
-# A part's label within "Work … counts into it".
-_WORK = {NO_PEAK: "without a known peak"}
-
-
-def equation(bar: BudgetBar) -> str:
-    """The sum in one line: "112.3 ms = 51.7 at the roof + 30.3 below it + …"."""
-    terms = " + ".join(f"{term.amount} {term.label}" for term in bar.terms)
-    return f"{bar.total}{SPACE}{bar.unit} = {terms}"

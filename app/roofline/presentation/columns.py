@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from roofline.model.compute import ComputeUnit
-from roofline.model.memory import MemoryLevel
+from roofline.model.memory import MAIN_LEVELS, MemoryLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,27 +24,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class PerUnit:
-    """Columns that exist once for each compute unit that work is split by."""
+class Per:
+    """Columns that exist once for each key of one kind: "level", "unit", "clock", "ceiling".
 
+    Of levels, `default` holds for the main memory's.
+    """
+
+    kind: str
     columns: tuple[Column, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PerClock:
-    """Columns that exist once for each resource that work takes time at."""
-
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PerLevel:
-    """Columns that exist once for each memory level; `default` holds for the main memory's."""
-
-    columns: tuple[Column, ...]
-
-
-Declared = Column | PerUnit | PerClock | PerLevel
+Declared = Column | Per
+Keys = Mapping[str, Mapping[str, str]]
+"""Per kind of key, each key with its label."""
 
 # The names under which a unit's and a level's numbers travel, in ops and program points.
 UNIT_RATE = "{id}_flop_rate_gflops"
@@ -53,12 +45,14 @@ LEVEL_BANDWIDTH = "{id}_bandwidth_gibs"
 LEVEL_INTENSITY = "{id}_intensity"
 LEVEL_USE = "{id}_utilisation_ratio"
 CLOCK = "{id}_clock_us"
+BUSY = "busy_{id}_ratio"
 # Listed only for profiles that count integer operations.
 INTEGER_RATE = "integer_rate_gops"
 # A rate of those ops alone that have a place on the roofline, in program points.
 PLACED = "placed_{id}"
 
-_UNIT_RATES = PerUnit(
+_UNIT_RATES = Per(
+    "unit",
     (
         Column(
             id=UNIT_RATE,
@@ -67,9 +61,10 @@ _UNIT_RATES = PerUnit(
             sub="{per}",
             help="FLOPs of {label} ÷ total time.",
         ),
-    )
+    ),
 )
-_LEVELS = PerLevel(
+_LEVELS = Per(
+    "level",
     (
         Column(
             id=LEVEL_BANDWIDTH,
@@ -85,9 +80,10 @@ _LEVELS = PerLevel(
             unit="flop_per_byte",
             help="FLOPs ÷ bytes through {label}.",
         ),
-    )
+    ),
 )
-_CLOCKS = PerClock(
+_CLOCKS = Per(
+    "clock",
     (
         Column(
             id=CLOCK,
@@ -96,7 +92,36 @@ _CLOCKS = PerClock(
             sub="all cores",
             help="Work ÷ peak of {label}: the time that this work takes there at best.",
         ),
-    )
+    ),
+)
+_NEAREST = (
+    Column(
+        id="nearest_ceiling",
+        label="Nearest ceiling",
+        unit="text",
+        default=True,
+        help="The unit with the largest share of the op's time, counted busy or by its work.",
+    ),
+    Column(
+        id="nearest_ratio",
+        label="Busy",
+        unit="ratio",
+        sub="nearest ceiling",
+        default=True,
+        help="Share of the op's time in which its nearest ceiling was used at its greatest rate.",
+    ),
+    Per(
+        "ceiling",
+        (
+            Column(
+                id=BUSY,
+                label="Busy, {label}",
+                unit="ratio",
+                help="Share of the op's time in which {label} was used at its greatest rate, as "
+                "the profiler counted it.",
+            ),
+        ),
+    ),
 )
 _COMPUTE_ROOF = Column(
     id="compute_unit",
@@ -166,6 +191,7 @@ OP_COLUMNS: tuple[Declared, ...] = (
         help="The most utilised of compute and each memory: achieved ÷ peak. Unknown where FLOPs, "
         "bytes or a peak that this op uses are not known.",
     ),
+    *_NEAREST,
     Column(
         id="roofline_efficiency_ratio",
         label="Share of roof",
@@ -431,56 +457,60 @@ def op_columns(
     units: Mapping[ComputeUnit, str],
     core_word: str,
     clocks: Mapping[str, str],
+    ceilings: Mapping[str, str],
 ) -> tuple[Column, ...]:
     """Columns of the op table; a memory level has its own pair, a compute unit its own rate.
 
     `units` are those that work is split by, each with its label on this device; `clocks` what it
-    takes time at, likewise.
+    takes time at, and `ceilings` those with busy shares, likewise.
     """
-    return _filled(OP_COLUMNS, levels, units, core_word, clocks)
+    keys = {**_keys(levels, units), "clock": clocks, "ceiling": ceilings}
+    return _filled(OP_COLUMNS, keys, core_word)
 
 
 def program_columns(
     levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
 ) -> tuple[Column, ...]:
     """Columns of the program table."""
-    return _filled(PROGRAM_COLUMNS, levels, units, core_word, {})
+    return _filled(PROGRAM_COLUMNS, _keys(levels, units), core_word)
 
 
-def _filled(
-    declared: Sequence[Declared],
-    levels: Sequence[MemoryLevel],
-    units: Mapping[ComputeUnit, str],
-    core_word: str,
-    clocks: Mapping[str, str],
-) -> tuple[Column, ...]:
+def _keys(levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str]) -> Keys:
+    return {
+        "level": {level.value: level.label for level in levels},
+        "unit": {unit.value: label for unit, label in units.items()},
+    }
+
+
+def _filled(declared: Sequence[Declared], keys: Keys, core_word: str) -> tuple[Column, ...]:
     found: list[Column] = []
     for entry in declared:
-        if isinstance(entry, PerLevel):
-            for level in levels:
-                shown = [
-                    replace(one, default=one.default and level.is_main) for one in entry.columns
-                ]
-                found += (_of(one, level.value, level.label) for one in shown)
-        elif isinstance(entry, PerUnit):
+        if isinstance(entry, Per):
+            labels = keys.get(entry.kind, {})
             found += (
-                _of(one, unit, label) for unit, label in units.items() for one in entry.columns
+                _of(one, key, label) for key, label in labels.items() for one in entry.columns
             )
-        elif isinstance(entry, PerClock):
-            found += (
-                _of(one, key, label) for key, label in clocks.items() for one in entry.columns
-            )
-        elif entry is not _COMPUTE_ROOF:
+        elif entry is _COMPUTE_ROOF:
+            found += [replace(entry, default=len(keys["unit"]) > 1)] if keys["unit"] else []
+        elif entry not in _NEAREST or keys.get("ceiling"):
             found.append(entry)
-        elif units:
-            found.append(replace(entry, default=len(units) > 1))
     return tuple(replace(one, sub=one.sub.replace("{per}", f"per {core_word}")) for one in found)
 
 
 def _of(column: Column, key: str, label: str) -> Column:
-    """`column` for one memory level or compute unit."""
+    """`column` for one level, unit, clock or ceiling."""
 
     def fill(text: str) -> str:
         return text.replace("{id}", key).replace("{label}", label)
 
-    return replace(column, id=fill(column.id), label=fill(column.label), help=fill(column.help))
+    is_default = column.default and key in _MAIN
+    return replace(
+        column,
+        id=fill(column.id),
+        label=fill(column.label),
+        help=fill(column.help),
+        default=is_default,
+    )
+
+
+_MAIN = frozenset(level.value for level in MAIN_LEVELS)

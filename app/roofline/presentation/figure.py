@@ -22,7 +22,7 @@ def roofline_figure(
     x is FLOP per byte of the resource that binds, y is GFLOP/s per core, both logarithmic.
     """
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    measures = analysis.ops.measures
+    measures = analysis.ops.cells
     x, y = measures.bottleneck_intensity[view.op], measures.flop_rate_gflops[view.op]
     drawn = np.nan_to_num(x * y) > 0
     figure = go.Figure()

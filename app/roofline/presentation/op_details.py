@@ -8,6 +8,8 @@ import numpy as np
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.profile import LaunchTable
 from roofline.model.units import ps_to_us
+from roofline.presentation.ceiling_words import ceiling_token, ceiling_words
+from roofline.presentation.compute_range import compute_range
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_shapes import element_types, parts, shape_lists
 from roofline.presentation.rounding import rounded
@@ -25,7 +27,7 @@ def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
     table, names = analysis.profile.ops, analysis.profile.program_names
     if op >= len(table):  # IDLE
         return {"name": analysis.ops.name[op], "long_name": "", "source_stack": []}
-    program_id = int(table.program_id[op])
+    program_id, between = int(table.program_id[op]), compute_range(analysis, op)
     return {
         "name": table.name[op],
         "long_name": table.long_name[op],
@@ -40,8 +42,29 @@ def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
         "producers": parts(table.operand_names[op]),
         "replica_groups": table.replica_groups[op],
         "group_size": int(table.group_size[op]) or None,
+        **_ceilings(analysis, op),
+        **({"compute_range": between} if between else {}),
         **_launches(analysis.profile.launches, op),
     }
+
+
+def _ceilings(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
+    """Busy and useful share of each ceiling of which a counter was read, the busiest first."""
+    near = analysis.nearest
+    busy = near.busy_of(op)
+    if not busy:
+        return {}
+    places = [near.ceilings.index(name) for name in busy]
+    ceilings = [
+        {
+            "label": ceiling_words(name),
+            "token": ceiling_token(name),
+            "busy_ratio": rounded(busy[name]),
+            "useful_ratio": rounded(float(near.useful[place, op])),
+        }
+        for name, place in zip(busy, places, strict=True)
+    ]
+    return {"ceilings": ceilings, "why": near.why_words[op]}
 
 
 def _launches(table: LaunchTable | None, op: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_styles
 from roofline.presentation.serving import serving_data
 from roofline.presentation.shown import (
+    ceiling_labels,
     clock_labels,
     has_integers,
     listed_ops,
@@ -27,6 +28,8 @@ from roofline.presentation.shown import (
     unit_labels,
 )
 from roofline.presentation.time_strip import strip_data
+from roofline.presentation.verdict import Answer, lines_of
+from roofline.presentation.verdict_data import subject_record, verdict_record
 from roofline.presentation.words import page_words
 
 SCHEMA = 2
@@ -44,13 +47,14 @@ class PageIdentity:
     file_sizes: Mapping[str, int] = field(default_factory=dict)
 
 
-def build_page(analysis: RooflineAnalysis, identity: PageIdentity) -> bytes:
+def build_page(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> bytes:
     """The page data as UTF-8 JSON."""
-    return to_json(page_data(analysis, identity))
+    return to_json(page_data(analysis, answer, identity))
 
 
-def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, Any]:
-    """The page data as plain objects."""
+def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> dict[str, Any]:
+    """The page data as plain objects; `answer` is what its sentences and its subject are of."""
+    lines = lines_of(analysis, answer)
     listed = listed_ops(analysis)
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
@@ -63,6 +67,8 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "created_at": identity.created_at,
             **page_frame.profile(analysis, identity.file_sizes),
         },
+        "subject": subject_record(answer),
+        "verdict": verdict_record(answer),
         "device": page_frame.device(analysis),
         "roofs": page_roofs.roofs(analysis),
         "levels": page_roofs.levels(analysis, levels),
@@ -73,7 +79,9 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         "x_axes": page_roofs.x_axes(levels),
         "columns": [
             asdict(column)
-            for column in op_columns(levels, units, core_word, clock_labels(analysis, levels))
+            for column in op_columns(
+                levels, units, core_word, clock_labels(analysis, levels), ceiling_labels(analysis)
+            )
             if column.id != INTEGER_RATE or has_integers(analysis)
         ],
         "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
@@ -83,19 +91,19 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         ],
         "ops": {
             "count": len(listed),
-            "columns": op_values(analysis, listed, levels, categories),
+            "columns": op_values(analysis, listed, levels, categories, answer.subject),
             **predictions(analysis, listed, levels),
             **awaited(analysis, listed),
             "groups": page_groups(analysis, listed),
             "names": op_names(analysis, listed),
         },
         "views": {
-            "in": view_data(analysis, analysis.with_infeed, place, levels, categories),
-            "out": view_data(analysis, analysis.without_infeed, place, levels, categories),
+            "in": view_data(analysis, analysis.with_infeed, lines, place, levels, categories),
+            "out": view_data(analysis, analysis.without_infeed, lines, place, levels, categories),
         },
         **page_frame.views_of_server(analysis),
         "serving": serving_data(analysis),
-        "budget": budget_data(analysis),
+        "budget": budget_data(analysis, answer.subject),
         "timeline": strip_data(analysis),
         "transfers": transfers(analysis, place),
         "diagnostics": [page_frame.diagnostic(found) for found in analysis.diagnostics],

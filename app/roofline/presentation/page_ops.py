@@ -7,13 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.analysis.awaited import awaited_steps
+from roofline.analysis.causes import WHY_NOT_SHOWN
 from roofline.analysis.records import I64, Cost, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
+from roofline.analysis.subjects.budget import owners_of
+from roofline.analysis.subjects.records import Subject
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.budget_parts import owners
-from roofline.presentation.columns import CLOCK, LEVEL_USE, UNIT_USE
+from roofline.presentation.ceiling_words import ceiling_words
+from roofline.presentation.columns import BUSY, CLOCK, LEVEL_USE, UNIT_USE
+from roofline.presentation.quantities import duration
 from roofline.presentation.rounding import numbers, rounded
-from roofline.presentation.shown import clock_labels, has_program, is_untimed, shown_measures
+from roofline.presentation.shown import (
+    ceiling_labels,
+    clock_labels,
+    has_program,
+    is_untimed,
+    shown_measures,
+)
 
 Values = dict[str, list[Any]]
 
@@ -33,29 +43,54 @@ def op_values(
     listed: I64,
     levels: Sequence[MemoryLevel],
     categories: Sequence[str],
+    subject: Subject,
 ) -> Values:
     """Every column of `listed`; `None` where IDLE or an op has no value."""
     ops = analysis.ops
-    measured = shown_measures(analysis, ops.measures, levels)
-    own_peaks = shares_of_own_peaks(analysis, ops.measures)
-    roofs = compute_roofs(analysis, ops.measures)
+    measured = shown_measures(analysis, ops.cells, levels)
+    own_peaks = shares_of_own_peaks(analysis, ops.cells)
+    roofs = compute_roofs(analysis, ops.cells)
     clocks = ops.clocks.bounds() | {
         CLOCK.format(id=key): ops.clocks.of[key] for key in clock_labels(analysis, levels)
     }
     return {
         **_identity(analysis, listed.tolist(), categories),
-        "bound_by": ops.measures.bound[listed].tolist(),
+        "bound_by": ops.cells.bound[listed].tolist(),
+        **_nearest(analysis, listed),
         **{name: column[listed].tolist() for name, column in roofs.items()},
         "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
         **{name: numbers(column[listed]) for name, column in clocks.items()},
         **({"is_start": ops.is_start[listed].astype(int).tolist()} if ops.is_start.any() else {}),
         **_moved(analysis, listed),
-        **({"part": owners(analysis, listed)} if analysis.budgets else {}),
+        **_not_shown(analysis, listed),
+        **_parts(analysis, listed, subject),
         "at_ridge": ops.clocks.at_ridge[listed].astype(int).tolist(),
         **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},
     }
+
+
+def _nearest(analysis: RooflineAnalysis, listed: I64) -> Values:
+    """Nearest ceiling and busy shares of ops; nothing where none were counted."""
+    near, rows = analysis.nearest, listed.tolist()
+    labels = ceiling_labels(analysis)
+    if not labels:
+        return {}
+    return {
+        "nearest_ceiling": [ceiling_words(near.ceiling_of(op)) for op in rows],
+        "nearest_ratio": numbers(near.ratios()[listed]),
+        **{
+            BUSY.format(id=key): numbers(near.busy[near.ceilings.index(key)][listed])
+            for key in labels
+        },
+    }
+
+
+def _parts(analysis: RooflineAnalysis, listed: I64, subject: Subject) -> Values:
+    """The part of the subject's time that owns each op; nothing where it has no parts."""
+    owners = owners_of(analysis, subject, listed)
+    return {"part": owners} if any(owners) else {}
 
 
 def _moved(analysis: RooflineAnalysis, listed: I64) -> Values:
@@ -68,6 +103,15 @@ def _moved(analysis: RooflineAnalysis, listed: I64) -> Values:
         "link_bytes": numbers(moved.bytes[listed]),
         "exposed_us": numbers(moved.exposed_us[listed]),
     }
+
+
+def _not_shown(analysis: RooflineAnalysis, listed: I64) -> Values:
+    """Sentences on cells that are empty; nothing where all that is known is shown."""
+    ops, each_us = analysis.ops, analysis.ops.measures.avg_time_us
+    if not any(ops.not_shown[op] for op in listed.tolist()):
+        return {}
+    whys = [(ops.not_shown[op], duration(float(each_us[op]))) for op in listed.tolist()]
+    return {"not_shown": [why and WHY_NOT_SHOWN[why].format(time=text) for why, text in whys]}
 
 
 def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from roofline.analysis.knowledge import is_part_unknown
 from roofline.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.columns import LEVEL_BANDWIDTH, PLACED, UNIT_RATE
 from roofline.presentation.page_ops import compute_roofs, shares_of_own_peaks
-from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.sentences import Segment, Sentence
 from roofline.presentation.shown import shown_measures
-from roofline.presentation.verdict import build_verdict
+from roofline.presentation.verdict import Lines
 
 # A program runs once and is its own self.
 _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
@@ -23,13 +23,13 @@ _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ra
 def view_data(
     analysis: RooflineAnalysis,
     view: View,
+    lines: Lines,
     place: Mapping[int, int],
     levels: Sequence[MemoryLevel],
     categories: Sequence[str],
 ) -> dict[str, Any]:
-    """One view of the page data; `place` is each op's index in its `ops`."""
+    """One view of the page data; `place` is each op's index in its `ops`, `lines` the verdict's."""
     shares = category_shares(analysis, view)
-    verdict = build_verdict(analysis, view, shares)
     cores = max(analysis.device.core_count, 1)
     return {
         "op": [place[op] for op in view.op.tolist()],
@@ -46,10 +46,14 @@ def view_data(
             "bytes": rounded(view.known.bytes),
             "both": rounded(view.known.both),
         },
-        "share_is_least": is_part_unknown(view),
+        "share_is_least": is_part_unknown(view.known),
         "beyond": {"ops": view.beyond_ops, "share_ratio": rounded(view.beyond_share_ratio)},
         "program": _program(analysis, view.program, levels),
-        "verdict": {"headline": _sent(verdict.headline), "lead": _sent(verdict.lead)},
+        "verdict": {
+            "headline": _sent(lines.headline),
+            "do_first": _sent(lines.do_first),
+            "lead": _sent(lines.lead),
+        },
         "categories": [_category(share, categories) for share in shares],
     }
 

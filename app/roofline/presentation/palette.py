@@ -164,6 +164,7 @@ _COMPUTE = (
     "reduc",
     "sort",
     "rng",
+    "random numbers",
 )
 
 

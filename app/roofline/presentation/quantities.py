@@ -30,7 +30,7 @@ Write = Callable[[float, int], str]
 
 _FLOP_STEPS = ((1e6, "P"), (1e3, "T"), (1.0, "G"), (1e-3, "M"), (1e-6, "k"))
 _AMOUNT_STEPS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
+TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTE_STEPS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -38,7 +38,7 @@ def _missing(value: float | None) -> bool:
     return value is None or not math.isfinite(value)
 
 
-def _fixed(decimals: int, value: float) -> str:
+def fixed(decimals: int, value: float) -> str:
     """So many decimals, halves rounded up as the browser does, thousands grouped."""
     if abs(value) >= 2**53:  # a whole number, of more digits than decimals here may have
         return f"{value:,.{decimals}f}"
@@ -64,12 +64,12 @@ def significant(value: float | None, digits: int = 3) -> str:
     if not _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
         mantissa, exponent = _exponential(value, 2)
         return f"{mantissa:.1f}{SPACE}×{SPACE}10{str(exponent).translate(_SUPERSCRIPTS)}"
-    return _fixed(min(_MOST_DECIMALS, max(0, digits - 1 - exponent)), value)
+    return fixed(min(_MOST_DECIMALS, max(0, digits - 1 - exponent)), value)
 
 
 def count(value: float | None) -> str:
     """A whole number, grouped."""
-    return DASH if value is None or _missing(value) else _fixed(0, float(value))
+    return DASH if value is None or _missing(value) else fixed(0, float(value))
 
 
 def stated(value: float, digits: int = 5) -> str:
@@ -138,7 +138,7 @@ def duration(us: float | None, digits: int = 3) -> str:
     """Microseconds in, "21.2 ms" out."""
     if us is None or _missing(us):
         return DASH
-    return _stepped(us, _TIME_STEPS, "", digits) if us else f"0{SPACE}s"
+    return _stepped(us, TIME_STEPS, "", digits) if us else f"0{SPACE}s"
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
@@ -149,14 +149,14 @@ def percent(ratio: float | None, digits: int = 1) -> str:
         return f"{significant(ratio, 2)}×"
     value = ratio * 100
     if 0 < value < 0.5 * 10**-digits:
-        return f"<{_fixed(digits, 10**-digits)}{NARROW}%"
+        return f"<{fixed(digits, 10**-digits)}{NARROW}%"
     if _NEARLY_WHOLE <= value < _WHOLE:
         return f">99.9{NARROW}%"
     if value == 0 or value >= _WHOLE:
         digits = 0
     elif value >= 99.5:
         digits = max(1, digits)
-    return f"{_fixed(digits, value)}{NARROW}%"
+    return f"{fixed(digits, value)}{NARROW}%"
 
 
 def share(ratio: float | None) -> str:

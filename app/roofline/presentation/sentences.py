@@ -17,126 +17,24 @@ from roofline.analysis.causes import WHY_ABOVE
 from roofline.presentation.advice_sentences import ADVICE_SENTENCES
 from roofline.presentation.check_sentences import CHECK_SENTENCES
 from roofline.presentation.estimate_sentences import ESTIMATE_SENTENCES
+from roofline.presentation.goal_sentences import GOAL_SENTENCES
 from roofline.presentation.quantities import quantity
+from roofline.presentation.verdict_sentences import VERDICT_SENTENCES
 
 SENTENCES: Mapping[str, str] = {
     # Equal groups of operations, one of which takes longer.
     "op_group_slower": "{name} is slower than its {sisters} sisters: {ratio} times the median, "
     "with the same work",
-    # The headline: what binds the program, or why that is not known.
-    "nothing": "Nothing to place on a roofline",
-    "bound": "{Bound} at {share} of the roof",
-    "bound_or_more": "{Bound} at {share} of the roof or more",
-    "also_idle": ", and idle {idle} of the time",
-    "also_moving": ", but {share} of the time does no arithmetic",
-    "exposed": "{word} for {exposed} of the time",
-    "exposed_more": ", and {more} for {exposed}",
-    "otherwise": "; otherwise {bound} at {share} of the roof",
-    "idle": "{word} {idle} of the time",
-    "also_waiting": ", and waiting for {what} for {share}",
-    "idle_without": ", {rest} without {what}",
-    "idle_start": "the first {length}",
-    "idle_start_of_each": "the idle start of each {core}, {length} at most",
-    "idle_gap": "the longest gap of {length}",
-    "idle_gap_of_each": "the longest gap of each {core}, {length} on average",
-    "idle_bound": "; while it runs, {bound} at {share} of the roof",
-    "idle_bound_or_more": "; while it runs, {bound} at {share} of the roof or more",
-    "in_doubt": "In doubt: {word} take {share} of the time; held to their roofs, the program is "
-    "{bound} at {capped} of the roof",
-    "latency": "{word}: while they run, operations reach {share} of their roofs",
-    "latency_or_more": "{word}: while they run, the operations whose work is known reach {share} "
-    "of their roofs",
-    "no_peaks": "No peak is known for this device, so there is no roof to compare with",
-    "no_time": "This profile has no times, so there is no rate to compare",
-    "predictions_only": "Predictions only: no time was measured",
-    "points_only": "Points only: no time was measured",
-    "points_and_predictions": "Points and predictions only: no time was measured",
-    "no_time_without_infeed": "No time is left without infeed and outfeed, so there is no rate to "
-    "compare",
-    "no_work": "This program does no arithmetic and moves no bytes, so nothing binds it",
-    "unmeasured": "FLOPs and bytes were not measured, so the bound of this program is unknown",
-    "flops_unmeasured": "FLOPs were not measured, so the bound of this program is unknown",
-    "bytes_unmeasured": "Bytes were not measured, so the bound of this program is unknown",
-    "mostly_unknown": "The bound of this program is unknown: FLOPs are known for {flop} of its "
-    "busy time, bytes for {bytes}",
-    "mostly_unknown_alike": "The bound of this program is unknown: FLOPs and bytes are known for "
-    "{both} of its busy time",
-    "unit_without_peak": "The peak of {unit} is unknown, and most FLOPs of this program run there, "
-    "so its bound is unknown",
-    "compute_without_peak": "No compute peak is known, so the bound of this program is unknown",
-    "memory_without_peak": "No peak bandwidth of {level} is known, so the bound of this program is "
-    "unknown",
-    "host_only": "This trace shows only the host of a program that ran on an accelerator, without "
-    "its kernels",
-    "not_run": "Most launched kernels ({count}) are not in the trace, so the bound of this program "
-    "is unknown",
-    # Below it.
-    "host_only_times": "Operators have the host’s time to launch work, not the time to compute "
-    "it. ",
-    "not_run_why": "They were recorded into a graph, or the profiler dropped them. The trace of a "
-    "graph’s capture tells which operators run in its replays: upload both traces together. ",
-    "serving": "{Phase} of {batch} takes {time} per step, {least} at its roofs: {by} at {share} of "
-    "them",
-    "serving_batch": "{count} {count|sequence|sequences}",
-    "serving_batches": "batches of several sizes",
-    "serving_bytes": "; {weights} of the bytes are weights, {cache} keys and values",
-    # Below it.
-    "serving_rate": "*{rate}* tokens/s, *{each}* per output token of a sequence. ",
-    "serving_shares": "The step uses {all} of the memory's bandwidth: {weights} for weights, "
-    "{cache} for keys and values. ",
-    "serving_busy": "The GPU works for {busy} of a step and is idle for the rest. ",
-    "serving_waited": "Before a step the GPU waited up to {wait}; these numbers are without that. ",
+    # Below the headline of a profile without most of its kernels, of a server, and without times.
+    "not_run_why": "Its kernels were recorded into a graph, or the profiler dropped them. The "
+    "trace of a graph’s capture tells which operators run in its replays: upload both together.",
+    "serving_rate": "*{rate}* tokens/s, *{each}* per output token of a sequence.",
     "of_predictions": "Each operation stands at its roof: this is the best rate that the device "
-    "allows for its work. There is no total. ",
+    "allows for its work. There is no total.",
     "of_points": "Each point has the rate and the intensity that the file states. There is no "
-    "total. ",
+    "total.",
     "of_both": "{points} of {every} operations have the rates that the file states; the others "
-    "stand at their roof, the best rate for their work. There is no total. ",
-    "choose_device": "Choose the device or enter its peaks: roofs and bounds follow. ",
-    "enter_peak": "Enter that peak, or choose the device. ",
-    "nothing_known": "FLOPs and bytes were not measured. ",
-    "known": "FLOPs are known for {flop} of the busy time, bytes for {bytes}. ",
-    "known_alike": "FLOPs and bytes are known for {both} of the busy time. ",
-    "counters_know": "Hardware counters (Nsight Compute, rocprof-compute) measure the rest. ",
-    "rate": "*{achieved}* of *{peak}*{what} per {core}. ",
-    "rate_or_more": "At least *{achieved}* of *{peak}*{what} per {core}. ",
-    "above": "*{achieved}* counted{what}, more than the peak of *{peak}* per {core}. ",
-    "until_ridge": "More FLOPs per byte help until *{ridge}*; this program has {intensity}. ",
-    "past_ridge": "More FLOPs per byte cannot help. ",
-    "stop": "That is what this roof sustains, so stop here: only less work or other "
-    "hardware helps. ",
-    "of_bandwidth": " {level} bandwidth",
-    "of_unit": " on {unit}",
-    "for_level": " for {level}",
-    "too_high": "!Caution: !this share of the roof is too high. {why} ",
-    "above_compute": "!Caution: !{link} above the compute peak (up to {most}); held to it, the "
-    "program is at *{capped}*. ",
-    "above_compute_only": "!Caution: !{link} above the compute peak (up to {most}). ",
-    "why_latency": "Such operations wait for each other, for data or for a launch, or do work that "
-    "was not counted. ",
-    "ops_run": "{count} {count|op runs|ops run}",
-    "copies_unnamed": "This table does not say from which memory they come. A capture with events "
-    "(XSpace) does. ",
-    "link_rate": "{what}: *{achieved}* of *{peak}*, the peak of the {link}. ",
-    "link_rate_or_more": "{what}: at least *{achieved}* of *{peak}*, the peak of the {link}. ",
-    "link_saving": "Largest saving: {what}, *{saving}* of *{total}* per {core} at the peak of the "
-    "link. ",
-    "idle_launch": "*{waited}* of the idle time waited for a launch. ",
-    "idle_barrier": "*{barrier}* of the idle time per {core} waited for other cores, at a barrier "
-    "before a collective. ",
-    "idle_rest": "Without {what}, *{rest}* of the time is idle. ",
-    "idle_only_there": "Without {what}, hardly any time is idle. ",
-    "saving": "Largest saving: {link}{of_time}",
-    "known_saving": "Largest known saving: {link}{of_time}",
-    "of_time": ",{how} *{saving}* of *{total}* per {core}. ",
-    "at_roof": " {share} of the time at {efficiency} of its roof; at the roof it would save",
-    # Below the budget.
-    "budget_floor": "Floor: {floor} would be left with all work at its roof, and with "
-    "communication and copies hidden where they can be. ",
-    "budget_unknown": "Work {what} counts into it, because it is not known that it can go. ",
-    "budget_no_roof": "Without a known roof of its work it is not known how much of this time can "
-    "go. ",
-    "budget_launch": "{launch_wait} of the {idle_time} idle waited for a launch. ",
+    "stand at their roof, the best rate for their work. There is no total.",
     # One op, on its card and in the drawer.
     "op_idle": "Nothing ran: the device waited.",
     "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",
@@ -188,7 +86,7 @@ SENTENCES: Mapping[str, str] = {
     "whatif_stay": "Measured times and rates stay; only the roofs move.",
     # Two runs against each other. `per` is "a step", "an execution", "in the capture".
     "series": "{count} {count|run|runs} of {name}: {time} {per} in the newest",
-    "series_roof": ", {share} of it at the roofs",
+    "series_roof": ", at {share} of the roof",
     "series_none": "No run of {name} is ready",
     "change_none": "No change: {total} {per} on both sides",
     "change_slower": "{share} slower: {sign}{change} {per}, beyond the noise",
@@ -199,16 +97,21 @@ SENTENCES: Mapping[str, str] = {
     "change_apart": "These captures have too little in common for a comparison: {total} {per} "
     "became {after}",
     "change_no_time": "These captures cannot be compared: no operation of one of them has a time",
-    "change_term": "{term} *{sign}{change}*",
-    "change_hidden": "!{sign}{change} of losses hide in it!: ",
+    "change_kinds": "!{first} against {second}.! ",
+    "change_term": "{term} *{sign}{change}*{between}. ",
+    "change_busy": "{unit} is busy {before} → {after} of the time. ",
     "change_tested": "{old} + {new} captures: between {low} and {high} of the time before; chance "
     "{chance} if nothing changed. ",
-    "change_untested": "Captures on a side: {old} and {new}. A verdict on time needs 3 and 3. ",
+    "change_one_each": "One capture of each: it may be noise. Two more of each would tell. ",
+    "change_untested": "Captures on a side: {old} and {new}: it may be noise. Three of each would "
+    "tell. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",
     **ADVICE_SENTENCES,
     **ESTIMATE_SENTENCES,
     **CHECK_SENTENCES,
+    **GOAL_SENTENCES,
+    **VERDICT_SENTENCES,
     # A run of many hosts.
     "hosts_read": "{read} of {hosts} {hosts|host|hosts} read",
     "hosts_working": ", {count} of them without work on an accelerator",
@@ -268,7 +171,8 @@ class Segment(TypedDict):
     """A piece of a sentence: `text`, or a raw `value` with its `unit`.
 
     `token` is the colour of a bound, `filter` the view state that a link sets. `is_aside`: other
-    parts of the page say it, too, so a phone leaves it out.
+    parts of the page say it, too, so a phone leaves it out. A number that a headline writes has its
+    kind (`quantity`, "length" or "floor") and its `raw` value, in us or as a ratio.
     """
 
     kind: Kind
@@ -278,6 +182,8 @@ class Segment(TypedDict):
     token: NotRequired[str]
     filter: NotRequired[Mapping[str, object]]
     is_aside: NotRequired[bool]
+    quantity: NotRequired[str]
+    raw: NotRequired[float]
 
 
 Sentence = list[Segment]
@@ -292,6 +198,16 @@ class Number:
 
 
 Filling = str | Number | Segment | Sentence
+
+
+def ratio(value: float) -> Number:
+    """A share, for a slot."""
+    return Number(value, "ratio")
+
+
+def plain(text: str) -> Segment:
+    """A piece of text."""
+    return Segment(kind="plain", text=text)
 
 
 class Styled(TypedDict):

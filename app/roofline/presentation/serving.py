@@ -1,22 +1,18 @@
 """Words and lists of a language-model server's steps."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from roofline.analysis.records import RooflineAnalysis, View
-from roofline.analysis.roofline import UNKNOWN_BOUND
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.serving_batches import batch_name
 from roofline.analysis.serving_records import ServingGroup
+from roofline.analysis.subjects.records import Subject
 from roofline.model.units import GIGA
-from roofline.presentation.placed import bound_segment, place_of, ratio
 from roofline.presentation.rounding import rounded
-from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.sentences import Number, Sentence, say
 
-_LONG_WAIT = 0.5  # of a step's time: a wait that long before it is named
-_BUSY = 0.9  # of a step's time: below, its idle time is named
 _CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range
 
 
@@ -144,65 +140,18 @@ def weights_range(groups: tuple[ServingGroup, ...]) -> str:
     )
 
 
-def main_group(analysis: RooflineAnalysis) -> ServingGroup | None:
-    """The group with most of the time, if the bound of its steps is known."""
+def serving_sentences(analysis: RooflineAnalysis, subject: Subject) -> Sentence:
+    """What a server's users see of the subject's steps: tokens a second, and time per token."""
     groups = analysis.serving.groups if analysis.serving is not None else ()
-    one = max(groups, key=lambda group: group.time_us * group.steps, default=None)
-    return one if one is not None and one.bound_us is not None and one.time_us else None
-
-
-def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
-    """The step of a server in one sentence; nothing where its bound is not known."""
-    one = main_group(analysis)
-    bound, _ = place_of(view)
-    if one is None or one.bound_us is None or bound == UNKNOWN_BOUND:
+    one = next((group for group in groups if f"serving:{_address(group)}" == subject.of), None)
+    if one is None or one.tokens_per_s is None or one.time_per_token_us is None:
         return []
-    weights = one.weight_bytes or 0.0
-    moved = weights + (one.cache_bytes or 0.0) + (one.other_bytes or 0.0)
-    found = say(
-        "serving",
-        phase=Segment(kind="plain", text=one.phase),
-        batch=_batch(one),
-        time=Number(one.time_us, "time_us"),
-        least=Number(one.bound_us, "time_us"),
-        by=bound_segment(analysis, bound),
-        share=ratio(min(one.bound_us / one.time_us, 1.0)),
+    return say(
+        "serving_rate",
+        rate=Number(one.tokens_per_s, "count"),
+        each=Number(one.time_per_token_us, "time_us"),
     )
-    if one.cache_bytes is None or not moved:
-        return found
-    parts = say(
-        "serving_bytes",
-        weights=ratio(weights / moved),
-        cache=ratio(one.cache_bytes / moved),
-    )
-    return [*found, *parts]
 
 
-def _batch(group: ServingGroup) -> Sentence:
-    if group.sequences is None:
-        return say("serving_batches")
-    return say("serving_batch", count=Number(group.sequences, "count"))
-
-
-def serving_lead(analysis: RooflineAnalysis) -> Iterator[Segment]:
-    """Below the headline: tokens, shares of the peaks, idle time inside and before the steps."""
-    one = main_group(analysis)
-    if one is None:
-        return
-    if one.tokens_per_s is not None and one.time_per_token_us is not None:
-        yield from say(
-            "serving_rate",
-            rate=Number(one.tokens_per_s, "count"),
-            each=Number(one.time_per_token_us, "time_us"),
-        )
-    if None not in (one.weight_ratio, one.cache_ratio, one.bandwidth_ratio):
-        yield from say(
-            "serving_shares",
-            all=ratio(one.bandwidth_ratio or 0.0),
-            weights=ratio(one.weight_ratio or 0.0),
-            cache=ratio(one.cache_ratio or 0.0),
-        )
-    if one.busy_us < _BUSY * one.time_us:
-        yield from say("serving_busy", busy=ratio(one.busy_us / one.time_us))
-    if one.longest_wait_us > _LONG_WAIT * one.time_us:
-        yield from say("serving_waited", wait=Number(one.longest_wait_us, "time_us"))
+def _address(group: ServingGroup) -> str:
+    return group.phase if group.sequences is None else f"{group.phase}.{group.sequences:.0f}"

@@ -7,6 +7,7 @@ import numpy as np
 from roofline.analysis.op_clocks import MAIN
 from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
+from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import MemoryPeak
 from roofline.model.memory import MemoryLevel
@@ -22,7 +23,7 @@ def listed_ops(analysis: RooflineAnalysis) -> I64:
 
 def shown_levels(analysis: RooflineAnalysis, listed: I64) -> list[MemoryLevel]:
     """Levels with a known peak, those that any listed op moved bytes in, and links."""
-    measures = analysis.ops.measures
+    measures = analysis.ops.cells
     return [
         level
         for level in analysis.levels
@@ -52,6 +53,11 @@ def clock_labels(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> d
         main = f"{main}, other work"
     units = {unit.value: label for unit, label in unit_labels(analysis).items()}
     return {MAIN: main, **units, **{level.value: level.label for level in levels}}
+
+
+def ceiling_labels(analysis: RooflineAnalysis) -> dict[str, str]:
+    """The ceilings of which busy shares were counted, each with its label."""
+    return {one.value: one.label for one in Ceiling if one in analysis.profile.ops.busy_ps}
 
 
 def is_untimed(analysis: RooflineAnalysis) -> bool:

@@ -1,72 +1,101 @@
-"""The sentences at the top: what bounds the program, how far it is from its roof, what to fix.
+"""The first lines of a reader: the goal, what to do first, and where the subject stands.
 
-Every number comes from the same records as the tables. A verdict says of which share of the busy
-time the work is known, and none is given where that is less than half.
+Facts come from the subject, the verdict and the first finding; nothing is decided here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from roofline.analysis.records import RooflineAnalysis, View
-from roofline.model.categories import IDLE_CATEGORY
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import Kind, Subject
+from roofline.analysis.verdict_records import Verdict
 from roofline.model.profile import Severity
-from roofline.presentation.category_shares import CategoryShare, category_shares
-from roofline.presentation.headline import headline
-from roofline.presentation.incomplete import incomplete
-from roofline.presentation.lead import lead
-from roofline.presentation.placed import has_peaks, plain
-from roofline.presentation.sentences import Segment, Sentence, say
+from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
+from roofline.presentation.goal_hints import cost_hint, host_hint
+from roofline.presentation.sentences import Segment, Sentence, plain, ratio, say
+from roofline.presentation.serving import serving_sentences
+from roofline.presentation.standing import standing
 from roofline.presentation.untimed import untimed
+from roofline.presentation.verdict_words import bound_clause, busy_sentences
 
 # Warnings that do not explain why there is no op.
 _BESIDE_THE_POINT = {"no-steps", "steps-do-not-intersect", "hosts-differ", "no-peaks"}
+_NOT_RUN = "launches-not-run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """The one answer of a profile: its subject, the verdict on it, and the first finding.
+
+    `finding` is the id of that finding, "" without one.
+    """
+
+    subject: Subject
+    verdict: Verdict
+    first: First | None = None
+    finding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Headline and lead as segments."""
+class Lines:
+    """The three lines: sentences as segments, each with its full stop."""
 
-    headline: Sentence = field(default_factory=list)
-    lead: Sentence = field(default_factory=list)
+    headline: Sentence
+    do_first: Sentence
+    standing: Sentence
+
+    @property
+    def lead(self) -> Sentence:
+        """The lines below the headline as one text."""
+        return _joined([self.do_first, self.standing])
 
 
-def build_verdict(
-    analysis: RooflineAnalysis, view: View, shares: Sequence[CategoryShare] | None = None
-) -> Verdict:
-    """The first sentences for a reader. Reads well for every kind of profile, empty ones too."""
-    shares = category_shares(analysis, view) if shares is None else shares
-    work = [share for share in shares if share.name != IDLE_CATEGORY]
-    if not work:
-        return _without_ops(analysis)
-    without_kernels = incomplete(analysis)
-    if without_kernels is not None:
-        return Verdict(headline=without_kernels[0], lead=without_kernels[1])
-    without_times = untimed(analysis)
-    if without_times is not None:
-        opening, meaning = without_times
-        rest = [] if has_peaks(analysis) else say("choose_device")
-        return Verdict(headline=opening, lead=_without_last_space([*meaning, *rest]))
-    idle = next((share.share_ratio or 0.0 for share in shares if share not in work), 0.0)
-    return Verdict(
-        headline=headline(analysis, view, idle),
-        lead=_without_last_space([*lead(analysis, view, idle)]),
+def lines_of(analysis: RooflineAnalysis, answer: Answer) -> Lines:
+    """The first lines for a reader. They read well for every kind of profile, empty ones too."""
+    form = form_of(answer.subject)
+    if form is Form.NOTHING:
+        return Lines(headline=say("goal_nothing"), do_first=_why_nothing(analysis), standing=[])
+    if answer.verdict.why == "coverage":
+        return _uncovered(analysis, answer)
+    hint = host_hint if answer.subject.kind is Kind.HOST else cost_hint
+    found = goal(answer.subject, answer.first, hint(analysis.profile))
+    below = untimed(analysis) if form is Form.POINTS else _stands(analysis, answer, found)
+    return Lines(headline=found.headline, do_first=found.do_first, standing=below)
+
+
+def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence:
+    """The share of the roof, what binds, what else is worth a word."""
+    clause, busy = bound_clause(answer.verdict), busy_sentences(answer.verdict)
+    served = serving_sentences(analysis, answer.subject)
+    return _joined([*standing(answer.subject, found, clause, busy), served])
+
+
+def _uncovered(analysis: RooflineAnalysis, answer: Answer) -> Lines:
+    """A file without most of its program: how much of it is there, and how to record the rest."""
+    note = next((one for one in analysis.diagnostics if one.code == _NOT_RUN), None)
+    return Lines(
+        headline=say(
+            "goal_uncovered",
+            length=length(answer.subject),
+            share=ratio(answer.verdict.coverage or 0.0),
+        ),
+        do_first=say("not_run_why") if note else [],
+        standing=[plain(note.remedy)] if note else [],
     )
 
 
-def _without_ops(analysis: RooflineAnalysis) -> Verdict:
-    if len(analysis.profile.ops):
-        reasons = ["All ops are infeed or outfeed; without them nothing is left."]
-    else:
-        reasons = [
-            f"{found.message} {found.remedy}".strip()
-            for found in analysis.diagnostics
-            if found.severity is not Severity.INFO and found.code not in _BESIDE_THE_POINT
-        ] or ["The capture holds no ops of a device."]
-    return Verdict(headline=say("nothing"), lead=[plain(reasons[0])])
+def _why_nothing(analysis: RooflineAnalysis) -> Sentence:
+    """Why there is no operation: the first note that says it."""
+    reasons = [
+        f"{found.message} {found.remedy}".strip()
+        for found in analysis.diagnostics
+        if found.severity is not Severity.INFO and found.code not in _BESIDE_THE_POINT
+    ]
+    return [plain(next(iter(reasons), "The capture holds no ops of a device."))]
 
 
-def _without_last_space(sentence: Sequence[Segment]) -> Sentence:
-    if not sentence or "text" not in sentence[-1]:
-        return [*sentence]
-    *others, last = sentence
-    return [*others, {**last, "text": last["text"].rstrip(" ")}]
+def _joined(sentences: Sequence[Sentence]) -> Sentence:
+    """Sentences with a space between them."""
+    found = [one for one in sentences if one]
+    space = Segment(kind="plain", text=" ")
+    return [part for at, one in enumerate(found) for part in ([space] * (at > 0) + one)]

@@ -31,7 +31,6 @@ from roofline.storage.visibility import ALL_SEEING, Viewer, is_hidden_from, is_s
 SORTS = {
     "title": func.lower(profile.c.title),
     "device": profile.c.device,
-    "bound": profile.c.bound_by,
     "share": profile.c.efficiency_ratio,
     "added": profile.c.created_at,
 }

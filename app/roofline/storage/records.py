@@ -1,8 +1,8 @@
 """The records of profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NewType
 
@@ -55,7 +55,13 @@ class RawFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The line of a profile in lists; `bound_*` and `efficiency_ratio` are `None` when unknown."""
+    """The line of a profile in lists; `bound_*` and `efficiency_ratio` are `None` when unknown.
+
+    `subject` is what its numbers are of, as in the page data but without `parts`: `None` for one
+    stored by an earlier release. `headline` is the first sentence of its page, `lines` are this
+    sentence and what to do first, as segments. `efficiency_ratio` is the subject's share of the
+    roof, `bound_by` its verdict's ceiling.
+    """
 
     device: str
     device_kind: str
@@ -67,6 +73,9 @@ class Summary:
     bound_kind: str | None
     bound_token: str | None
     efficiency_ratio: float | None
+    subject: Mapping[str, Any] | None = None
+    headline: str = ""
+    lines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

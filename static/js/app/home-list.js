@@ -2,7 +2,7 @@
 // happens by whole page loads.
 
 import { around, findAll, inputPart, part } from "../ui/dom.js";
-import { dateTime, percent } from "../text/format.js";
+import { dateTime } from "../text/format.js";
 import { watchPreviews } from "./home-previews.js";
 import { markSelection, wireSelection } from "./home-select.js";
 import { relativeTime } from "../text/relative-time.js";
@@ -13,10 +13,8 @@ const MINUTE_MS = 60_000;
 
 let asked = 0;
 
-/** Numbers, colours and ages of the rows; the server writes them raw. */
+/** Colours and ages of the rows; the server writes them raw. */
 function fillRows() {
-  for (const element of findAll(HTMLElement, "[data-ratio]"))
-    element.textContent = percent(Number(element.dataset.ratio), 0);
   for (const element of findAll(HTMLElement, "[data-token]"))
     element.style.setProperty("--mark", `var(${element.dataset.token})`);
   fillAges();

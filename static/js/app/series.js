@@ -28,8 +28,8 @@ const PANELS = [
   },
   {
     name: "share",
-    title: "Share of roof",
-    read: (run) => run.efficiency_ratio,
+    title: "Of the roof",
+    read: (run) => run.roof_ratio,
     text: (value) => percent(value),
     line: straightLine,
   },

@@ -8,7 +8,7 @@
  * @property {string} created_at
  * @property {number} time_us
  * @property {number | null} roof_us
- * @property {number | null} efficiency_ratio
+ * @property {number | null} roof_ratio
  * @property {string} gate
  * @property {string | null} base_id
  * @property {string[]} rules

@@ -3,6 +3,8 @@
 // The same as `roofline.compare.attribution`, which explains the formula;
 // tests/golden/compare/attribution.json holds both to it.
 
+const SAME_FLOP = 1e-9;
+
 /**
  * One side of a pair. `flop` and `bytes` are work per call by resource; a peak of 0 is not known.
  *
@@ -95,14 +97,17 @@ function withPeaksOf(side, other) {
 
 /**
  * The Shapley values of ln rho for FLOPs, bytes and peaks; where a mixture has no work at all,
- * FLOPs and bytes share their joint value equally.
+ * FLOPs and bytes share their joint value equally. An equal count of FLOPs by other units is a
+ * change of peaks.
  *
  * @param {Costs[]} sides
  * @returns {[number, number, number]}
  */
 function shapley(sides) {
+  const [before, after] = sides.map(({ flop }) => flop.reduce((sum, work) => sum + work, 0));
+  const isEqual = Math.abs(after - before) <= SAME_FLOP * before;
   const rho = [0, 1].map((f) =>
-    [0, 1].map((m) => [0, 1].map((p) => roofUs(sides[f], sides[m], sides[p]))),
+    [0, 1].map((m) => [0, 1].map((p) => roofUs(sides[isEqual ? p : f], sides[m], sides[p]))),
   );
   if (rho.flat(2).every((value) => value > 0)) {
     return [phi(rho, 0), phi(rho, 1), phi(rho, 2)];

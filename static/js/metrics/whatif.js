@@ -14,6 +14,8 @@ const AT_RIDGE = [0.8, 1.25]; // of compute time ÷ memory time
 const HOST = "host"; // the link to the host
 const SECOND_US = 1e6;
 const GB_PER_US = 1e3; // bytes that 1 GB/s moves in 1 µs
+const IMPOSSIBLE = 1.03; // of a peak: more than its tolerance explains, as in the analysis
+const MOST_TIMES = 10; // a peak that is wrong by more does not exist, as in the analysis
 const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has a peak, as in the analysis
 
 /**
@@ -356,6 +358,30 @@ function measurePoint(point, index, ceilings) {
 }
 
 /**
+ * Without shares that no peak explains: the rule of `app/roofline/analysis/cells.py`, under other peaks.
+ * @param {OpColumns} columns
+ * @param {number} op
+ * @param {ReturnType<typeof measure>} row
+ */
+function withoutImpossible(columns, op, row) {
+  const moves = columns.cost[op] === "transfer";
+  const isHalf = columns.memory_cause?.[op] === "asynchronous";
+  const overlaps = isHalf || columns.total_time_us?.[op] !== columns.self_time_us?.[op];
+  /** @param {Measure} share @param {number} most */
+  const possible = (share, most = isHalf ? IMPOSSIBLE : MOST_TIMES) =>
+    share !== null && share > most ? null : share;
+  const share = possible(row.roofline_efficiency_ratio);
+  const isLost = share !== row.roofline_efficiency_ratio;
+  return {
+    bound_by: isLost && !moves ? 0 : row.bound_by,
+    attainable_gflops: isLost ? null : row.attainable_gflops,
+    roofline_efficiency_ratio: share,
+    compute_efficiency_ratio: possible(row.compute_efficiency_ratio),
+    memory_utilisation_ratio: possible(row.memory_utilisation_ratio, overlaps ? 1 : MOST_TIMES),
+  };
+}
+
+/**
  * Self time beyond what the roof needs; unknown above the roof.
  * @param {Measure} us
  * @param {Measure} efficiency
@@ -374,6 +400,7 @@ function measureOps(columns, count, ceilings) {
     const row = measure((id) => columns[id]?.[i] ?? NaN, ceilings);
     return columns.cost[i] === "transfer" ? transferOf(columns, i, row, ceilings) : row;
   });
+  const shown = rows.map((row, i) => withoutImpossible(columns, i, row));
   const units = rows.map((row) => row.compute_unit);
   const clocks = rows.map((row, i) => {
     const total = columns.total_time_us?.[i] ?? NaN;
@@ -386,12 +413,12 @@ function measureOps(columns, count, ceilings) {
     ...columns,
     ...asColumns(clocks.map(({ times }) => times)),
     at_ridge: clocks.map(({ isAtRidge }) => (isAtRidge ? 1 : 0)),
-    bound_by: rows.map((row) => row.bound_by),
+    bound_by: shown.map((row) => row.bound_by),
     bottleneck_intensity: rows.map((row) => row.bottleneck_intensity),
-    attainable_gflops: rows.map((row) => row.attainable_gflops),
-    roofline_efficiency_ratio: rows.map((row) => row.roofline_efficiency_ratio),
-    compute_efficiency_ratio: rows.map((row) => row.compute_efficiency_ratio),
-    memory_utilisation_ratio: rows.map((row) => row.memory_utilisation_ratio),
+    attainable_gflops: shown.map((row) => row.attainable_gflops),
+    roofline_efficiency_ratio: shown.map((row) => row.roofline_efficiency_ratio),
+    compute_efficiency_ratio: shown.map((row) => row.compute_efficiency_ratio),
+    memory_utilisation_ratio: shown.map((row) => row.memory_utilisation_ratio),
     ...unitOnly(ceilings, units),
     above_roof: rows.map((row, i) => causeOf(columns, i, row)),
     saving_per_core_us: rows.map((row, i) => {

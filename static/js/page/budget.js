@@ -2,7 +2,6 @@
 
 import { fitting, segmentTexts } from "../chart/bar-labels.js";
 import { isWhatIf } from "../metrics/peaks.js";
-import { parseValue } from "../state/query.js";
 import { around, findAll, svg } from "../ui/dom.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
@@ -32,9 +31,7 @@ export function createBudget({ store, onHelp }) {
   };
   root.addEventListener("click", toggle);
   for (const segment of segments) wireHelp(segment, onHelp);
-  wireScopes(root, store);
   let labelledWidth = -1;
-  let labelledScope = "";
   const draw = () => {
     labelledWidth = root.clientWidth;
     label(segments);
@@ -46,39 +43,18 @@ export function createBudget({ store, onHelp }) {
     draw,
     /** @param {ViewState} state */
     render(state) {
-      showScope(root, state.budget);
       for (const term of terms)
         term.setAttribute("aria-pressed", String(term.dataset.part === state.part));
       for (const segment of segments)
         segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
       for (const note of findAll(HTMLElement, "[data-budget-own]", root))
         note.hidden = !isWhatIf(state);
-      // Measuring is a layout of the page. The first labels follow the observer, which has one anyway.
-      if (labelledScope && labelledScope !== state.budget) draw();
-      labelledScope = state.budget;
     },
   };
 }
 
 /** @param {string | null} chosen a part or a kind of parts @param {string} part */
 const isOf = (chosen, part) => chosen === null || part === chosen || part.split(".")[0] === chosen;
-
-/** @param {HTMLElement} root @param {Store} store */
-function wireScopes(root, store) {
-  for (const button of findAll(HTMLButtonElement, "[data-budget-scope]", root))
-    button.addEventListener("click", () =>
-      store.set({ budget: parseValue("budget", button.dataset.budgetScope ?? "") }),
-    );
-}
-
-/** Without steps there is only the capture. @param {HTMLElement} root @param {string} wanted */
-function showScope(root, wanted) {
-  const bars = findAll(HTMLElement, "[data-budget-of]", root);
-  if (bars.length < 2) return;
-  for (const bar of bars) bar.hidden = bar.dataset.budgetOf !== wanted;
-  for (const button of findAll(HTMLButtonElement, "[data-budget-scope]", root))
-    button.setAttribute("aria-pressed", String(button.dataset.budgetScope === wanted));
-}
 
 /** @param {SVGSVGElement} segment @param {Light["help"]} onHelp */
 function wireHelp(segment, onHelp) {

@@ -25,6 +25,7 @@ import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";
  * @property {(row: R) => Cost | null} costOf null: a cost means nothing for such rows
  * @property {(row: R) => Timing} timingOf
  * @property {(row: R) => Value} causeOf the likely cause where a row is above its roof, else null
+ * @property {(row: R) => Value} notShownOf why cells of the row are empty, else null
  * @property {(row: R, unit: Unit) => boolean} isLeast whether a rate of this unit is a lower bound
  * @property {number} largestShare
  * @property {boolean} isBinary bandwidths in GiB/s
@@ -40,6 +41,8 @@ const SOURCE_LETTERS = 32; // that have room in a cell
 /** Bars are read against the whole for efficiencies, against the largest for shares of time. */
 const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
 const OF_PEAKS = new Set(["compute_efficiency_ratio", "memory_utilisation_ratio"]);
+/** Units of what is left out where it would not be a rate. */
+const RATES = new Set(["gflops", "gops", "gibs", "flop_per_byte"]);
 
 /**
  * @template R
@@ -145,10 +148,12 @@ function painter(column, scale, context) {
   if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
   if (BARS.has(column.id)) return barPainter(column, scale, context);
   if (OF_PEAKS.has(column.id)) return peakPainter(scale, context);
+  const isRate = RATES.has(column.unit);
   return (cell, row) => {
     const value = read(row);
     const text = atLeast(scale.text(value), value !== null && isLeast(row, column.unit));
     paintText(cell, text, value === 0 ? "zero" : "");
+    if (isRate) setTitle(cell, value === null ? whyEmpty(context, row) : "");
   };
 }
 
@@ -159,12 +164,14 @@ function painter(column, scale, context) {
  * @param {CellContext<R>} context
  * @returns {TableColumn<R>["paint"]}
  */
-function peakPainter(scale, { read, causeOf, model }) {
+function peakPainter(scale, context) {
+  const { read, causeOf, model } = context;
   return (cell, row) => {
     const value = numberOf(read(row));
     const over = isOver(value) && causeOf(row) !== null;
     paintText(cell, scale.text(value), over ? "over" : value === 0 ? "zero" : "");
-    setTitle(cell, over ? whyAbove(model, causeOf(row)) : "");
+    const empty = value === null ? whyEmpty(context, row) : "";
+    setTitle(cell, over ? whyAbove(model, causeOf(row)) : empty);
   };
 }
 
@@ -211,6 +218,9 @@ const boundPainter =
 /** Why an op seems to run above its roof. @param {Model} model @param {Value} cause */
 const whyAbove = ({ words }, cause) => plainText(say(words.sentences, `above_${cause}`));
 
+/** Why a cell is empty that could have a rate. @template R @param {CellContext<R>} context @param {R} row */
+const whyEmpty = ({ notShownOf }, row) => String(notShownOf(row) ?? "");
+
 /**
  * @template R
  * @param {Column} column
@@ -228,7 +238,8 @@ function barPainter(column, scale, context) {
     const over = !isShare && isOver(value);
     const text = !isShare && timingOf(row) === "predicted" ? AT_BEST : scale.text(value);
     paintText(cell, text, value === null ? "" : over ? "bar over" : "bar");
-    setTitle(cell, over ? whyAbove(model, causeOf(row)) : "");
+    const empty = value === null ? whyEmpty(context, row) : "";
+    setTitle(cell, over ? whyAbove(model, causeOf(row)) : empty);
     const filled = Math.round(((value ?? 0) / whole) * 1000) / 10;
     setVariable(cell, "--v", String(Math.min(100, filled)));
     setVariable(cell, "--fill", `var(${token(row)})`);

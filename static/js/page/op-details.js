@@ -17,6 +17,7 @@ import { groupText, shapeLines } from "../text/op-shapes.js";
 import { boundWord } from "../text/words.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
+import { ceilingContent } from "./ceiling-bars.js";
 import { clockContent } from "./clock-bars.js";
 import { factList, memoryTable } from "./hover-card.js";
 import { launchContent } from "./launches.js";
@@ -84,13 +85,14 @@ function miniatures(model, row, get) {
 }
 
 /**
- * Path, shapes, stack, long name and launches, as the server tells them.
+ * Range of the compute roof, path, shapes, stack, long name and launches, as the server tells them.
  * @param {OpDetails} found
  * @param {Level[]} levels
  */
 export function originDetails(found, levels) {
   const stack = (found.source_stack ?? []).map((line) => html("li", {}, line));
   const parts = [
+    ...section("Compute unit", found.compute_range),
     ...section("Framework path", found.path),
     ...shapeContent(found),
     ...section("Replica groups", groupText(found)),
@@ -100,7 +102,8 @@ export function originDetails(found, levels) {
     ...section("Long name", found.long_name),
   ];
   const none = html("p", { class: "muted" }, "Long name and stack are not in this profile.");
-  return [...(parts.length > 0 ? parts : [none]), ...launchContent(found, levels)];
+  const known = parts.length > 0 ? parts : [none];
+  return [...known, ...ceilingContent(found), ...launchContent(found, levels)];
 }
 
 /** @param {string} title @param {string} [text] */

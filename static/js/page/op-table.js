@@ -85,6 +85,7 @@ const opColumn = (column, model, view, isBinary) =>
     costOf: (row) => row.cost,
     timingOf: (row) => row.timing,
     causeOf: view.reader("above_roof"),
+    notShownOf: view.reader("not_shown"),
     isLeast: () => false,
     largestShare: view.largestShare,
     isBinary,

@@ -46,17 +46,7 @@ const SHOWN = /** @type {const} */ ([
 ]);
 
 /** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
-const BESIDE_CHARTS = new Set([
-  "sort",
-  "page",
-  "cols",
-  "pcols",
-  "open",
-  "gsort",
-  "tab",
-  "budget",
-  "pins",
-]);
+const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "gsort", "tab", "pins"]);
 
 /** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
 const BESIDE = new Set(["program list", "time by", "lists of choices"]);
@@ -216,7 +206,7 @@ export class PageView {
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
     {
       part: "budget",
-      keys: [...HARDWARE, "part", "budget"],
+      keys: [...HARDWARE, "part"],
       render: (state) => this.parts.budget.render(state),
     },
     {

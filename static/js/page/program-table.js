@@ -98,6 +98,7 @@ function pointColumn(column, model, points, head) {
     costOf: () => null,
     timingOf: () => "measured",
     causeOf: () => null,
+    notShownOf: () => null,
     isLeast: isLowerBound,
     largestShare: 1,
     isBinary: false,

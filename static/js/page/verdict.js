@@ -4,12 +4,13 @@ import { countsText } from "../text/provenance.js";
 import { segmentText, withWholeLinks } from "../text/sentences.js";
 import { html, part } from "../ui/dom.js";
 
-/** @import { Filter, Provenance, Segment, Verdict } from "../types/page-data.js" */
+/** @import { Filter, Lines, Provenance, Segment } from "../types/page-data.js" */
 
 /** @param {Segment} segment @param {(filter: Filter) => void} onFollow */
 function segmentNode(segment, onFollow) {
-  const { kind, token, filter } = segment;
+  const { kind, token, filter, quantity, raw } = segment;
   const text = segmentText(segment);
+  if (quantity !== undefined) return html("data", { "data-q": quantity, value: String(raw) }, text);
   switch (kind) {
     case "strong":
       return html("b", {}, text);
@@ -32,7 +33,7 @@ function segmentNode(segment, onFollow) {
 }
 
 /**
- * @param {Verdict} verdict
+ * @param {Pick<Lines, "headline" | "lead">} lines
  * @param {Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
  * @param {(filter: Filter) => void} onFollow
  */

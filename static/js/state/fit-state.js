@@ -53,7 +53,7 @@ export function fitToProfile(state, model) {
   const isOp = state.op === null || view.byOp.has(state.op);
   const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
   const isPart =
-    state.part === null || model.budget?.capture.parts.some(({ id }) => isPartOf(state.part, id));
+    state.part === null || model.budget?.parts.some(({ id }) => isPartOf(state.part, id));
   const { by, group } = state;
   const isGroup =
     by === null || group === null || view.rows.some(groupFilter(model, view, by, group));

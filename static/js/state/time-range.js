@@ -85,7 +85,7 @@ const OF_THE_LIST = ["op", "sel", "pin", "page", "step", "box", "zoom", "from_us
  */
 export function addressOfRange({ pathname, search }, us) {
   const params = new URLSearchParams(search);
-  for (const key of OF_THE_LIST) params.delete(key);
+  for (const key of [...OF_THE_LIST, "of"]) params.delete(key);
   if (us) {
     params.set("from_us", String(us[0]));
     params.set("to_us", String(us[1]));

@@ -6,7 +6,7 @@ import { count, DASH, duration, flopRate, intensity, percent, quantity } from ".
 import { rateWord } from "./provenance.js";
 import { AT_BEST, atLeast, placeSentence } from "./words.js";
 
-/** @import { Measure, ProgramPoint, Timing, Unit, ValueOf } from "../types/page-data.js" */
+/** @import { Measure, ProgramPoint, Timing, Unit, Value, ValueOf } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Other } from "../metrics/other-devices.js" */
 
@@ -30,16 +30,19 @@ export const opReader = (view, row) => (id) => view.reader(id)(row);
 export const pointReader = (point) =>
   /** @type {Get} */ ((/** @type {string} */ id) => point[id] ?? null);
 
+/** @param {Value} value */
+const textOrNull = (value) => (typeof value === "string" ? value : null);
+
 /** One sentence about an op. @param {Model} model @param {View} view @param {Row} row */
 export function opSentence(model, view, row) {
   const get = opReader(view, row);
-  const cause = get("above_roof");
   const op = {
     cost: row.cost,
     coreWord: model.coreWord,
     bound: model.bounds[row.bound],
     efficiency: get("roofline_efficiency_ratio"),
-    aboveRoof: typeof cause === "string" ? cause : null,
+    aboveRoof: textOrNull(get("above_roof")),
+    notShown: textOrNull(get("not_shown")),
     unheld: unheldUnit(model, view, row),
     savingUs: get("saving_per_core_us"),
     savingShare: get("saving_share_ratio"),

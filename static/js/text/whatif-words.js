@@ -3,7 +3,7 @@
 import { isRateKey } from "../metrics/peaks.js";
 import { amount, say } from "./sentences.js";
 
-/** @import { Bound, Measure, ProgramPoint, Segment, Verdict } from "../types/page-data.js" */
+/** @import { Bound, Lines, Measure, ProgramPoint, Segment } from "../types/page-data.js" */
 /** @import { KnownDevice } from "../types/device-list.js" */
 /** @import { Infeed, Model, View } from "../types/model.js" */
 /** @import { PeaksByKey } from "../types/view-state.js" */
@@ -85,7 +85,7 @@ function compare(view, ownView) {
  * @param {Infeed} options.infeed
  * @param {KnownDevice | null} options.device the chosen one; null: the profile's own
  * @param {PeaksByKey} options.peaks set by hand
- * @returns {Verdict} as the server's
+ * @returns {Pick<Lines, "headline" | "lead">} as the server's
  */
 export function whatIfVerdict({ model, ownModel, infeed, device, peaks }) {
   const [view, ownView] = [model.view(infeed), ownModel.view(infeed)];

@@ -18,6 +18,7 @@ export const AT_BEST = "at best";
  * @property {Pick<Bound, "id" | "label" | "kind">} bound
  * @property {Measure} efficiency share of the roof
  * @property {string | null} aboveRoof the likely cause, where it is above its roof
+ * @property {string | null} [notShown] why it has no share of its roof, although there is something to divide
  * @property {string | null} unheld the unit without a known peak that does most of its work
  * @property {Measure} savingUs
  * @property {Measure} savingShare
@@ -32,6 +33,8 @@ export const AT_BEST = "at best";
  * @param {Templates} templates
  */
 export function placeSentence(op, templates) {
+  const isLeftOut = op.efficiency === null && op.cost !== "transfer" && op.timing !== "predicted";
+  if (isLeftOut && op.notShown) return op.notShown;
   return plainText(placeSegments(op, templates)).trimEnd();
 }
 

@@ -194,6 +194,8 @@ export interface OpColumns {
   /** The cause above a compute roof, whatever the peaks. */
   compute_cause?: string[];
   memory_cause?: string[];
+  /** Why cells of the op are empty that could have a rate, an intensity or a share. */
+  not_shown?: (string | null)[];
   program_id?: (string | null)[];
   program?: string[];
   source?: string[];
@@ -259,7 +261,13 @@ export interface Segment {
   filter?: Filter;
   /** Other parts of the page say it, too, so a phone leaves it out. */
   is_aside?: boolean;
+  /** Which number of the subject it is, and its value in us or as a ratio, with all digits. */
+  quantity?: Quantity;
+  raw?: number;
 }
+
+/** The numbers of a subject that sentences mark. */
+export type Quantity = "length" | "floor" | "roof_share" | "idle" | "saving";
 
 /** A part of a template that is not plain text: a text, or a slot to be filled. */
 export interface Styled {
@@ -283,9 +291,35 @@ export interface Words {
   causes: Record<string, string>;
 }
 
-export interface Verdict {
+/** The first lines: `do_first` is the beginning of `lead`. */
+export interface Lines {
   headline: Segment[];
+  do_first: Segment[];
   lead: Segment[];
+}
+
+/** What all numbers of the first lines are of; docs/subject.md. Times are in us per unit and core. */
+export interface Subject {
+  of: string;
+  kind: "host" | "serving" | "range" | "step" | "capture" | "kernels";
+  label: string;
+  unit_word: string;
+  count: number;
+  cores: number;
+  host: string | null;
+  time_us: number;
+  floor_us: Measure;
+  gain_us: Measure;
+  roof_ratio: Measure;
+  known_ratio: Measure;
+  idle_ratio: Measure;
+  outside_us: Measure;
+  class: string;
+  ceiling: string | null;
+  first: { finding: string; title: string; saving_us: Measure } | null;
+  parts: { [part: string]: Measure | Record<string, number> };
+  outside: { before_us: Measure; after_us: Measure };
+  not_found: string | null;
 }
 
 export interface CategoryShare {
@@ -308,7 +342,7 @@ interface ViewData<Program> {
   share_is_least: boolean;
   beyond: { ops: number; share_ratio: Measure };
   program: Program;
-  verdict: Verdict;
+  verdict: Lines;
   categories: CategoryShare[];
 }
 
@@ -385,8 +419,6 @@ export interface BudgetPart {
   id: string;
   label: string;
   time_us: number;
-  /** Of idle time: how much of it a launch was awaited in; null: not known. */
-  waiting_for_launch_us?: Measure;
 }
 
 /** Means over the cores; the parts add up to the total. */
@@ -394,12 +426,6 @@ export interface Budget {
   total_us: number;
   floor_us: number;
   parts: BudgetPart[];
-}
-
-export interface Budgets {
-  capture: Budget;
-  /** The mean step; null: no steps. */
-  step: Budget | null;
 }
 
 /** One entry per kind of transfer. */
@@ -459,6 +485,7 @@ export interface TimeStrip {
 interface PageOf<View> {
   schema: number;
   profile: Profile;
+  subject?: Subject;
   device: Device;
   roofs: Roofs;
   /** Outermost first. */
@@ -488,7 +515,7 @@ interface PageOf<View> {
   /** The clock that ran ÷ the default one, and whether peaks follow it; only where they differ. */
   dvfs?: { scale: number; is_applied: boolean };
   /** null: the profile has no events in time. */
-  budget?: Budgets | null;
+  budget?: Budget | null;
   transfers?: Transfers;
   diagnostics: Diagnostic[];
 }
@@ -512,13 +539,26 @@ export interface OpDetails {
   long_name: string;
   source_stack?: string[];
   path?: string;
+  /** The share of the compute roof with its two ends, where the op's compute unit is not known. */
+  compute_range?: string;
   shapes?: { operands: string[]; results: string[] } | null;
   dtypes?: string[];
   producers?: string[];
   replica_groups?: string;
   group_size?: number | null;
+  ceilings?: CeilingShare[];
+  /** Why no unit is busier, as the profiler measured it. */
+  why?: string;
   launch_count?: number;
   launches?: Launch[];
+}
+
+/** How much of an op's time one unit was busy, and useful (null: unknown). */
+export interface CeilingShare {
+  label: string;
+  token: string;
+  busy_ratio: number;
+  useful_ratio: number | null;
 }
 
 /** A column of the card of a server: how its values are written, and what it means. */

@@ -34,8 +34,6 @@ export interface ViewState {
   gsort: string;
   /** The parts that "Time by …" shows; null: those that suit the profile. */
   timeby: GroupBy | null;
-  /** The time that the budget divides. */
-  budget: "step" | "capture";
   /** Least share of time, percent. */
   min: number;
   /** Keep the longest ops that make this percent of the time. */
@@ -75,6 +73,8 @@ export interface ViewState {
   host: string | null;
   /** Whether peaks are those at the clock that ran. */
   dvfs: "on" | "off";
+  /** The subject that the first sentences and the advice are of; null: the default one. */
+  of: string | null;
   tab: "ops" | "program" | "hardware";
   /** First is 1. */
   page: number;

@@ -16,7 +16,7 @@ const run = (/** @type {number} */ time, /** @type {number | null} */ roof = nul
   created_at: "",
   time_us: time,
   roof_us: roof,
-  efficiency_ratio: null,
+  roof_ratio: null,
   gate: "passed",
   base_id: null,
   rules: [],

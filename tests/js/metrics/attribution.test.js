@@ -25,6 +25,21 @@ test("the browser attributes as the server does", () => {
   }
 });
 
+test("the same FLOPs on a slower unit are peaks", () => {
+  const tf32 = {
+    calls: 1,
+    time_us: 40,
+    flop: [4e9, 0],
+    bytes: [1e6],
+    flop_peaks: [156e6, 19.5e6],
+    bytes_peaks: [2e6],
+    is_known: true,
+  };
+  const { work, peaks } = attribute(tf32, { ...tf32, flop: [0, 4e9], time_us: 320 });
+  assert.equal(work, 0);
+  assert.ok(Math.abs(peaks - 280) < 1e-9);
+});
+
 test("the logarithmic mean of equal numbers is that number", () => {
   assert.equal(logMean(4, 4), 4);
   assert.equal(logMean(0, 4), 0);

@@ -75,6 +75,7 @@ function painted(wanted, at, change = {}) {
     costOf: (row) => row.cost,
     timingOf: (row) => row.timing,
     causeOf: () => "asynchronous",
+    notShownOf: () => "Not a rate: the op was measured for 2 ns.",
     isLeast: () => false,
     largestShare: view.largestShare,
     isBinary: false,
@@ -161,4 +162,13 @@ test("an index that means nothing has no entry", () => {
   assert.equal(entryOf(["a"], 0), "a");
   assert.equal(entryOf(["a"], 3), undefined);
   assert.equal(entryOf(["a"], null), undefined);
+});
+
+test("a cell that is empty because it would not be a rate says why", () => {
+  const why = "Not a rate: the op was measured for 2 ns.";
+  for (const id of ["roofline_efficiency_ratio", "memory_utilisation_ratio"]) {
+    assert.equal(painted({ id, unit: "ratio" }, 1).cell.title, why);
+    assert.equal(painted({ id, unit: "ratio" }, 0).cell.title, "");
+  }
+  assert.equal(painted({ id: "hbm_bandwidth_gibs", unit: "gibs" }, 0).cell.title, why);
 });

@@ -25,7 +25,7 @@ test("all times of a comparison have one unit and show a ten-thousandth of the w
 test("terms are words, the largest first, without those that are shown as 0", () => {
   const scale = timeScale(97_700);
   const terms = { closeness: 110, traffic: -2530, work: 0, calls: 3 };
-  assert.equal(termsInWords(terms, scale), "traffic −2.53, closeness +0.11");
+  assert.equal(termsInWords(terms, scale), "traffic −2.53, hardware use +0.11");
   assert.equal(termsInWords(terms, scale, 1), "traffic −2.53");
 });
 

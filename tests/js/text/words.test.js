@@ -57,6 +57,13 @@ test("an op above its roof is explained, not praised", () => {
   assert.match(say({ efficiency: 1_924_471, aboveRoof: "asynchronous" }), /^1,924,471× of the HBM/);
 });
 
+test("an op without a rate says why it has no share of the roof", () => {
+  const notShown = "Not a rate: its bytes move in the time of other ops.";
+  assert.equal(say({ efficiency: null, notShown }), notShown);
+  assert.match(say({ efficiency: 0.0606, notShown }), /^6\.1 % of the HBM roof/);
+  assert.match(say({ cost: "transfer", efficiency: null, notShown }), /^It moves data over a link/);
+});
+
 test("idle, unknown and peakless ops say so", () => {
   assert.match(say({ cost: "idle" }), /waited/);
   assert.match(say({ cost: "unknown", efficiency: null }), /^Neither FLOPs nor bytes/);

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
 from roofline.presentation.first_view.layouts import RATIOS, WIDTHS
 from roofline.presentation.first_view.step_times import FULL, MOST_BARS, TOP
@@ -32,7 +33,8 @@ WITHOUT_BYTES = "kernel,time (us),flop\nfirst,3,5e9\n"
 def page_of(text: str, folder: Path) -> dict[str, Any]:
     path = folder / "kernels.csv"
     path.write_text(text)
-    page: dict[str, Any] = orjson.loads(build_page(analyse_files([path]), IDENTITY))
+    analysis = analyse_files([path])
+    page: dict[str, Any] = orjson.loads(build_page(analysis, answer_of(analysis), IDENTITY))
     return page
 
 

@@ -39,6 +39,27 @@ def test_a_profile_against_itself_is_unchanged(client: Client, ids: list[str]) -
     assert found["verdict"]["state"] == "none"
 
 
+def test_of_says_what_all_times_are_of(client: Client, ids: list[str]) -> None:
+    path = f"{API}?a={ids[0]}&b={ids[1]}"
+    whole, step = client.get(f"{path}&of=capture"), client.get(path)
+    found = whole.json()
+    assert (found["unit"], step.json()["unit"]) == ("capture", "step")
+    assert found["subjects"]["a"]["label"] == "Capture, from the first operation"
+    assert found["change_us"] == found["subjects"]["b"]["time_us"] - found["a_us"]
+    assert whole.headers["etag"] != step.headers["etag"]
+    first = client.get(f"{path}&of=step:0").json()["subjects"]["a"]
+    assert (first["of"], first["kind"]) == ("step:0", "step")
+    unknown = client.get(f"{path}&of=step:99").json()["subjects"]["a"]
+    assert (unknown["of"], unknown["not_found"]) == ("step", "step:99")
+    assert client.get(f"{path}&of=capture&unit=step").status_code == 400
+
+
+def test_a_subject_from_an_address_is_escaped_on_the_page(client: Client, ids: list[str]) -> None:
+    html = client.get(f"/c/{ids[0]}..{ids[1]}?of=<b>x</b>", headers={"accept": "text/html"}).text
+    assert "<b>x" not in html
+    assert "there is no &lt;b&gt;x" in html
+
+
 def test_several_captures_of_a_side_are_tested(client: Client, ids: list[str]) -> None:
     a, b = (f"{name}={profile}" for name, profile in zip("ab", ids, strict=True))
     found = client.get(f"{API}?{'&'.join([a] * 3 + [b] * 3)}").json()

@@ -27,9 +27,27 @@ def test_frame_has_the_sentence_and_what_differs(client: Client, ids: list[str])
     said = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()["verdict"]
     assert answer.status_code == 200
     assert said["headline"].partition(":")[0].partition(" ")[2] in answer.text
-    assert "A verdict on time needs 3 and 3" in answer.text
+    assert "One capture of each: it may be noise. Two more of each would tell." in answer.text
     assert "Memory peak" in answer.text
     assert 'class="good"' not in answer.text, "one capture a side has no verdict"
+
+
+def test_frame_has_the_facts_of_both_subjects_with_their_values(
+    client: Client, ids: list[str]
+) -> None:
+    html = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
+    for one in ids:
+        subject = client.get(f"/api/v1/profiles/{one}/roofline").json()["subject"]
+        assert f'<data data-q="length" value="{subject["time_us"]}">' in html
+        assert f'<data data-q="floor" value="{subject["floor_us"]}">' in html
+        assert f'<data data-q="idle" value="{subject["idle_ratio"]}">' in html
+
+
+def test_the_subject_in_the_address_is_that_of_the_data(client: Client, ids: list[str]) -> None:
+    html = client.get(f"/c/{ids[0]}..{ids[1]}?of=capture", headers=HTML).text
+    assert "&amp;of=capture" in html
+    assert "Capture, from the first operation" in html
+    assert f"/c/{ids[1]}..{ids[0]}?of=capture" in html
 
 
 def test_titles_of_strangers_are_escaped(client: Client, ids: list[str]) -> None:

@@ -27,16 +27,19 @@ def test_series_has_the_runs_of_exactly_this_title(client: Client, ids: list[str
     assert {one["id"] for one in found["runs"]} == set(ids)
     assert (found["unit"], found["total"], found["unread"]) == ("step", 2, 0)
     for one in found["runs"]:
-        assert one["efficiency_ratio"] == pytest.approx(one["roof_us"] / one["time_us"])
+        page = client.get(f"/api/v1/profiles/{one['id']}/roofline").json()["subject"]
+        for name in ("time_us", "floor_us", "roof_ratio", "known_ratio"):
+            assert one[name] == page[name], name
         assert 0 < one["known_ratio"] <= 1
+        assert one["roof_us"] > 0
 
 
 def test_step_time_is_that_of_a_comparison(client: Client, ids: list[str]) -> None:
     found = client.get(f"/api/v1/series?name={PATH}").json()
     times = {one["id"]: one["time_us"] for one in found["runs"]}
-    compared = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()["captures"]
-    assert times[ids[0]] == compared["a"]["time_us"][0]
-    assert times[ids[1]] == compared["b"]["time_us"][0]
+    compared = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()
+    for side, one in zip("ab", ids, strict=True):
+        assert times[one] == compared[f"{side}_us"] == compared["subjects"][side]["time_us"]
 
 
 def test_series_of_a_tag_has_its_runs(client: Client, ids: list[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
+from roofline.analysis.verdict_records import VerdictClass
 from roofline.compare.run import UNITS
 from roofline.errors import SettingsError
 from roofline.model.memory import MemoryLevel
@@ -26,11 +27,14 @@ EXACT_METRICS = (
     "unknown_cost_share",
     "largest_new_op",
 )
+VERDICT_METRICS = ("class", "ratio", "idle")
 _OP_METRICS = ("roof_time", "flops", "bytes", "hbm_bytes", "dram_bytes", "op_count")
 _GATE_KEYS = ("against", "unit", "inconclusive")
 _LIMIT_KEYS = ("max_change", "min_change", "max", "min", "level", "per")
 _TIME_KEYS = ("max_regress", "captures", "level", "max", "min")
+_VALUE_KEYS = ("max", "min", "level")
 _ACCEPT_KEYS = ("rule", "reason", "until")
+_CLASSES = frozenset(one.value for one in VerdictClass)
 _PERCENT = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*%\s*$")
 _LINE = re.compile(r"at line (\d+), column (\d+)")
 
@@ -40,7 +44,7 @@ class Limit:
     """The limit of a number: its change as a share of the baseline, or its least and largest value.
 
     `captures` is how many captures of each side a rule on time needs; `per` is `flop` for a number
-    that is divided by the FLOPs first.
+    that is divided by the FLOPs first. `one_of` are the texts that a fact may have.
     """
 
     max_change: float | None = None
@@ -50,6 +54,7 @@ class Limit:
     level: Level = "error"
     per: str = ""
     captures: int = 3
+    one_of: tuple[str, ...] = ()
 
     @property
     def is_relative(self) -> bool:
@@ -84,6 +89,7 @@ class Budget:
     inconclusive_passes: bool = False
     exact: Mapping[str, Limit] = field(default_factory=dict)
     time: Mapping[str, Limit] = field(default_factory=dict)
+    verdict: Mapping[str, Limit] = field(default_factory=dict)
     ops: tuple[OpLimits, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     is_default: bool = False
@@ -125,14 +131,16 @@ class _Reader:
 
     def budget(self, document: Mapping[str, Any]) -> Budget:
         """The whole file."""
-        self._known(document, ("gate", "exact", "time", "op", "accept"), "the file")
+        self._known(document, ("gate", "exact", "time", "verdict", "op", "accept"), "the file")
         gate = self._table(document.get("gate", {}), "[gate]")
         self._known(gate, _GATE_KEYS, "[gate]")
-        has_limits = any(document.get(part) for part in ("exact", "time", "op"))
+        has_limits = any(document.get(part) for part in ("exact", "time", "verdict", "op"))
         exact = self._table(document.get("exact", {}), "[exact]")
         time = self._table(document.get("time", {}), "[time]")
         self._known(exact, EXACT_METRICS, "[exact]")
         self._known(time, TIME_METRICS, "[time]")
+        verdict = self._table(document.get("verdict", {}), "[verdict]")
+        self._known(verdict, VERDICT_METRICS, "[verdict]")
         limits = {name: self._limit(value, f"exact.{name}") for name, value in exact.items()}
         times = {name: self._time_limit(value, f"time.{name}") for name, value in time.items()}
         return Budget(
@@ -141,6 +149,10 @@ class _Reader:
             inconclusive_passes=self._choice(gate, "inconclusive", ("pass", "fail")) == "pass",
             exact=limits if has_limits else DEFAULT.exact,
             time=times if has_limits else DEFAULT.time,
+            verdict={
+                name: self._verdict_limit(name, value, f"verdict.{name}")
+                for name, value in verdict.items()
+            },
             ops=tuple(self._op(one) for one in self._list(document, "op")),
             accepted=tuple(self._accept(one) for one in self._list(document, "accept")),
             is_default=not has_limits,
@@ -222,6 +234,22 @@ class _Reader:
             level=self._level(given),
             captures=captures,
         )
+
+    def _verdict_limit(self, name: str, value: Any, where: str) -> Limit:
+        """The classes that are allowed, or the least and largest value of a share."""
+        if name == "class":
+            classes = [value] if isinstance(value, str) else value
+            if not isinstance(classes, list) or not classes or set(classes) - _CLASSES:
+                raise self._wrong(where, f"needs one or more of {', '.join(sorted(_CLASSES))}")
+            return Limit(one_of=tuple(classes))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return Limit(most=float(value))
+        given = self._table(value, where)
+        self._known(given, _VALUE_KEYS, where)
+        most, least = self._number(given, "max", where), self._number(given, "min", where)
+        if most is None and least is None:
+            raise self._wrong(where, "needs max or min")
+        return Limit(most=most, least=least, level=self._level(given))
 
     def _relative(self, text: str, where: str) -> Limit:
         """`+1%` limits growth, `-1%` shrinking; without a sign, `0%` allows no change at all."""

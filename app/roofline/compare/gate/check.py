@@ -15,6 +15,7 @@ from roofline.compare.gate.rules import (
     exact_result,
     op_results,
     time_result,
+    verdict_result,
 )
 from roofline.compare.run import Run
 from roofline.errors import BadViewError, SettingsError
@@ -91,6 +92,7 @@ def _results(case: Case, budget: Budget) -> list[Result]:
     exact = budget.exact.items()
     results = [exact_result(case, k, one, is_default=budget.is_default) for k, one in exact]
     results += [time_result(case, name, limit) for name, limit in budget.time.items()]
+    results += [verdict_result(case, name, limit) for name, limit in budget.verdict.items()]
     return results + [result for one in budget.ops for result in op_results(case, one)]
 
 

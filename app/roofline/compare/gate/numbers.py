@@ -27,6 +27,9 @@ FORMULAS = {
     "idle_share": "idle / time per unit",
     "communication_share": "exposed communication / time per unit",
     "transfer_share": "exposed host transfers / time per unit",
+    "class": "class of the verdict on what the numbers are of",
+    "ratio": "share of the ceiling that binds, of the time in which something runs",
+    "idle": "time in which nothing runs / time per unit",
 }
 _BYTES_FORMULA = "sum over operations of calls x bytes per call at this memory"
 

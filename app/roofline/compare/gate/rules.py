@@ -42,14 +42,14 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One rule and what came of it. `None` is not known, or needs no baseline."""
+    """One rule and what came of it. `None` is not known, or needs no baseline; classes are text."""
 
     rule: str
     metric: str
     level: Level
     state: State
-    base: float | None
-    new: float | None
+    base: float | str | None
+    new: float | str | None
     change: float | None
     limit: str
     message: str = ""
@@ -112,6 +112,27 @@ def time_result(case: Case, metric: str, limit: Limit) -> Result:
     if math.isnan(value):
         return replace(blank, state="inconclusive", message="This is not known of the run.")
     return _within(replace(blank, new=value), limit)
+
+
+def verdict_result(case: Case, metric: str, limit: Limit) -> Result:
+    """A rule on the verdict: its class, the share of its ceiling, or the share of idle time."""
+    base = None if case.base is None else _of_verdict(case.base, case.unit, metric)
+    new = _of_verdict(case.run, case.unit, metric)
+    blank = replace(_blank(f"verdict.{metric}", metric, limit), base=base, new=new)
+    if new is None:
+        return replace(blank, state="inconclusive", message="This is not known of the run.")
+    if isinstance(new, str):
+        return replace(blank, state="passed" if new in limit.one_of else "broken")
+    return _within(blank, limit)
+
+
+def _of_verdict(run: Run, unit: str, metric: str) -> float | str | None:
+    times = run.units.get(unit)
+    if times is None or times.subject is None:
+        return None
+    facts = {"class": "verdict", "ratio": "ratio", "idle": "idle_ratio"}
+    found: float | str | None = getattr(times.subject, facts[metric])
+    return found
 
 
 def accepted(result: Result, known: Sequence[Accepted], today: date) -> Result:
@@ -244,7 +265,7 @@ def _blank(rule: str, metric: str, limit: Limit) -> Result:
 def _within(result: Result, limit: Limit, tolerance: float = _ROUNDING) -> Result:
     """`result` with the state that its numbers give it."""
     value, change = result.new, result.change
-    broken = value is not None and (
+    broken = isinstance(value, float) and (
         (limit.most is not None and value > limit.most)
         or (limit.least is not None and value < limit.least)
     )
@@ -277,6 +298,8 @@ def _limit_text(limit: Limit) -> str:
         parts.append(f"at most {limit.most:g}")
     if limit.least is not None:
         parts.append(f"at least {limit.least:g}")
+    if limit.one_of:
+        parts.append(" or ".join(limit.one_of))
     return ", ".join(parts)
 
 

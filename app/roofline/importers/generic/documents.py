@@ -16,16 +16,17 @@ from roofline.importers.generic.names import (
     QUANTITIES,
     Field,
     Meaning,
+    ceiling_named,
     level_named,
     meaning_of,
 )
 from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
-from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Reading, kernel_of
+from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Key, Reading, kernel_of
 from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
-from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 
 SCHEMA = "roofline-generic/1"
+_BUSY = "busy"
 _LISTS = ("kernels", "points", "operators")
 _TEMPLATE = "`roofline template json` prints an example."
 
@@ -104,14 +105,18 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
     """One kernel. Raises `ValueError` that says what cannot be read."""
     if not isinstance(item, Mapping):
         raise ValueError("it is not an object")
-    values: dict[tuple[Field, MemoryLevel | None], float] = {}
+    values: dict[Key, float] = {}
     texts: dict[Field, str] = {}
     tags: list[str] = []
     by_precision: dict[str, float] = {}
     unknown: list[str] = []
     for key, value in item.items():
         meaning = meaning_of(str(key))
-        if meaning.field is Field.FLOP and isinstance(value, Mapping) and "value" not in value:
+        if meaning.field is Field.TAG and key == _BUSY and isinstance(value, Mapping):
+            values |= _busy(value)
+        elif meaning.field is Field.BUSY:
+            values |= _busy({str(key).partition(".")[2]: value})
+        elif meaning.field is Field.FLOP and isinstance(value, Mapping) and "value" not in value:
             by_precision = _numbers(value, meaning)
         elif meaning.field in DIMENSIONS and isinstance(value, Mapping) and "value" not in value:
             for name, number in _numbers(value, meaning).items():
@@ -130,6 +135,19 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
             texts[meaning.field] = str(value)
     kernel = kernel_of(values, texts, tags, where=where, per_call=per_call)
     return replace(kernel, precision_flop=by_precision, unknown_levels=tuple(unknown))
+
+
+def _busy(shares: Json) -> dict[Key, float]:
+    """Shares in per cent by unit. Raises `ValueError` for names of none."""
+    found: dict[Key, float] = {}
+    for name, share in shares.items():
+        ceiling = ceiling_named(str(name))
+        if ceiling is None:
+            raise ValueError(f"“{str(name)[:40]}” is not a unit that can be busy")
+        number = _number(share, Meaning(field=Field.BUSY, label=f"busy.{name}"))
+        if number is not None:
+            found[Field.BUSY, ceiling] = number
+    return found
 
 
 def _numbers(value: Json, meaning: Meaning) -> dict[str, float]:
@@ -281,6 +299,8 @@ def _is_kernel(item: object) -> bool:
     if not isinstance(item, Mapping):
         return False
     fields = {meaning_of(str(key)).field for key in item}
+    if isinstance(item.get(_BUSY), Mapping):
+        fields.add(Field.BUSY)
     return Field.NAME in fields and len(QUANTITIES & fields) >= 2
 
 

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from roofline.importers.shared.launches import MAX_COUNT
+from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
 from roofline.model.units import GB_PER_GIB, GIGA, KILO, MEGA, MIB, TERA, TIB
 
 TOLERANCE = 0.01
 _LONGEST_S = 1e7
 _MOST_CALLS = 10**12
+_MOST_BUSY = 100.05  # per cent: what rounding to a tenth can make of all of the time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class Kernel:
     `precision_flop` splits `flop` by precision as the file spells it, where it does. `is_rate` is
     true where the row states rates only: `flop` and `moved` are then those of one second.
     `unknown_levels` are memories with bytes in the file that have no level here. `operands` and
-    `results` are shapes as the labels of an op table have them.
+    `results` are shapes as the labels of an op table have them. `busy` is in per cent of the time.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Kernel:
     intensity: Mapping[MemoryLevel, float] = field(default_factory=dict)
     is_rate: bool = False
     unknown_levels: tuple[str, ...] = ()
+    busy: Mapping[Ceiling, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ def checked(kernel: Kernel) -> str:
                *kernel.bandwidth.values(), *kernel.intensity.values(),
                *kernel.precision_flop.values(), kernel.calls)  # fmt: skip
     known = [value for value in numbers if value is not None]
+    if not all(0.0 <= share <= _MOST_BUSY for share in kernel.busy.values()):
+        return "a busy share is not between 0 and 100 %"
     if any(value < 0 for value in known):
         return "a number is negative"
     if kernel.calls > _MOST_CALLS:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from roofline.importers.generic.units import Dimension, unit_factor
 from roofline.importers.shared.tables_text import header_words
+from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA
@@ -24,6 +25,7 @@ class Field(StrEnum):
     BANDWIDTH = "bandwidth"
     INTENSITY = "intensity"
     CALLS = "calls"
+    BUSY = "busy"
     PRECISION = "precision"
     CATEGORY = "category"
     PATH = "framework_path"
@@ -41,6 +43,7 @@ DIMENSIONS = {
     Field.BANDWIDTH: Dimension.BANDWIDTH,
     Field.INTENSITY: Dimension.INTENSITY,
     Field.CALLS: Dimension.COUNT,
+    Field.BUSY: Dimension.SHARE,
 }
 QUANTITIES = frozenset(DIMENSIONS) - {Field.CALLS}
 
@@ -94,6 +97,8 @@ _PER_LEVEL = {
         rf"|ai (?P<b>{_LEVEL_WORD})"
     ),
 }
+_BUSY = re.compile(r"busy ?\. ?(?P<unit>.*)")
+_CEILINGS = {ceiling.value.replace("_", " "): ceiling for ceiling in Ceiling}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 _PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
 # No known name is this long, and the patterns take the square of the length.
@@ -119,12 +124,14 @@ _ON_VECTOR = frozenset({Precision.FP64, Precision.FP32})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """The meaning of a column. `factor` turns its numbers into base units, if the header says so;
-    `level` is the memory, where it is about one. `is_ambiguous` marks a bare "FLOPS"."""
+    `level` is the memory, where it is about one, `ceiling` the unit that was busy. `is_ambiguous`
+    marks a bare "FLOPS"."""
 
     field: Field
     label: str
     factor: float = 1.0
     level: MemoryLevel | None = None
+    ceiling: Ceiling | None = None
     is_ambiguous: bool = False
 
 
@@ -133,6 +140,9 @@ def meaning_of(label: str) -> Meaning:
     if len(label) > _LONGEST_LABEL:
         return Meaning(field=Field.TAG, label=label)
     base, unit = _split_unit(label)
+    busy = _BUSY.fullmatch(base)
+    if busy:
+        return Meaning(field=Field.BUSY, label=label, ceiling=ceiling_named(busy["unit"]))
     found = _known(base)
     if found is None and not unit:
         base, unit = _split_suffix(base)
@@ -150,6 +160,11 @@ def meaning_of(label: str) -> Meaning:
 def level_named(text: str) -> MemoryLevel | None:
     """The memory level called `text`, in whatever spelling."""
     return _LEVELS.get(header_words(text))
+
+
+def ceiling_named(text: str) -> Ceiling | None:
+    """The unit whose key is `text`, in whatever spelling: "shared_pipe", "Shared pipe"."""
+    return _CEILINGS.get(header_words(text))
 
 
 @lru_cache(maxsize=256)

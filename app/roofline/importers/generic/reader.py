@@ -134,10 +134,10 @@ def _nothing_to_show(
 
 def _check_enough(kernels: Sequence[Kernel], name: str) -> None:
     """Refuses what can give no point at all, and what overflows when added up."""
-    if not any(kernel.flop is not None or kernel.moved for kernel in kernels):
+    if not any(kernel.flop is not None or kernel.moved or kernel.busy for kernel in kernels):
         raise IncompleteProfileError(
             f"{name} has names and times of kernels, but neither FLOPs nor bytes that can be "
-            "worked out.",
+            "worked out, nor busy shares.",
             remedy="Give two of FLOPs, bytes and time for each kernel, best all three. "
             + _TEMPLATE,
         )
@@ -172,6 +172,7 @@ def _launch(kernel: Kernel, known: Iterable[ComputeUnit]) -> Launch:
         unit_flop=_unit_flop(kernel, frozenset(known)),
         traffic_bytes={level: round(value) for level, value in kernel.moved.items()},
         is_rate=kernel.is_rate,
+        busy={of: min(percent / 100, 1.0) for of, percent in kernel.busy.items()},
     )
 
 

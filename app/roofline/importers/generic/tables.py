@@ -24,6 +24,7 @@ from roofline.importers.shared.tables_text import (
     parse_number,
     read_table,
 )
+from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 
@@ -41,6 +42,10 @@ _OTHERS = frozenset(
     {"host/device", "hlo op name", "bottleneck operational intensity (flop/byte)", "counter name",
      "dispatch id", "metric name", "process id", "metric value"}
 )  # fmt: skip
+
+
+Key = tuple[Field, MemoryLevel | Ceiling | None]
+"""A quantity, and the memory or unit that it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +103,13 @@ class _Points:
                 f"{self._name} has no column that names the kernels.",
                 remedy="Call it “name”; `roofline template csv` prints an example.",
             )
+        for meaning in self._meanings:
+            if meaning.field is Field.BUSY and meaning.ceiling is None:
+                raise CorruptProfileError(
+                    f"{self._name}: column “{meaning.label[:LABEL_LENGTH]}” names no unit that can"
+                    " be busy.",
+                    remedy=f"The units are {', '.join(Ceiling)}.",
+                )
         if not self._table.rows:
             raise CorruptProfileError(
                 f"{self._name} has a header and no rows.", remedy="Export the table again."
@@ -152,7 +164,7 @@ class _Points:
 
     def _kernel(self, row: Sequence[str], line: int) -> Kernel | str:
         where = f"line {line:,}"
-        values: dict[tuple[Field, MemoryLevel | None], float] = {}
+        values: dict[Key, float] = {}
         texts: dict[Field, str] = {}
         tags: list[str] = []
         for meaning, cell in zip(self._meanings, row, strict=False):
@@ -162,7 +174,7 @@ class _Points:
                 except ValueError:
                     return f"{where}, column {meaning.label}: “{cell[:40]}” is not a number"
                 if number is not None:
-                    values.setdefault((meaning.field, meaning.level), number)
+                    values.setdefault((meaning.field, meaning.ceiling or meaning.level), number)
             elif meaning.field is Field.TAG:
                 tags += [] if is_missing(cell) else [f"{meaning.label.strip()} {cell.strip()}"]
             elif not texts.get(meaning.field):
@@ -178,7 +190,7 @@ class _Points:
 
 
 def kernel_of(
-    values: Mapping[tuple[Field, MemoryLevel | None], float],
+    values: Mapping[Key, float],
     texts: Mapping[Field, str],
     tags: Sequence[str],
     *,
@@ -192,9 +204,12 @@ def kernel_of(
         Field.BANDWIDTH: {},
         Field.INTENSITY: {},
     }
-    for (kind, level), value in values.items():
-        if kind in per_level:
-            per_level[kind][level or MemoryLevel.DRAM] = value
+    busy: dict[Ceiling, float] = {}
+    for (kind, of), value in values.items():
+        if isinstance(of, Ceiling):
+            busy[of] = value
+        elif kind in per_level:
+            per_level[kind][of or MemoryLevel.DRAM] = value
     stated = values.get((Field.CALLS, None), 1.0)
     calls = round(stated) if stated < 0 else max(1, round(stated))
     time_s, each_s = values.get((Field.TIME, None)), values.get((Field.TIME_PER_CALL, None))
@@ -219,6 +234,7 @@ def kernel_of(
         moved=per_level[Field.BYTES],
         bandwidth=per_level[Field.BANDWIDTH],
         intensity=per_level[Field.INTENSITY],
+        busy=busy,
     )
 
 

@@ -1,4 +1,5 @@
-"""Units as people write them, as factors to base units: s, FLOP, byte, FLOP/s, byte/s, FLOP/byte.
+"""Units as people write them, as factors to base units: s, FLOP, byte, FLOP/s, byte/s, FLOP/byte,
+per cent.
 
 k M G T P E are decimal, Ki Mi Gi Ti Pi binary; GB is never taken for GiB.
 """
@@ -21,6 +22,7 @@ class Dimension(StrEnum):
     BANDWIDTH = "bandwidth"
     INTENSITY = "intensity"
     COUNT = "count"
+    SHARE = "share"
 
 
 BASE_UNITS = {
@@ -31,6 +33,7 @@ BASE_UNITS = {
     Dimension.BANDWIDTH: "B/s",
     Dimension.INTENSITY: "FLOP/B",
     Dimension.COUNT: "",
+    Dimension.SHARE: "%",
 }
 
 _DECIMAL = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
@@ -77,6 +80,8 @@ def unit_factor(unit: str, dimension: Dimension) -> float | None:
         return 1.0
     if dimension is Dimension.TIME:
         return _TIMES.get(text)
+    if dimension is Dimension.SHARE:
+        return 1.0 if text == "%" else None
     if dimension is Dimension.INTENSITY:
         return 1.0 if _INTENSITY.fullmatch(text) else None
     patterns = {

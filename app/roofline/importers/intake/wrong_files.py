@@ -47,6 +47,13 @@ _TABLE = (
     "`roofline template csv` prints an example."
 )
 _CHECKPOINT = "It holds weights, not times: profile a run of the model and upload the trace."
+_ALLOCATIONS = (
+    f"It holds allocations of memory, and neither times nor work of kernels. {_TORCH_PROFILER}"
+)
+_ANY_OBJECT = (
+    "No profiler that is read here writes pickles: profile a run of the program and upload the "
+    "trace."
+)
 _XPROF_TOOL = (
     "Of XProf's tools, roofline_model and hlo_stats can be read: export one of these, or upload "
     "the capture itself (*.xplane.pb)."
@@ -202,9 +209,17 @@ def _by_signature(head: bytes) -> WrongFile | None:
     if _is_safetensors(head):
         return WrongFile("a safetensors checkpoint", _CHECKPOINT)
     if head[:1] == b"\x80" and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
-        is_torch = _TORCH_LEGACY in head[:32]
-        return WrongFile("a PyTorch checkpoint" if is_torch else "a Python pickle", _CHECKPOINT)
+        return _pickle(head)
     return None
+
+
+def _pickle(head: bytes) -> WrongFile:
+    """What a pickle holds, by its first bytes: it is never loaded, which would run its code."""
+    if _TORCH_LEGACY in head[:32]:
+        return WrongFile("a PyTorch checkpoint", _CHECKPOINT)
+    if b"segments" in head[:64] and (b"total_size" in head or b"device_traces" in head):
+        return WrongFile("a memory snapshot of PyTorch", _ALLOCATIONS)
+    return WrongFile("a Python pickle", _ANY_OBJECT)
 
 
 def _database(head: bytes) -> WrongFile:

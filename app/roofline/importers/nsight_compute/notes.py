@@ -42,6 +42,7 @@ def diagnostics(captures: Sequence[Capture], pairs: Pairs) -> Iterator[Diagnosti
     yield from _failed([launch for launch, work in pairs if work.is_empty])
     yield from _without_time([launch for launch, work in measured if work.time_ns is None])
     yield from _without_work(measured)
+    yield from _partly_counted(measured)
     yield from _tensor(measured)
     yield from _half(measured)
     yield from _opcodes(measured)
@@ -76,14 +77,15 @@ def _without_time(launches: Sequence[Launch]) -> Iterator[Diagnostic]:
 
 
 def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
-    neither = sum(1 for _, work in pairs if not work.flop and not work.moved)
+    neither = sum(1 for _, work in pairs if not (work.flop or work.moved or work.busy))
     if neither:
         yield Diagnostic(
             severity=Severity.WARNING,
             code="only-times",
-            message="kernels have a time but neither FLOPs nor bytes: the basic set of metrics, "
-            "ncu's default, collects neither.",
-            remedy=_COLLECT,
+            message="kernels have a time but neither FLOPs, bytes nor busy shares of units: the "
+            "file has no such metric of them.",
+            remedy="Profile again with: ncu -o report PROGRAM, whose default set has busy shares; "
+            "--set full adds FLOPs, bytes and what warps wait for.",
             count=neither,
         )
     dry = sum(1 for _, work in pairs if work.flop and MemoryLevel.DRAM not in work.moved)
@@ -96,7 +98,32 @@ def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
             remedy="Add dram__bytes.sum to --metrics, or use --set roofline.",
             count=dry,
         )
-    uncounted = sum(1 for _, w in pairs if w.moved and not w.flop_known and w.tensor.is_whole)
+    yield from _without_flop([w for _, w in pairs if not w.flop_known and w.tensor.is_whole])
+    derived = sum(1 for _, w in pairs if any(one.is_derived for one in w.moved.values()))
+    if derived:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="dram-bytes-derived",
+            message="kernels have no counter of DRAM bytes: theirs are from the share of DRAM's "
+            "peak (its clock × bus width × 2) and the time.",
+            count=derived,
+        )
+
+
+def _without_flop(works: Sequence[LaunchWork]) -> Iterator[Diagnostic]:
+    """Kernels without a count of FLOPs; where busy shares are known, so is the nearest ceiling."""
+    shown = sum(1 for work in works if work.busy)
+    if shown:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="busy-without-flops",
+            message="kernels have busy shares of units but no count of their FLOPs: what kept them "
+            "busy is known; their FLOPs are unknown, not zero.",
+            remedy="The .ncu-rep of --set full has FLOPs, bytes of the caches and what warps wait "
+            "for, too.",
+            count=shown,
+        )
+    uncounted = sum(1 for work in works if work.moved and not work.busy)
     if uncounted:
         yield Diagnostic(
             severity=Severity.WARNING,
@@ -106,6 +133,9 @@ def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
             remedy=_OPCODES,
             count=uncounted,
         )
+
+
+def _partly_counted(pairs: Pairs) -> Iterator[Diagnostic]:
     partial = sum(1 for _, work in pairs if work.partial)
     if partial:
         yield Diagnostic(

@@ -9,16 +9,22 @@ from roofline.errors import IncompleteProfileError
 from roofline.importers.nsight_compute.device import named_device, read_device
 from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from roofline.importers.nsight_compute.notes import diagnostics, limits
+from roofline.importers.nsight_compute.slow import SlowCause, slow_cause
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import beside_timed, in_all_launches, no_steps
+from roofline.importers.shared.launches import (
+    beside_timed,
+    in_all_launches,
+    no_steps,
+    shares_of_time,
+)
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.environment import environment, merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64
 from roofline.model.profile import Host, LaunchTable, Profile, Provenance
-from roofline.model.units import NS_PER_S, PS_PER_NS
+from roofline.model.units import NS_PER_S, PS_PER_NS, PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
@@ -35,11 +41,12 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         raise _nothing_measured(captures, len(pairs))
     launches, works = [launch for launch, _ in kept], [work for _, work in kept]
     builder = OpTableBuilder(_levels(works))
-    labels = [_label(launch) for launch in launches]
+    causes = _slow_causes(launches, works)
+    labels = [_label(launch, causes[launch.name]) for launch in launches]
     number = builder.numbers(labels)
     builder.add(labels, _rows(works, number))
     ops = builder.build()
-    time_ps = int(ops.time_ps.sum(dtype=np.uint64))
+    time_ps = int(ops.time_ps[ops.time_known].sum(dtype=np.uint64))
     return Profile(
         format_detail=_version(captures),
         device=read_device(launches, works),
@@ -82,8 +89,8 @@ def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProf
             "permission for GPU counters (ERR_NVGPUCTRPERM), or a program that ended early.",
         )
     return IncompleteProfileError(
-        f"{names} holds {count:,} kernels, but no time, FLOPs or bytes of any: profiling failed, "
-        "or only other metrics were collected.",
+        f"{names} holds {count:,} kernels, but no time, FLOPs, bytes or busy shares of any: "
+        "profiling failed, or only other metrics were collected.",
         remedy="Profile again with: ncu --set roofline -o report PROGRAM",
     )
 
@@ -98,7 +105,17 @@ def _host(capture: Capture) -> Host:
     )
 
 
-def _label(launch: Launch) -> OpLabels:
+def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dict[str, SlowCause]:
+    """Why each kernel is slow: the cause of the longest of its launches for which one is known."""
+    longest: dict[str, tuple[bool, float, SlowCause]] = {}
+    for launch, work in zip(launches, works, strict=True):
+        cause = slow_cause(launch, work.time_ns)
+        found = (bool(cause.why), work.time_ns or 0.0, cause)
+        longest[launch.name] = max(longest.get(launch.name, found), found, key=lambda one: one[:2])
+    return {name: cause for name, (_, _, cause) in longest.items()}
+
+
+def _label(launch: Launch, cause: SlowCause) -> OpLabels:
     return OpLabels(
         name=launch.name,
         program_id=_NO_PROGRAM,
@@ -108,6 +125,8 @@ def _label(launch: Launch) -> OpLabels:
         source_line=-1,
         source_stack="",
         long_name="",
+        slow_why=cause.why,
+        slow_words=cause.words,
     )
 
 
@@ -134,11 +153,14 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
     """One row per launch, whose kernel is `op`; the table adds up those of one kernel.
 
     Work that some launch of a kernel does not know is not known of the kernel: its time counts.
+    Launches of which only busy shares are known count one second each, which no sum includes.
     """
     units, levels = _units(works), _levels(works)
     timed = np.array([w.time_ns is not None for w in works], np.bool_)
     left_out = beside_timed(op, timed)
     flop_known = in_all_launches(op, left_out | np.array([w.flop_known for w in works]))
+    is_rate = ~left_out & in_all_launches(op, [w.has_only_shares for w in works])
+    time_ps = np.where(is_rate, np.uint64(PS_PER_S), _times_ps(works))
     has_dram = np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_)
     counted, moved = flop_known & ~left_out, ~left_out
     unit_flop = {u: counted * _counts([w.flop.get(u) for w in works]) for u in units}
@@ -149,7 +171,7 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
     return OpRows(
         label=np.arange(len(works)),
         occurrences=np.ones(len(works), np.int64),
-        time_ps=_times_ps(works),
+        time_ps=time_ps,
         time_known=timed,
         flop=flop,
         bytes_accessed=traffic[MemoryLevel.DRAM],
@@ -162,6 +184,8 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
         unit_flop=unit_flop,
         unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
         level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
+        busy_ps=shares_of_time(op, time_ps, [w.busy for w in works]),
+        use_ps=shares_of_time(op, time_ps, [w.use for w in works]),
     )
 
 

@@ -19,8 +19,8 @@ from roofline.importers.nsight_compute.launches import (
     Launch,
     ResultKind,
     is_measured,
-    is_wanted,
 )
+from roofline.importers.nsight_compute.wanted import is_wanted
 from roofline.importers.shared import protobuf_walk as wire
 from roofline.importers.shared.protobuf_walk import DamagedError
 from roofline.importers.source import SourceFile
@@ -42,6 +42,9 @@ _ENTRIES: tuple[tuple[int, ResultKind | None], ...] = (
 )
 _METRICS_FIELD = {ResultKind.KERNEL: 13}
 _METRICS_FIELD_OF_OTHERS = 4
+# How nearly all metrics begin and what nearly all values are: keys of their first field.
+_NAME_FIRST = 1 << 3 | wire.VARINT
+_DOUBLE_ALONE, _DOUBLE_BYTES = 3 << 3 | wire.FIXED64, 9
 
 Bytes = bytes | mmap.mmap
 
@@ -228,6 +231,8 @@ class _Reader:
         )
 
     def _read_metric(self, data: bytes, begin: int, end: int, values: "_Values") -> None:
+        if self._is_unwanted(data, begin, end):
+            return
         name_id, value, instances = -1, None, []
         for item in wire.fields(data, begin, end):
             number = item[0]
@@ -235,8 +240,6 @@ class _Reader:
                 name_id = wire.whole(item)
                 if name_id >= len(self._wanted):
                     raise DamagedError(begin)
-                if not self._wanted[name_id]:
-                    return
             elif number == 2:
                 value = _value(data, *wire.inside(item))
             elif number == 3:
@@ -249,7 +252,14 @@ class _Reader:
         elif isinstance(value, str):
             values.texts[name] = value
         elif value is not None and is_measured(value):
-            values.numbers[name] = float(value)
+            values.numbers[name] = float(value) or 0.0  # one zero for all: idle units are many
+
+    def _is_unwanted(self, data: bytes, begin: int, end: int) -> bool:
+        """True where the metric's name comes first, as it does, and is of no use: most are."""
+        if begin == end or data[begin] != _NAME_FIRST:
+            return False
+        name_id, _ = wire.varint(data, begin + 1, end)
+        return name_id < len(self._wanted) and not self._wanted[name_id]
 
 
 @dataclass(slots=True)
@@ -261,6 +271,8 @@ class _Values:
 
 def _value(data: bytes, begin: int, end: int) -> float | int | str | None:
     """A metric's value: text, a floating-point or a whole number."""
+    if end - begin == _DOUBLE_BYTES and data[begin] == _DOUBLE_ALONE:
+        return wire.floating(data, (3, wire.FIXED64, begin + 1, end))
     value: float | int | str | None = None
     for item in wire.fields(data, begin, end):
         number = item[0]

@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UnknownFormatError
 from roofline.importers.nsight_compute import quantities
+from roofline.importers.nsight_compute.busy import DRAM_SHARE
+from roofline.importers.nsight_compute.labels import metric_of
 from roofline.importers.nsight_compute.launches import (
     Capture,
     Extent,
     Launch,
     ResultKind,
     is_measured,
-    is_wanted,
 )
+from roofline.importers.nsight_compute.wanted import is_counted, is_wanted
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
 
@@ -40,15 +42,6 @@ _SUMMARY = re.compile(r'^"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"', re.MULTI
 _SESSION = re.compile(r'^"(Launch|Session|Device) Attribute","', re.MULTILINE)
 _LONGEST_WHOLE = 100  # digits and signs of what is a number at all
 _WITH_CSV = "ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv"
-
-# Labels of the details page that say what a metric of the roofline says, by label and base unit.
-_LABELS = {
-    ("Duration", "ns"): "gpu__time_duration.sum",
-    ("SM Frequency", "Hz"): "sm__cycles_elapsed.avg.per_second",
-    ("DRAM Frequency", "Hz"): "dram__cycles_elapsed.avg.per_second",
-    ("Memory Throughput", "byte/s"): "dram__bytes.sum.per_second",
-    ("# SMs", ""): "device__attribute_multiprocessor_count",
-}
 
 
 def starts_like_text(head: bytes) -> bool:
@@ -130,7 +123,15 @@ class _Record:
     keys: Mapping[str, str]
     numbers: dict[str, float] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    vague_cells: int = 0
+    vague: set[str] = field(default_factory=set)
+
+    @property
+    def vague_cells(self) -> int:
+        """How many numbers that the work is made of have lost digits."""
+        has_bytes = any(name.startswith(("dram__bytes", "dram__sectors")) for name in self.numbers)
+        return sum(
+            is_counted(name) or (name == DRAM_SHARE and not has_bytes) for name in self.vague
+        )
 
     def add(self, metric: str, cell: str, unit: str, decimal: str) -> None:
         """Take one metric's cell in `unit`; missing values leave no trace."""
@@ -141,7 +142,7 @@ class _Record:
             return
         self.numbers[metric] = value * quantities.factor(unit)
         if value and quantities.digits(cell) < _LEAST_DIGITS and _is_scaled(cell, decimal):
-            self.vague_cells += 1
+            self.vague.add(metric)
 
     def launch(self, number: int) -> Launch:
         """The finished result."""
@@ -257,24 +258,11 @@ class _Table:
             keys = self._keys(row)
             record = records.setdefault((keys.get("Process ID", ""), row[0]), _Record(keys))
             unit = row[unit_at] if unit_at >= 0 else ""
-            metric = _metric(row[name_at], unit)
+            name = row[name_at]
+            metric = name if is_wanted(name) else metric_of(name, unit)
             if metric:
                 record.add(metric, row[value_at], unit, decimal)
         return records.values()
-
-
-def _metric(label: str, unit: str) -> str:
-    """The metric behind a name or label of the long form; empty where no roofline needs it."""
-    if is_wanted(label):
-        return label
-    kind = ""
-    if re.fullmatch(r"[num]?s(econd)?", unit):
-        kind = "ns"
-    elif re.fullmatch(r"[KkMGT]?hz|cycle/[num]?second", unit, re.IGNORECASE):
-        kind = "Hz"
-    elif re.fullmatch(r"[KkMGT]?byte/s(econd)?", unit):
-        kind = "byte/s"
-    return _LABELS.get((label, kind), "")
 
 
 def _tables(text: str) -> Iterator[_Table]:

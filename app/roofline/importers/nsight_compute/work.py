@@ -10,9 +10,12 @@ functions are never counted; integer operations are counted on their own.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares
 from roofline.importers.nsight_compute.launches import Launch
 from roofline.importers.nsight_compute.opcodes import OpcodeWork, opcode_work
 from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
+from roofline.importers.nsight_compute.waste import use_factors
+from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import NS_PER_S
@@ -28,6 +31,7 @@ _VECTOR_UNITS = (
     (ComputeUnit.VECTOR_FP32, "f", 1),
     (ComputeUnit.VECTOR_FP16, "h", 2),
 )
+_LANES = {unit: lanes for unit, _, lanes in _VECTOR_UNITS}
 _FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
 _COUNTERS = ("sm", "smsp")
 _SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
@@ -83,6 +87,9 @@ _DRAM_PARTS = (
     ("dram__bytes_op_read", "dram__bytes_op_write", 1),
     ("dram__sectors_read", "dram__sectors_write", SECTOR_BYTES),
 )
+_DRAM_CLOCK = "dram__cycles_elapsed.avg.per_second"
+_DRAM_WIDTH = "device__attribute_global_memory_bus_width"
+_BITS_PER_BYTE, _DOUBLE_DATA_RATE = 8, 2
 _SHARED = tuple(
     f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}" for op in ("ld", "st", "atom")
 )
@@ -90,11 +97,15 @@ _SHARED = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Bytes of one level, the most it could have moved in the launch's time, and their source."""
+    """Bytes of one level, the most it could have moved in the launch's time, and their source.
+
+    `is_derived` says that they were not counted, but come from the share of the level's peak.
+    """
 
     bytes: float
     peak_bytes_per_s: float | None
     source: str
+    is_derived: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +115,8 @@ class LaunchWork:
     `time_ns` is `None` for failed launches. `flop` holds the units that were counted, `peak_flop_s`
     the peaks (FLOP/s) that the profiler measured at the launch's own clock, `clock_hz` that clock
     of the SMs. `opcodes` is what the opcode histogram says, `by_opcode` the units that come from
-    it; `partial` are units of which not every kind of instruction was counted.
+    it; `partial` are units of which not every kind of instruction was counted. `busy` and `use` are
+    shares (0 to 1): of the time in which a unit was busy, and of that what was of use.
     """
 
     time_ns: float | None
@@ -116,11 +128,23 @@ class LaunchWork:
     opcodes: OpcodeWork = field(default_factory=OpcodeWork)
     by_opcode: frozenset[ComputeUnit] = field(default_factory=frozenset)
     partial: frozenset[ComputeUnit] = field(default_factory=frozenset)
+    busy: Mapping[Ceiling, float] = field(default_factory=dict)
+    use: Mapping[UseFactor, float] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """True if the profiler counted nothing, not even the time."""
-        return self.time_ns is None and not self.flop and not self.moved
+        return self.time_ns is None and not (self.flop or self.moved or self._was_busy)
+
+    @property
+    def has_only_shares(self) -> bool:
+        """True if it is known how busy units were, but neither for how long nor with what."""
+        return self.time_ns is None and not (self.flop or self.moved) and self._was_busy
+
+    @property
+    def _was_busy(self) -> bool:
+        """True if any unit was: launches that failed have zeros among their missing values."""
+        return any(self.busy.values())
 
     @property
     def flop_known(self) -> bool:
@@ -146,9 +170,12 @@ def launch_work(launch: Launch) -> LaunchWork:
     numbers = launch.numbers
     time_ns = _time_ns(numbers)
     time_s = None if time_ns is None else time_ns / NS_PER_S
-    counted, partial = _vector_flop(numbers, time_s)
+    instructions = _vector_instructions(numbers, time_s)
+    counted = {u: _per_thread(counts) * _LANES[u] for u, counts in instructions.items()}
+    partial = {u for u, counts in instructions.items() if len(counts) < len(_FLOP_PER_LANE)}
     opcodes = opcode_work(launch) or OpcodeWork()
     listed = {u: flop for u, flop in opcodes.flop.items() if u not in counted or u in partial}
+    busy = busy_shares(numbers)
     clock = _first(numbers, [_SM_CLOCK, _SMSP_CLOCK])
     tensor = tensor_work(launch, time_s, clock)
     return LaunchWork(
@@ -161,6 +188,12 @@ def launch_work(launch: Launch) -> LaunchWork:
         opcodes=opcodes,
         by_opcode=frozenset(listed),
         partial=frozenset(partial) - listed.keys(),
+        busy=busy,
+        use=use_factors(
+            numbers,
+            busy,
+            {u: share for u, counts in instructions.items() if (share := _fused(counts))},
+        ),
     )
 
 
@@ -180,25 +213,30 @@ def _time_ns(numbers: Numbers) -> float | None:
 # -------------------------------------------------------------------------------------------- FLOPs
 
 
-def _vector_flop(
+def _vector_instructions(
     numbers: Numbers, time_s: float | None
-) -> tuple[dict[ComputeUnit, float], list[ComputeUnit]]:
-    """FLOPs of the units that were counted, and the units that were counted in part."""
-    totals: dict[ComputeUnit, float] = {}
-    partial = []
-    for unit, letter, lanes in _VECTOR_UNITS:
-        counts = {
-            kind: count
-            for kind in _FLOP_PER_LANE
-            if (count := _instructions(numbers, f"{letter}{kind}", time_s)) is not None
-        }
-        if counts:
-            totals[unit] = sum(
-                count * _FLOP_PER_LANE[kind] * lanes for kind, count in counts.items()
-            )
-        if 0 < len(counts) < len(_FLOP_PER_LANE):
-            partial.append(unit)
-    return totals, partial
+) -> dict[ComputeUnit, dict[str, float]]:
+    """Threads' instructions by unit and kind; only units and kinds that were counted."""
+    found: dict[ComputeUnit, dict[str, float]] = {}
+    for unit, letter, _ in _VECTOR_UNITS:
+        for kind in _FLOP_PER_LANE:
+            count = _instructions(numbers, f"{letter}{kind}", time_s)
+            if count is not None:
+                found.setdefault(unit, {})[kind] = count
+    return found
+
+
+def _per_thread(counts: Mapping[str, float]) -> float:
+    return sum(count * _FLOP_PER_LANE[kind] for kind, count in counts.items())
+
+
+def _fused(counts: Mapping[str, float]) -> float | None:
+    """Operations over those of as many multiply-adds; `None` where not every kind was counted."""
+    instructions = sum(counts.values())
+    if len(counts) < len(_FLOP_PER_LANE) or instructions <= 0:
+        return None
+    share = _per_thread(counts) / (_FLOP_PER_LANE["fma"] * instructions)
+    return min(1.0, max(0.0, share))  # differences of counters can be below zero
 
 
 def _instructions(numbers: Numbers, op: str, time_s: float | None) -> float | None:
@@ -241,7 +279,11 @@ def _peaks(
 
 
 def _moved(numbers: Numbers, time_s: float | None) -> Iterator[tuple[MemoryLevel, Moved]]:
-    dram = _by_source(numbers, _DRAM_SOURCE, time_s) or _dram_by_direction(numbers)
+    dram = (
+        _by_source(numbers, _DRAM_SOURCE, time_s)
+        or _dram_by_direction(numbers)
+        or _dram_by_share(numbers, time_s)
+    )
     found = (
         (MemoryLevel.DRAM, dram),
         (MemoryLevel.L2, _first_source(numbers, _L2_SOURCES, time_s)),
@@ -301,10 +343,32 @@ def _dram_by_direction(numbers: Numbers) -> Moved | None:
             continue
         return Moved(
             bytes=(counts[0] + counts[1]) * factor,
-            peak_bytes_per_s=_peak_by_clock(numbers, _DRAM_SOURCE),
+            peak_bytes_per_s=_peak_by_clock(numbers, _DRAM_SOURCE) or _dram_peak(numbers),
             source=f"{read}.sum + {write}.sum, {_DRAM_SOURCE.words}",
         )
     return None
+
+
+def _dram_by_share(numbers: Numbers, time_s: float | None) -> Moved | None:
+    """Bytes from the share of DRAM's peak, which is what the profiler makes that share of.
+
+    A share of 0 may be a small one, rounded.
+    """
+    share, peak = numbers.get(DRAM_SHARE, 0.0) / 100, _dram_peak(numbers)
+    if share <= 0 or peak is None or time_s is None:
+        return None
+    return Moved(
+        bytes=share * peak * time_s,
+        peak_bytes_per_s=peak,
+        source=f"{DRAM_SHARE}, from the share of DRAM's peak",
+        is_derived=True,
+    )
+
+
+def _dram_peak(numbers: Numbers) -> float | None:
+    """Bytes per second at DRAM's clock during the launch: bus width × two transfers a clock."""
+    clock, width_bits = (numbers.get(name, 0.0) for name in (_DRAM_CLOCK, _DRAM_WIDTH))
+    return _plausible(clock * width_bits / _BITS_PER_BYTE * _DOUBLE_DATA_RATE)
 
 
 def _shared(numbers: Numbers, time_s: float | None) -> Moved | None:

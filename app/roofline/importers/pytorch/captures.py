@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ Bools = NDArray[np.bool_]
 COPY_NODE, FILL_NODE, UNNAMED = "memcpy", "memset", ""
 _COPY_KERNEL = re.compile(r"memcpy|__amd_rocclr_copyBuffer", re.IGNORECASE)
 _FILL_KERNEL = re.compile(r"memset|__amd_rocclr_fillBuffer", re.IGNORECASE)
+_MARKS = (b"StreamBeginCapture", b'"capture_')
 _LABEL = re.compile(r"capture_(?:\w+?_)??(\d{1,9})(?:_(\w+))?\Z")
 
 
@@ -89,10 +91,14 @@ def node_of(name: str) -> str:
     return name.removesuffix(".kd")
 
 
-def is_capture(trace: Trace) -> bool:
-    """True for a trace that records graphs and replays none."""
-    apis = trace.launches["api"]
-    return not bool((apis == Api.GRAPH).any()) and bool(_spans(trace))
+def has_capture(data: mmap | bytes) -> bool:
+    """True for a file with the mark of a graph's capture: a call of the runtime or a name."""
+    return any(data.find(mark) >= 0 for mark in _MARKS)
+
+
+def replays_graphs(trace: Trace) -> bool:
+    """True for a trace that launches graphs."""
+    return bool((trace.launches["api"] == Api.GRAPH).any())
 
 
 def captured_graphs(trace: Trace) -> list[CapturedGraph]:

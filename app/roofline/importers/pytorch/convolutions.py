@@ -74,6 +74,19 @@ BACKWARDS = {
     "miopen_convolution_backward": _Backward(gradient=1, weight=2, input=0, mask=9),
 }
 
+# Places of the argument that allows TF32, which takes less time and precision than fp32.
+_TF32 = {
+    "cudnn_convolution": 8,
+    "cudnn_convolution_transpose": 9,
+    "cudnn_convolution_backward": 9,
+}
+
+
+def allows_tf32(inputs: Inputs) -> bool:
+    """False where an argument of a convolution says that fp32 stays fp32."""
+    place = _TF32.get(known_as(inputs.operator))
+    return place is None or inputs.flag(place) is not False
+
 
 def _output_shape(inputs: Inputs) -> tuple[int, ...] | None:
     """Shape of a forward convolution's output; `None` where arguments are unknown."""

@@ -22,7 +22,7 @@ from roofline.importers.pytorch.event_texts import (
     text_of,
 )
 from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
-from roofline.importers.pytorch.header import EVENTS_KEY, read_header
+from roofline.importers.pytorch.header import EVENTS_KEY, device_properties, read_header
 from roofline.importers.pytorch.scan import (
     END,
     FULL,
@@ -50,6 +50,8 @@ _MAX_COUNTER_RANGES = 100_000
 _STATING = hash_of_text("record_param_comms").view(np.int64)
 _MAX_ANNOTATIONS = 100_000
 _MAX_SCOPES = 1_000_000
+# Of an event of memory: that of the host has the number -1.
+_DEVICE_MEMORY = re.compile(rb'"Device Id"\s*:\s*\d')
 _READING_VALUES, _READING_IN_CAPTURES = (
     np.sort(np.array([hash_of_text(name) for name in names], np.uint64))
     for names in (READING_VALUES, READING_IN_CAPTURES)
@@ -112,7 +114,15 @@ class _Reader:
             if after is not None:
                 after += file.read(MAX_HEADER_BYTES)
         self._trace.header = read_header(before, after or b"")
+        self._trace.uses_device_memory = self._finds_device_memory()
         return self._trace
+
+    def _finds_device_memory(self) -> bool:
+        """True if memory of a listed device was allocated; events of work tell as much."""
+        trace = self._trace
+        if len(trace.work) or trace.apis or not device_properties(trace.header):
+            return False
+        return _DEVICE_MEMORY.search(self._source.data) is not None
 
     def _find_events(self, read: Callable[[int], bytes]) -> tuple[bytes, bytes]:
         """The text before the list of events, and the bytes that were read behind its bracket."""

@@ -227,6 +227,7 @@ class _GpuWork:
             category,
             operator=call.operator,
             dtype=call.dtype,
+            tf32=call.tf32,
             operands=shapes_label(call.inputs),
             stack=call.stack,
         )

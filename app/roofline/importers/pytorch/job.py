@@ -2,13 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import aligned
 from roofline.importers.pytorch.assumed import Assumed
-from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
+from roofline.importers.pytorch.captures import (
+    CapturedGraph,
+    captured_graphs,
+    has_capture,
+    replays_graphs,
+)
 from roofline.importers.pytorch.cpu_work import cpu_work
 from roofline.importers.pytorch.environment import read_environment
 from roofline.importers.pytorch.events import read_trace
@@ -22,7 +28,7 @@ from roofline.importers.pytorch.header import (
     rank,
     whole,
 )
-from roofline.importers.pytorch.host_side import accelerator_behind
+from roofline.importers.pytorch.host_side import accelerator_behind, listed_device
 from roofline.importers.pytorch.lengths import apply_lengths, read_caches
 from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
@@ -40,7 +46,6 @@ from roofline.model.units import NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
 _LONGEST_NS = 30 * 86_400 * NS_PER_S
-_BEGIN_CAPTURE = b"StreamBeginCapture"
 _EPOCH_NS = 10**18  # times above are since 1970 (2001 and later), below since some start
 _VECTOR_FLOP = {
     f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum": 2 if op.endswith("fma") else 1
@@ -50,13 +55,14 @@ _VECTOR_FLOP = {
 
 def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
     """The profile of all `sources`. The order of the files does not matter."""
-    job = _Job()
-    for k, (source, has_capture) in enumerate(_captures_first(sources)):
+    ordered = _captures_first(sources)
+    job = _Job(pairs=not all(records for _, records in ordered))
+    for k, (source, records) in enumerate(ordered):
 
         def report(fraction: float, done: int = k) -> None:
             progress("read", (done + fraction) / len(sources))
 
-        job.add(_within_one_capture(read_trace(source, report, has_capture=has_capture)))
+        job.add(_within_one_capture(read_trace(source, report, has_capture=records)))
     return job.profile()
 
 
@@ -65,7 +71,7 @@ def _captures_first(sources: Sequence[SourceFile]) -> list[tuple[SourceFile, boo
     ordered = sorted(sources, key=lambda one: one.name)
     if len(ordered) == 1:
         return [(ordered[0], False)]
-    found = [(one, one.data.find(_BEGIN_CAPTURE) >= 0) for one in ordered]
+    found = [(one, has_capture(one.data)) for one in ordered]
     return sorted(found, key=lambda pair: not pair[1])
 
 
@@ -85,26 +91,42 @@ def warm_up() -> None:
     busy_times(none, none, none, 0)
 
 
-class _Job:
-    """Work of the files so far. A file of a process without GPU work counts only if all are so."""
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A graph, the process that recorded it, and whether its file replays graphs, too."""
 
-    def __init__(self) -> None:
+    rank: int | None
+    rehearses: bool
+    graph: CapturedGraph
+
+
+class _Job:
+    """Work of the files so far. A file of a process without GPU work counts only if all are so.
+
+    `pairs` is true where some files record graphs and others do not: a file that records and
+    replays may then be the capture of another's replays, and waits for these.
+    """
+
+    def __init__(self, *, pairs: bool) -> None:
+        self._pairs = pairs
         self._gpu, self._cpu = _Side(), _Side()
         self._cut = self._damaged = self._ranges = self._counter_flop = 0
         self._others: Counter[str] = Counter()
-        self._accelerator = ""
+        self._accelerator = self._unused = ""
         self._captures: list[Trace] = []
-        self._graphs: list[CapturedGraph] = []
-        self._replays: list[Alignment] = []
+        self._recorded: list[_Recorded] = []
+        self._replays: list[tuple[int | None, Alignment]] = []
         self._annotations: set[str] = set()
         self._assumed = Assumed()
 
     def add(self, trace: Trace) -> None:
         """Add one file; nothing of the trace itself is kept but of one that records graphs."""
         read_caches(trace.signatures)
-        if is_capture(trace):
+        rehearses, number = replays_graphs(trace), rank(trace.header)
+        graphs = [] if rehearses and not self._pairs else captured_graphs(trace)
+        if graphs:
             self._captures.append(trace)
-            self._graphs += captured_graphs(trace)
+            self._recorded += [_Recorded(number, rehearses, graph) for graph in graphs]
         else:
             self._add(trace)
 
@@ -125,23 +147,42 @@ class _Job:
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers, steps))
         else:
             self._accelerator = self._accelerator or accelerator_behind(trace)
+            self._unused = self._unused or listed_device(trace)
             counts = len(trace.operators) and not self._gpu.work
             self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
     def _explain(self, trace: Trace, steps: Sequence[ServingStep]) -> None:
         """Give the kernels of replays the operators of their graphs, and attention its lengths."""
         if has_replays(trace):
-            graphs = [*captured_graphs(trace), *self._graphs]
-            self._replays.append(explain_replays(trace, graphs, steps))
+            found = explain_replays(trace, self._graphs_for(trace), steps)
+            self._replays.append((rank(trace.header), found))
         apply_lengths(trace, steps)
+
+    def _graphs_for(self, trace: Trace) -> list[CapturedGraph]:
+        """The graphs that `trace` may replay: its own, and those of its rank, else of any."""
+        number, own = rank(trace.header), captured_graphs(trace)
+        others = [one for one in self._recorded if not (own and one.rehearses)]
+        same = [one.graph for one in others if _is_same(one.rank, number)]
+        return own + (same or [one.graph for one in others])
 
     def _settle_captures(self) -> None:
         """Files that record graphs tell of others' kernels; alone they are traces like others."""
+        found = list(self._replays)
         for trace in self._captures:
-            if self._replays:
+            if self._is_explained_by(trace, found):
                 self._gpu.add(trace, None)
             else:
                 self._add(trace)
+
+    def _is_explained_by(self, trace: Trace, found: Sequence[tuple[int | None, Alignment]]) -> bool:
+        """True if the graphs of `trace` ran in another file, as `found`: what it ran counts there.
+
+        What a capture replays itself is a rehearsal. One that replays nothing ran nothing at all.
+        """
+        if not replays_graphs(trace):
+            return bool(found)
+        used = [of for of, one in found if any(name == trace.file_name for name, _ in one.used)]
+        return any(_is_same(of, rank(trace.header)) for of in used)
 
     def profile(self) -> Profile:
         """The profile of the GPUs, else of the CPUs."""
@@ -171,7 +212,8 @@ class _Job:
                     idle_files=len(self._cpu.hosts) if side is self._gpu else 0,
                     is_named=bool(device.name),
                     accelerator="" if side is self._gpu else self._accelerator,
-                    replays=summed(self._replays),
+                    unused=self._unused,
+                    replays=summed([one for _, one in self._replays]),
                     server=server_of(self._annotations),
                     assumed=self._assumed,
                     other_categories=self._others,
@@ -260,6 +302,11 @@ def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> in
     kept = np.asarray(near & (duration < _LONGEST_NS))
     keep(kept)
     return int(len(kept) - kept.sum())
+
+
+def _is_same(one: int | None, other: int | None) -> bool:
+    """True for two files of one process of the job, as far as they tell."""
+    return one is None or other is None or one == other
 
 
 def _vector_flop(counters: Mapping[str, object]) -> int:

@@ -62,8 +62,9 @@ class Findings:
     """Counts over all files.
 
     `accelerator` is what the host launched work on, in words, where the files hold no kernels of
-    it; `counter_flop` sums hardware counters. `server` is the language-model server whose steps
-    are in the trace, `replays` what is known of graphs.
+    it, `unused` a device of the machine that did none; `counter_flop` sums hardware counters.
+    `server` is the language-model server whose steps are in the trace, `replays` what is known of
+    graphs.
     """
 
     n_devices: int
@@ -77,10 +78,16 @@ class Findings:
     counter_flop: int = 0
     is_named: bool = False
     accelerator: str = ""
+    unused: str = ""
     server: str = ""
     replays: Alignment = field(default_factory=Alignment)
     assumed: Assumed = field(default_factory=Assumed)
     other_categories: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_host_only(self) -> bool:
+        """True where all times are those of a host that launched work."""
+        return bool(self.accelerator and self.n_operators)
 
 
 def diagnostics(found: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
@@ -165,7 +172,7 @@ def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Dia
 
 
 def _of_device(found: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
-    if found.accelerator and found.n_operators:
+    if found.is_host_only:
         yield _launches_only(found)
     elif found.kind is not DeviceKind.GPU:
         yield _no_kernels(found)
@@ -212,9 +219,15 @@ def _no_kernels(found: Findings) -> Diagnostic:
         severity=Severity.INFO,
         code="cpu-only",
         message="The trace holds no GPU kernels. Operators are shown by the time they spent on the"
-        " CPU themselves.",
+        f" CPU themselves.{_unused(found)}",
         remedy="If the model ran on a GPU, capture with ProfilerActivity.CUDA.",
     )
+
+
+def _unused(found: Findings) -> str:
+    if not found.unused:
+        return ""
+    return f" The machine has {found.unused}, but the trace has no call of its runtime."
 
 
 def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:

@@ -7,29 +7,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of, working_kernel
 from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
 from roofline.importers.pytorch.replays import as_record
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
     FileWork,
-    Row,
     RowNumbers,
+    Unit,
     as_ps,
     op_rows,
+    used,
 )
 from roofline.importers.pytorch.serving_sums import StepWork, joined_serving
 from roofline.importers.pytorch.timeline import joined
-from roofline.importers.pytorch.words import unit_of
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
-from roofline.model.compute import ComputeUnit
+from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
-from roofline.model.units import PS_PER_NS
+from roofline.model.units import PS_PER_NS, PS_PER_US
 
 I64 = NDArray[np.int64]
 
@@ -56,7 +57,7 @@ class Parts:
 def build_profile(parts: Parts) -> Profile:
     """The profile."""
     work, level = parts.work, main_memory(parts.device.name)
-    units = _units(parts.numbers.rows, parts.device.kind)
+    units = _units(parts)
     (ops, op_of_row), steps = _ops(parts, units, level), _steps(parts, units, level)
     serving = _serving(parts, units, level, op_of_row)
     span_ps, busy_ps = _times(parts)
@@ -83,8 +84,21 @@ def build_profile(parts: Parts) -> Profile:
         graphs=as_record(parts.findings.replays),
         serving=serving,
         environment=parts.environment,
+        is_host_only=parts.findings.is_host_only,
+        kernels_timed=_kernels_timed(notes),
+        clock_tick_ps=PS_PER_US if notes["whole-microseconds"] else 0,
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
+
+
+def _kernels_timed(notes: Counter[str]) -> tuple[int, int] | None:
+    """Kernels in the files, and with those that were launched and are not; `None` without both.
+
+    A graph runs kernels that no launch of their own stands for, so launches alone tell less.
+    """
+    timed = notes["kernels"]
+    launched = timed + notes["launches-not-run"]
+    return (timed, launched) if launched else None
 
 
 def _wall_ps(work: FileWork) -> int:
@@ -101,7 +115,7 @@ def _timeline(parts: Parts, op_of_row: I64, ops: OpTable) -> Timeline | None:
     return joined(timelines, names, op_of_row, ops)
 
 
-def _ops(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> tuple[OpTable, I64]:
+def _ops(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> tuple[OpTable, I64]:
     """The op table, and the op of each row."""
     rows = parts.numbers.rows
     builder = OpTableBuilder((level,))
@@ -138,21 +152,21 @@ def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
     )
 
 
-def _units(rows: Sequence[Row], kind: DeviceKind) -> dict[int, ComputeUnit]:
-    """Unit per row that has a known one: from the kernel that took the longest."""
-    found = {
-        k: unit_of(row.dtype, row.main_kernel)
-        if kind is DeviceKind.GPU
-        else _CPU_UNITS.get(row.dtype)
-        for k, row in enumerate(rows)
-    }
-    return {k: unit for k, unit in found.items() if unit is not None}
+def _units(parts: Parts) -> dict[int, Unit]:
+    """Unit per row whose FLOPs are known, or the units that it may have been."""
+    rows = {k: row for k, row in enumerate(parts.numbers.rows) if not row.flop_gap}
+    if parts.device.kind is not DeviceKind.GPU:
+        return {k: _CPU_UNITS[row.dtype] for k, row in rows.items() if row.dtype in _CPU_UNITS}
+    main = {k: working_kernel(row.kernels) for k, row in rows.items()}
+    traits = parts.device.traits
+    matrix = matrix_precisions(traits.architecture, parts.device.name, main.values())
+    return {k: unit_of(row.dtype, main[k], matrix, tf32=row.tf32) for k, row in rows.items()}
 
 
 # -------------------------------------------------------------------------------------------- steps
 
 
-def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> StepTable:
+def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepTable:
     """One row per step number; a step lasts as long as its longest marker on any rank."""
     numbers = _in_order_of_time(parts)
     labels = {step.number: step.label for one in parts.work for step in one.steps}
@@ -161,7 +175,7 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -
     end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
     core = np.zeros(len(numbers), np.int64)
     sums = OpColumns.zeros(
-        (len(numbers), 2), (level,), sorted(set(units.values()), key=list(ComputeUnit).index)
+        (len(numbers), 2), (level,), used(units, ComputeUnit), used(units, UndecidedUnit)
     )
     for one, shift in zip(parts.work, parts.shift_ns, strict=True):
         at = np.array([place[step.number] for step in one.steps], np.int64)
@@ -202,7 +216,7 @@ def _add_work(sums: OpColumns, one: FileWork, place: I64, rows: OpRows) -> None:
 
 
 def _serving(
-    parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel, op_of_row: I64
+    parts: Parts, units: Mapping[int, Unit], level: MemoryLevel, op_of_row: I64
 ) -> ServingSteps | None:
     """The steps of a server, where every file has some."""
     files = [one.serving for one in parts.work if one.serving is not None]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,16 @@ from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.stacks import source_of
 from roofline.importers.pytorch.trace import Step
 from roofline.importers.shared.op_tables import OpLabels, OpRows
-from roofline.model.compute import ComputeUnit
+from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
+
+Unit = ComputeUnit | UndecidedUnit
+Split = TypeVar("Split", ComputeUnit, UndecidedUnit)
 
 MAX_LABELS = 20_000
 MAX_LAUNCHES = 20_000
@@ -36,7 +39,8 @@ class Row:
 
     `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
     compiled region or graph, `paths` the time in ns per framework path, `operands` the shapes of
-    its tensors, `stack` Python's at its first launch, `messages` what a collective sends.
+    its tensors, `stack` Python's at its first launch, `messages` what a collective sends. `tf32` is
+    false where its arguments forbid TF32.
     `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an execution are unknown: then
     those of the op are, too.
     """
@@ -44,6 +48,7 @@ class Row:
     name: str
     category: str
     dtype: str = ""
+    tf32: bool = True
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
     regions: dict[str, int] = field(default_factory=dict)
     paths: dict[str, int] = field(default_factory=dict)
@@ -70,11 +75,6 @@ class Row:
     def main_path(self) -> str:
         """The framework path with the longest time; empty where none is known."""
         return max(self.paths, key=lambda path: (self.paths[path], path), default="")
-
-    @property
-    def main_kernel(self) -> str:
-        """The kernel with the longest time; empty on the CPU."""
-        return max(self.kernels, key=lambda name: self.kernels[name][1], default="")
 
     def labels(self) -> OpLabels:
         """As the op table wants it; the long name lists the kernels, longest time first."""
@@ -188,6 +188,7 @@ class RowNumbers:
         *,
         operator: str = "",
         dtype: str = "",
+        tf32: bool = True,
         operands: str = "",
         stack: str = "",
     ) -> int:
@@ -198,6 +199,7 @@ class RowNumbers:
         number = self._numbers.setdefault(name, len(self.rows))
         if number == len(self.rows):
             self.rows.append(Row(name=name, category=category, dtype=dtype, operands=operands))
+        self.rows[number].tf32 &= tf32
         self.rows[number].stack = self.rows[number].stack or stack
         return number
 
@@ -239,11 +241,11 @@ def _too_large(file_name: str) -> CorruptProfileError:
 
 
 def op_rows(
-    sums: Sums, rows: Sequence[Row], units: Mapping[int, ComputeUnit], level: MemoryLevel
+    sums: Sums, rows: Sequence[Row], units: Mapping[int, Unit], level: MemoryLevel
 ) -> OpRows:
     """The sums as rows of an op table; totals with a gap are unknown.
 
-    `units` are those of rows that have a known one.
+    `units` are those of rows whose FLOPs are known.
     """
     flop_known = sums.flop_known & ~np.array([row.flop_gap for row in rows], np.bool_)[sums.row]
     bytes_known = sums.bytes_known & ~np.array([row.bytes_gap for row in rows], np.bool_)[sums.row]
@@ -261,15 +263,28 @@ def op_rows(
         cost_known=flop_known | bytes_known,
         flop_known=flop_known,
         bytes_known=bytes_known,
-        unit_flop=_by_unit(sums.row, flop, units),
+        unit_flop=_by_unit(sums.row, flop, units, ComputeUnit),
+        undecided_flop={
+            unit: column
+            for unit, column in _by_unit(sums.row, flop, units, UndecidedUnit).items()
+            if column.any()
+        },
     )
 
 
-def _by_unit(row: I64, flop: U64, units: Mapping[int, ComputeUnit]) -> dict[ComputeUnit, U64]:
-    return {
-        unit: np.where(np.isin(row, [at for at, its in units.items() if its is unit]), flop, 0)
-        for unit in sorted(set(units.values()), key=list(ComputeUnit).index)
-    }
+def _by_unit(row: I64, flop: U64, units: Mapping[int, Unit], kind: type[Split]) -> dict[Split, U64]:
+    """FLOPs of the rows whose unit is one of `kind`, by unit."""
+    found: dict[Split, U64] = {}
+    for unit in used(units, kind):
+        of_unit = np.isin(row, [at for at, its in units.items() if its is unit])
+        found[unit] = np.where(of_unit, flop, np.uint64(0))
+    return found
+
+
+def used(units: Mapping[int, Unit], kind: type[Split]) -> list[Split]:
+    """The members of `kind` that any row has, in their order."""
+    found = set(units.values())
+    return [unit for unit in kind if unit in found]
 
 
 def as_ps(ns: I64) -> U64:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
-from roofline.importers.pytorch.convolutions import are_gradients_unknown
+from roofline.importers.pytorch.convolutions import allows_tf32, are_gradients_unknown
 from roofline.importers.pytorch.experts import Touched, touched_by
 from roofline.importers.pytorch.families import Ragged
 from roofline.importers.pytorch.formulas import (
@@ -29,7 +29,8 @@ class Signature:
     `has_shapes` is false where the trace recorded none; `is_uncountable` is true where there is a
     formula for the operator, but not what it needs; `is_mask_unknown` where attention is counted
     without a mask, because the trace does not say whether there is one, and `are_gradients_unknown`
-    where both gradients of a convolution are counted, because it does not name them. Of the bytes,
+    where both gradients of a convolution are counted, because it does not name them; `tf32` is
+    false where an argument forbids TF32. Of the bytes,
     `weight_bytes` are a model's weights (`touched`: of which experts) and `cache_bytes` keys and
     values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
     are not arguments, and `window` one that no argument names. `stack` is Python's at its first
@@ -45,6 +46,7 @@ class Signature:
     is_uncountable: bool
     is_mask_unknown: bool = False
     are_gradients_unknown: bool = False
+    tf32: bool = True
     weight_bytes: int | None = None
     cache_bytes: int | None = None
     touched: Touched | None = None
@@ -84,6 +86,7 @@ def read_signature(
         is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
         is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
         are_gradients_unknown=counted is not None and flop < 0 and are_gradients_unknown(inputs),
+        tf32=allows_tf32(inputs),
         weight_bytes=_bounded(weights(inputs)),
         cache_bytes=_bounded(cached(inputs)),
         touched=touched_by(inputs),

@@ -81,7 +81,8 @@ class Trace:
     calls of modules, and ranges that the program names, `frames` calls of Python's functions where
     the trace records a graph. `device_annotations` are those of servers on the device's clock.
     `kernel` of a launch is the name of what
-    it launches, -1 where the launch does not say.
+    it launches, -1 where the launch does not say. `uses_device_memory` is looked for only where the
+    machine has a device and no event is of one.
     Ids are kept modulo 2**32; 0 is unknown.
     """
 
@@ -134,6 +135,7 @@ class Trace:
     messages: dict[int, Message] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)
     apis: dict[Api, str] = field(default_factory=dict)
+    uses_device_memory: bool = False
     is_hip: bool = False
     is_cut: bool = False
     n_events: int = 0

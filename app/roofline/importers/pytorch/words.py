@@ -1,16 +1,10 @@
-"""Words for operators and kernels: their category, and the compute unit a matrix product ran on.
-
-Kernel names carry the precision that shapes do not tell: whether fp32 inputs ran as TF32, and
-whether on the matrix or on the vector unit. Names: cuBLAS, cuDNN and CUTLASS (`s1688`, `h16816`,
-`sgemm`, `simt`), Tensile (`Cijk_…_SB_`, `MI16x16`: with the matrix unit). Undecided stays unknown.
-"""
+"""Words for operators and kernels: their category, and what only encloses compiled code."""
 
 import re
 
 from roofline.importers.pytorch import attention, convolutions
 from roofline.importers.pytorch.families import known_as
-from roofline.importers.shared.kernel_names import first_match, kernel_category
-from roofline.model.compute import ComputeUnit
+from roofline.importers.shared.kernel_names import NORM, first_match, kernel_category
 
 _OPERATOR_CATEGORIES = (
     ("communication", r"nccl|rccl|c10d|record_param_comms|all_?reduce|all_?gather|reduce_scatter"),
@@ -23,7 +17,8 @@ _OPERATOR_CATEGORIES = (
         "matmul",
         r"(^|_)(mm|bmm|addmm|baddbmm|addmv|mv|dot|vdot|matmul|linear)(_|$)|(?<!fb)gemm|cijk_",
     ),
-    ("normalisation", r"norm(?!al(_|$))"),  # not the random numbers of aten::normal_
+    ("random numbers", r"^(rand|bernoulli|(normal|uniform|exponential)_?$)"),
+    ("normalisation", NORM),
     ("embedding", r"embedding|index_select|lookupfunction"),
     ("pooling", r"pool"),
     ("softmax", r"softmax|cross_entropy|nll_loss"),
@@ -35,7 +30,7 @@ _OPERATOR_CATEGORIES = (
     (
         "elementwise",
         r"^(add|sub|rsub|mul|div|relu|gelu|silu|sigmoid|tanh|exp|log|sqrt|rsqrt|pow|neg|abs|clamp"
-        r"|where|threshold|native_dropout|bernoulli|masked_fill|lerp|addc)",
+        r"|where|threshold|native_dropout|masked_fill|lerp|addc)",
     ),
 )
 
@@ -65,58 +60,11 @@ def is_region(operator: str) -> bool:
     return _REGIONS.match(operator) is not None
 
 
-_HELPERS = frozenset({"copy", "elementwise", "reduction", "indexing", "sort", "communication"})
+_HELPERS = frozenset(
+    {"copy", "elementwise", "random numbers", "reduction", "indexing", "sort", "communication"}
+)
 
 
 def may_compute(kernel: str) -> bool:
     """True unless a kernel's name says that it only moves or combines elements."""
     return kernel_category(kernel) not in _HELPERS
-
-
-_TENSILE = re.compile(r"Cijk_[A-Za-z]+_[A-Za-z]+_([A-Z0-9]+)_")
-_TENSILE_TYPES = {
-    "I8": "int8",
-    "F8": "fp8",
-    "B8": "fp8",
-    "B": "bf16",
-    "H": "fp16",
-    "S": "fp32",
-    "D": "fp64",
-}
-_TENSILE_MATRIX = re.compile(r"_MI(?!1x1x)\d+x\d+x\d+")
-_VECTOR = re.compile(
-    r"simt|sgemm|gemv|dgemm|ffma|dot_kernel|splitkreduce|fft|\A(?>.*?winograd).*fp32", re.I
-)
-_TF32 = re.compile(r"tf32|\A(?>.*s1688)(?!.*f16)|s884gemm_fp32", re.I)
-_MATRIX_FP64 = re.compile(r"tensorop_d|d884|dmma", re.I)
-_MATRIX_ONLY = frozenset({"fp16", "bf16", "fp8", "fp4", "int8"})
-
-
-def unit_of(dtype: str, kernel: str) -> ComputeUnit | None:
-    """The unit on which a matrix product of `dtype` ran, `None` if the kernel does not tell."""
-    tensile = _TENSILE.search(kernel)
-    if tensile:
-        return _tensile_unit(tensile.group(1), kernel)
-    if dtype == "fp32":
-        if _TF32.search(kernel):
-            return ComputeUnit.MATRIX_TF32
-        return ComputeUnit.VECTOR_FP32 if _VECTOR.search(kernel) else None
-    if dtype == "fp64":
-        if _MATRIX_FP64.search(kernel):
-            return ComputeUnit.MATRIX_FP64
-        return ComputeUnit.VECTOR_FP64 if _VECTOR.search(kernel) else None
-    if dtype not in _MATRIX_ONLY or not kernel:
-        return None
-    if re.search(r"gemv|simt|dot_kernel", kernel, re.I):
-        return None  # on the vector unit, at a precision that the name does not tell
-    return ComputeUnit(f"matrix_{dtype}")
-
-
-def _tensile_unit(types: str, kernel: str) -> ComputeUnit | None:
-    dtype = next(
-        (word for prefix, word in _TENSILE_TYPES.items() if types.startswith(prefix)), None
-    )
-    is_matrix = bool(_TENSILE_MATRIX.search(kernel))
-    if dtype is None or (not is_matrix and dtype not in ("fp32", "fp64")):
-        return None
-    return ComputeUnit(f"{'matrix' if is_matrix else 'vector'}_{dtype}")

@@ -6,11 +6,12 @@ Spelling varies by version: `KernelName` and `BeginNs` in Omniperf 1, `Kernel_Na
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.shared.amd_busy import READ_COUNTERS
 from roofline.importers.shared.tables_text import decode, parse_number, read_table
 from roofline.importers.source import SourceFile
 
@@ -90,7 +91,7 @@ def read_file(source: SourceFile) -> Table:
         )
     # The columns of a later pass repeat those of the first, and the first counts.
     columns = {column_name(cell): k for k, cell in reversed(list(enumerate(table.header)))}
-    kept = {name: k for name, k in columns.items() if _is_read(name, kind)}
+    kept = {name: k for name, k in columns.items() if _is_read(name, kind, columns)}
     return Table(
         name=source.name,
         kind=kind,
@@ -100,11 +101,18 @@ def read_file(source: SourceFile) -> Table:
     )
 
 
-def _is_read(column: str, kind: Kind) -> bool:
-    """False for most of a thousand counters: their cells would take most of the memory."""
-    if kind is Kind.COUNTERS and _COUNTER.fullmatch(column):
-        return _READ_COUNTER.fullmatch(column) is not None
-    return True
+def _is_read(column: str, kind: Kind, columns: Container[str]) -> bool:
+    """False for most of thousands of counters: their cells would take most of the memory.
+
+    Those of single channels are read where no other of `columns` has their sum.
+    """
+    if kind is not Kind.COUNTERS or not _COUNTER.fullmatch(column):
+        return True
+    channel = _CHANNEL.fullmatch(column)
+    whole = f"{channel[1]}_sum" if channel else column
+    if channel and whole in columns:
+        return False
+    return whole in READ_COUNTERS or _READ_COUNTER.fullmatch(column) is not None
 
 
 def number(table: Table, row: int, column: str) -> float | None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from roofline.importers.rocprof_compute.files import Table
+from roofline.importers.shared.amd_busy import AmdSize, amd_size
 from roofline.importers.shared.tables_text import parse_number
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
@@ -90,6 +91,24 @@ def positive(system: Mapping[str, str], column: str) -> float | None:
         if value is not None and math.isfinite(value) and value > 0:
             return value
     return None
+
+
+def read_size(system: Mapping[str, str]) -> AmdSize:
+    """The size of the GPU, as `sysinfo.csv` says it."""
+
+    def count(column: str) -> int | None:
+        value = positive(system, column)
+        return round(value) if value else None
+
+    traits = _traits(system)
+    return amd_size(
+        traits.architecture,
+        units=traits.processor_count,
+        clock_ghz=traits.clock_ghz,
+        dies=count("num_xcd"),
+        l2_channels=count("total_l2_chan"),
+        unit_waves=count("max_waves_per_cu"),
+    )
 
 
 def read_environment(system: Mapping[str, str]) -> dict[str, str]:

@@ -1,19 +1,30 @@
 """Reads the files of a workload folder into one profile."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadRejectedError
-from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
+from roofline.importers.rocprof_compute.files import (
+    Kind,
+    Table,
+    counters,
+    kind_of,
+    number,
+    read_file,
+)
 from roofline.importers.rocprof_compute.machine import (
     gpu_name,
     positive,
     read_device,
     read_environment,
     read_program,
+    read_size,
 )
+from roofline.importers.shared.amd_busy import AmdSize, busy_shares, use_shares, why_slow
 from roofline.importers.shared.amd_counters import (
     CacheSizes,
     cache_sizes,
@@ -27,16 +38,20 @@ from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
-from roofline.model.units import NS_PER_S, PS_PER_NS
+from roofline.model.units import PS_PER_NS, PS_PER_S
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
-_LONGEST_NS = 11 * 86_400 * NS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
+_NANOSECONDS = re.compile(r"\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?", re.ASCII)
+_LONGEST_PS = 11 * 86_400 * PS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
     "to the host and to the Infinity Cache.",
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
-    "L1 bytes are accesses times the cache line, an upper bound.",
+)
+_L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
+_L1_AS_BENCHMARK = (
+    "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
 )
 
 
@@ -58,8 +73,8 @@ def read(
     measured = _counter_tables(tables, sources)
     system = _system(tables)
     roofs = next((table for table in tables if table.kind is Kind.ROOFS), None)
-    sizes = _sizes(system, measured)
-    work = _Work(sizes, _exact_times(tables))
+    sizes = _sizes(system, measured, has_roofs=roofs is not None)
+    work = _Work(sizes, read_size(system), _exact_times(tables))
     for table in measured:
         work.add(table)
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
@@ -97,42 +112,52 @@ def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> l
     return kept
 
 
-def _sizes(system: Mapping[str, str], measured: Sequence[Table]) -> CacheSizes:
+def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: bool) -> CacheSizes:
     architecture = system.get("gpu_arch", "").strip()
     if not architecture and any("TCC_EA0_RDREQ_sum" in t.rows[0] for t in measured if t.rows):
         architecture = "gfx942"  # only MI300 and later spell it so
     banks = positive(system, "lds_banks_per_cu")
-    return cache_sizes(architecture, int(banks) if banks else None)
+    return cache_sizes(architecture, int(banks) if banks else None, counts_as_benchmark=has_roofs)
 
 
-def _exact_times(tables: Sequence[Table]) -> dict[str, tuple[int, int]]:
-    """Begin and end in ns by dispatch, of `timestamps.csv`."""
+def _exact_times(tables: Sequence[Table]) -> dict[str, int]:
+    """Durations in ps by dispatch, of `timestamps.csv`."""
     found = {}
     for table in tables:
         for row in table.rows if table.kind is Kind.TIMES else ():
-            times = _times_ns(row)
-            if times is not None:
-                found[row.get("dispatch_id", "").strip()] = times
+            time_ps = _time_ps(row)
+            if time_ps is not None:
+                found[row.get("dispatch_id", "").strip()] = time_ps
     return found
 
 
-def _times_ns(row: Mapping[str, str]) -> tuple[int, int] | None:
-    """Begin and end of a dispatch; `None` where a spreadsheet has rounded them ("8.1E+14")."""
-    begin, end = (row.get(f"{edge}_timestamp", "").strip() for edge in ("start", "end"))
-    begin, end = begin.removesuffix(".0"), end.removesuffix(".0")
-    if not (begin.isascii() and begin.isdigit() and end.isascii() and end.isdigit()):
+def _time_ps(row: Mapping[str, str]) -> int | None:
+    """How long a dispatch took; `None` where its ends are missing or not exact to 1 ns.
+
+    The profiler writes the mean over its passes, so ends have fractions of a nanosecond. They have
+    more digits than a float, and a spreadsheet leaves fewer ("8.1E+14").
+    """
+    edges = [row.get(f"{edge}_timestamp", "").strip() for edge in ("start", "end")]
+    if not all(_NANOSECONDS.fullmatch(edge) for edge in edges):
         return None
-    if len(begin) > 20 or len(end) > 20 or not 0 < int(end) - int(begin) < _LONGEST_NS:
-        return None
-    return int(begin), int(end)
+    begin, end = map(Decimal, edges)
+    is_exact = max(_exponent(begin), _exponent(end)) <= 0
+    time_ps = round((end - begin) * PS_PER_NS)
+    return time_ps if is_exact and 0 < time_ps < _LONGEST_PS else None
+
+
+def _exponent(number: Decimal) -> int:
+    """The power of ten of the last digit that was written."""
+    return int(number.as_tuple().exponent)
 
 
 class _Work:
     """Launches of all ranks, and what was noticed on the way."""
 
-    def __init__(self, sizes: CacheSizes, exact: Mapping[str, tuple[int, int]]) -> None:
+    def __init__(self, sizes: CacheSizes, size: AmdSize, exact_ps: Mapping[str, int]) -> None:
         self._sizes = sizes
-        self._exact = exact
+        self._size = size
+        self._exact_ps = exact_ps
         self.launches: list[Launch] = []
         self.devices: set[str] = set()
         self.untimed = 0
@@ -145,10 +170,10 @@ class _Work:
         for k, row in enumerate(table.rows):
             found = counters(table, k)
             dispatch = row.get("dispatch_id", "").strip()
-            times = _times_ns(row) or self._exact.get(dispatch)
+            time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
             flop, moved = unit_flop(found), traffic_bytes(found, self._sizes)
             self.devices.add(row.get("gpu_id", "").strip())
-            self.untimed += times is None
+            self.untimed += time_ps is None
             self.without_flop += flop is None
             self.without_bytes += not moved
             self.integer_operations += integer_operations(found)
@@ -159,10 +184,13 @@ class _Work:
                     category=kernel_category(name),
                     detail=_detail(row),
                     long_name=name,
-                    time_ps=(times[1] - times[0]) * PS_PER_NS if times else None,
+                    time_ps=time_ps,
                     flop=None if flop is None else sum(flop.values()),
                     unit_flop=flop or {},
                     traffic_bytes=moved,
+                    busy=busy_shares(found, self._size, time_ps),
+                    use=use_shares(found),
+                    slow=why_slow(found, self._size, time_ps, _blocks(table, k)),
                 )
             )
 
@@ -174,7 +202,8 @@ class _Work:
                 self.untimed,
                 "time-unknown",
                 f"{self.untimed:,} {of} have no duration, so their rates are predictions: what the "
-                "roof allows at best. A spreadsheet rounds the timestamps when it saves the file.",
+                "roof allows at best. Their timestamps are missing, not in order, or rounded, as a "
+                "spreadsheet rounds them when it saves the file.",
                 "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
             ),
             (
@@ -211,6 +240,12 @@ class _Work:
         return notes
 
 
+def _blocks(table: Table, row: int) -> int | None:
+    """Workgroups of a dispatch: the grid is in work items."""
+    items, each = number(table, row, "grid_size"), number(table, row, "workgroup_size")
+    return math.ceil(items / each) if items and each else None
+
+
 def _detail(row: Mapping[str, str]) -> str:
     parts = (
         ("dispatch", "dispatch_id"),
@@ -233,7 +268,7 @@ def _profile(
 ) -> Profile:
     ops, launches = launch_tables(work.launches)
     time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
-    limits = list(_LIMITS)
+    limits = [*_LIMITS, _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES]
     if not has_roofs:
         limits.append("There is no roofline.csv: peaks are not measured on this machine.")
     return Profile(

@@ -1,6 +1,7 @@
 """One file of results: its processes, with their agents, dispatches, copies and counters."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,22 +22,29 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """A GPU: its product's name, its architecture (`gfx942`) and its size."""
+    """A GPU: its product's name, its architecture (`gfx942`) and its size.
+
+    `dies` are those with compute units, `unit_waves` the waves that fit on one compute unit.
+    """
 
     name: str
     architecture: str
     compute_units: int | None
     clock_mhz: int | None
+    dies: int | None = None
+    unit_waves: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Dispatch:
-    """One kernel on one agent. Times are ns of the machine's clock, `None` where unknown."""
+    """One kernel on one agent, of `blocks` workgroups. Times are ns of the machine's clock. `None`
+    is unknown."""
 
     kernel: str
     agent: int
     number: int
     grid: str
+    blocks: int | None
     times: tuple[int, int] | None
     counters: dict[str, float] = field(default_factory=dict)
 
@@ -119,6 +127,8 @@ def _agents(tool: Json) -> Iterator[tuple[int, Agent]]:
                     architecture=architecture,
                     compute_units=_whole(one.get("cu_count")) or None,
                     clock_mhz=_whole(one.get("max_engine_clk_fcompute")) or None,
+                    dies=_whole(one.get("num_xcc")) or None,
+                    unit_waves=_whole(one.get("max_waves_per_cu")) or None,
                 ),
             )
 
@@ -164,7 +174,8 @@ def _dispatch(info: Json, timed: Json, kernels: Mapping[int, str], place: int) -
         kernel=kernels.get(-1 if kernel is None else kernel, "") or f"kernel {kernel}",
         agent=_handle(info, "agent_id") or 0,
         number=-1 - place if number is None else number,
-        grid=_sizes(info, "grid_size"),
+        grid="x".join(map(str, _sizes(info, "grid_size"))),
+        blocks=_blocks(info),
         times=_times(timed),
     )
 
@@ -242,9 +253,18 @@ def _text(found: Json, key: str) -> str:
     return shown.encode("utf-8", "replace").decode().strip()
 
 
-def _sizes(found: Json, key: str) -> str:
+def _blocks(info: Json) -> int | None:
+    """Workgroups of a dispatch: the grid is in work items."""
+    items, each = _sizes(info, "grid_size"), _sizes(info, "workgroup_size")
+    if not (items and each) or 0 in (*items, *each):
+        return None
+    return math.prod(-(-of // by) for of, by in zip(items, each, strict=True))
+
+
+def _sizes(found: Json, key: str) -> list[int]:
+    """The sizes along x, y and z; none where one is missing."""
     sizes = [_whole(_object(found, key).get(axis)) for axis in "xyz"]
-    return "x".join(map(str, sizes)) if None not in sizes else ""
+    return [size for size in sizes if size is not None] if None not in sizes else []
 
 
 def _times(found: Json) -> tuple[int, int] | None:

@@ -6,6 +6,13 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.shared.amd_busy import (
+    AmdSize,
+    amd_size,
+    busy_shares,
+    use_shares,
+    why_slow,
+)
 from roofline.importers.shared.amd_counters import (
     CacheSizes,
     Counters,
@@ -156,22 +163,38 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
 def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
     for process in processes:
         for one in process.dispatches:
-            yield _kernel(one, sizes)
+            yield _kernel(one, sizes, _size(process.agents.get(one.agent)))
         for copy in process.copies:
             yield _copy(copy)
 
 
-def _kernel(one: Dispatch, sizes: CacheSizes) -> Launch:
+def _size(agent: Agent | None) -> AmdSize:
+    if agent is None:
+        return AmdSize()
+    return amd_size(
+        agent.architecture,
+        units=agent.compute_units,
+        clock_ghz=agent.clock_mhz / KILO if agent.clock_mhz else None,
+        dies=agent.dies,
+        unit_waves=agent.unit_waves,
+    )
+
+
+def _kernel(one: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
     counters = _with_sums(one.counters)
     flop, moved = unit_flop(counters), traffic_bytes(counters, sizes)
+    time_ps = (one.times[1] - one.times[0]) * PS_PER_NS if one.times else None
     return Launch(
         name=one.kernel,
         category=kernel_category(one.kernel),
         detail=f"dispatch {one.number}" + (f", grid {one.grid}" if one.grid else ""),
-        time_ps=(one.times[1] - one.times[0]) * PS_PER_NS if one.times else None,
+        time_ps=time_ps,
         flop=None if flop is None else sum(flop.values()),
         unit_flop=flop or {},
         traffic_bytes=moved,
+        busy=busy_shares(counters, size, time_ps),
+        use=use_shares(counters),
+        slow=why_slow(counters, size, time_ps, one.blocks),
     )
 
 

@@ -1,7 +1,8 @@
 """The work of a dispatch by AMD's counters: FLOPs by unit, bytes by memory level.
 
 Formulas: roofline_calc.py and the panels of ROCm/rocprofiler-compute (January 2025), except where
-that tool uses 64 bytes for caches whose lines are 128 bytes (gfx94x): there the hardware's size.
+that tool uses 64 bytes for caches whose lines are 128 bytes (gfx94x): there the hardware's size,
+but for an L1 whose roof that tool measured.
 Counters of instructions count waves of 64 lanes, all taken as active.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 
-_LANES = 64
+LANES = 64
 _FLOP_PER_MOPS = 512
 _LDS_BYTES_PER_BANK = 4
 _DEFAULT_LDS_BANKS = 32
@@ -47,11 +48,18 @@ class CacheSizes:
     has_wide_reads: bool
 
 
-def cache_sizes(architecture: str, lds_banks: int | None) -> CacheSizes:
-    """MI300 and later (gfx94x, gfx95x) read lines of 128 bytes, earlier parts 64."""
+def cache_sizes(
+    architecture: str, lds_banks: int | None, *, counts_as_benchmark: bool = False
+) -> CacheSizes:
+    """MI300 and later (gfx94x, gfx95x) read lines of 128 bytes, earlier parts 64.
+
+    With `counts_as_benchmark` an access of L1 has 64 bytes on every part, as in rocprof-compute's
+    benchmark (`roofline_calc.py`): bytes must be of the convention of the roof they are held
+    against.
+    """
     is_wide = architecture.lower().startswith(("gfx94", "gfx95"))
     return CacheSizes(
-        l1_line=128 if is_wide else 64,
+        l1_line=128 if is_wide and not counts_as_benchmark else 64,
         l2_read=128 if is_wide else 64,
         lds_banks=lds_banks or _DEFAULT_LDS_BANKS,
         has_wide_reads=is_wide,
@@ -68,7 +76,7 @@ def unit_flop(counters: Counters) -> dict[ComputeUnit, int] | None:
             if (name := f"SQ_INSTS_VALU_{kind}_{precision}") in counters
         ]
         if weighed:
-            found[unit] = round(_LANES * sum(weighed))
+            found[unit] = round(LANES * sum(weighed))
     for precision, unit in _MFMA.items():
         operations = counters.get(f"SQ_INSTS_VALU_MFMA_MOPS_{precision}")
         if operations is not None:

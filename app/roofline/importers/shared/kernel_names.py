@@ -4,13 +4,24 @@ import re
 
 COMMUNICATION, COPY, OTHER = "communication", "copy", "other"
 
+NORM = r"norm(?!al(_|\W|$))"
+"""A norm, neither the random numbers of `normal_` nor the iterator `normal_iterator` of thrust."""
+# The function's own name: what stands before its template arguments and parameters.
+_OWN_NAME = r"\A(?:\(anonymous namespace\)|<unnamed>|[^<(])*?"
 _KERNEL_CATEGORIES = (
     ("communication", r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|nvshmem"),
+    ("sort", r"radixsort|mergesort"),  # CUB's and thrust's, by the agent that the name contains
+    ("reduction", r"devicescan|devicereduce|reduceagent"),
     ("attention", r"attention|attn|fmha|flash_fwd|flash_bwd"),
     ("fused (Inductor)", r"^triton_"),
     ("convolution", r"conv|fprop|dgrad|wgrad|winograd|implicit_gemm|\A(?>.*?cudnn).*offsets"),
-    ("matmul", r"(?<!fb)gemm|gemv|^cijk_|nvjet|wgmma|splitk|cutlass|dot_kernel"),
-    ("normalisation", r"norm|bn_fw|bn_bw"),
+    (
+        "matmul",
+        r"(?<!fb)gemm|gemv|^cijk_|nvjet|wgmma|splitk|cutlass|dot_kernel"
+        r"|(?<!finalize_)matmul|matrix_mult",
+    ),
+    ("random numbers", rf"{_OWN_NAME}(?:distribution_|philox|curand|rng|random)"),
+    ("normalisation", rf"{NORM}|bn_fw|bn_bw"),
     ("softmax", r"softmax|nll_loss"),
     ("optimizer", r"adam|multi_tensor|foreach"),
     ("embedding", r"embedding"),
@@ -18,7 +29,7 @@ _KERNEL_CATEGORIES = (
     ("sort", r"sort|topk"),
     ("indexing", r"index|gather|scatter"),
     ("reduction", r"reduce|scan"),
-    ("copy", r"copy|fill|memcpy|memset|transpose"),
+    ("copy", r"copy|(?<![a-z])fill(?!_matrix|_vector)|memcpy|memset|transpose"),
     ("elementwise", r"elementwise|vectorized|pointwise"),
 )
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
@@ -18,6 +19,7 @@ from roofline.model.profile import LaunchTable, OpTable, StepTable
 from roofline.model.units import PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+Declared = TypeVar("Declared", Ceiling, UseFactor)
 
 # Columns hold 64 bits: counts above this are damage, or for the format to refuse.
 MAX_COUNT = 2**62
@@ -29,7 +31,8 @@ class Launch:
 
     `None` is unknown, as is a level without an entry. `unit_flop` splits `flop` by compute unit.
     `is_rate` is true where only rates are known: FLOPs and bytes are then those of one second, and
-    no other launch has this name.
+    no other launch has this name. `busy` and `use` are shares, 0 to 1, of the launch's time; `slow`
+    says, as a code and in words, why no unit is busy.
     """
 
     name: str
@@ -45,6 +48,9 @@ class Launch:
     unit_flop: Mapping[ComputeUnit, int] = field(default_factory=dict)
     traffic_bytes: Mapping[MemoryLevel, int] = field(default_factory=dict)
     is_rate: bool = False
+    busy: Mapping[Ceiling, float] = field(default_factory=dict)
+    use: Mapping[UseFactor, float] = field(default_factory=dict)
+    slow: tuple[str, str] = ("", "")
 
 
 def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
@@ -52,9 +58,12 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
     levels = _in_use(MemoryLevel, [launch.traffic_bytes for launch in launches])
     # One label per op, however often it was launched.
     first: dict[str, Launch] = {}
+    longest: dict[str, Launch] = {}
     for launch in launches:
         first.setdefault(launch.name, launch)
-    labels = [_labels(launch) for launch in first.values()]
+        if (launch.time_ps or 0) >= (longest.setdefault(launch.name, launch).time_ps or 0):
+            longest[launch.name] = launch
+    labels = [_labels(launch, longest[name].slow) for name, launch in first.items()]
     place = {name: k for k, name in enumerate(first)}
     label = np.array([place[launch.name] for launch in launches], np.int64)
     rows = _rows(launches, label, levels)
@@ -101,6 +110,27 @@ def beside_timed(op: I64, timed: Bools) -> Bools:
     return ~timed & ~in_all_launches(op, ~timed)
 
 
+def shares_of_time(
+    op: I64, time_ps: U64, shares: Sequence[Mapping[Declared, float]]
+) -> dict[Declared, F64]:
+    """Share × time (ps) of each launch of `op`, by key; keys without any share are left out.
+
+    A launch without a share has the mean of its op, weighted by time, so that the op's sum is that
+    mean times its time. It is NaN where launches of less than half of the op's time have a share.
+    """
+    time = time_ps.astype(np.float64)
+    columns = {}
+    for key in dict.fromkeys(key for one in shares for key in one):
+        share = np.array([one.get(key, np.nan) for one in shares], np.float64)
+        known = np.isfinite(share)
+        known_ps = np.bincount(op, np.where(known, time, 0.0))
+        busy_ps = np.bincount(op, np.where(known, share * time, 0.0))
+        is_known = (known_ps > 0) & (known_ps >= np.bincount(op, time) / 2)
+        mean = np.divide(busy_ps, known_ps, out=np.full(len(busy_ps), np.nan), where=is_known)
+        columns[key] = np.where(is_known[op] & known, share, mean[op]) * time
+    return columns
+
+
 def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel]) -> OpRows:
     """The launches as rows of an op table; `label` says of which op each is."""
     units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
@@ -125,10 +155,11 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
         )
         for level in levels
     }
+    time_ps = _whole([PS_PER_S if one.is_rate else one.time_ps for one in launches])
     return OpRows(
         label=label,
         occurrences=np.array([launch.calls for launch in launches], np.int64),
-        time_ps=_whole([PS_PER_S if one.is_rate else one.time_ps for one in launches]),
+        time_ps=time_ps,
         time_known=timed,
         flop=total([launch.flop for launch in launches], flop_known),
         bytes_accessed=traffic.get(main, np.zeros(len(launches), np.uint64)),
@@ -138,6 +169,8 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
         flop_known=flop_known,
         bytes_known=everywhere([main in one.traffic_bytes for one in launches]),
         unit_flop={u: total([one.unit_flop.get(u) for one in launches], flop_known) for u in units},
+        busy_ps=shares_of_time(label, time_ps, [one.busy for one in launches]),
+        use_ps=shares_of_time(label, time_ps, [one.use for one in launches]),
     )
 
 
@@ -151,7 +184,7 @@ def _in_use(order: Iterable[Key], columns: Sequence[Mapping[Key, int]]) -> tuple
     return tuple(key for key in order if key in used)
 
 
-def _labels(launch: Launch) -> OpLabels:
+def _labels(launch: Launch, slow: tuple[str, str]) -> OpLabels:
     return OpLabels(
         name=launch.name,
         category=launch.category,
@@ -159,6 +192,8 @@ def _labels(launch: Launch) -> OpLabels:
         framework_path=launch.framework_path,
         operands=launch.operands,
         results=launch.results,
+        slow_why=slow[0],
+        slow_words=slow[1],
     )
 
 

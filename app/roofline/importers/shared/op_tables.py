@@ -30,6 +30,8 @@ class OpLabels:
     operand_names: str = ""
     replica_groups: str = ""
     group_size: int = 0
+    slow_why: str = ""
+    slow_words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

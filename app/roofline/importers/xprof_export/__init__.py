@@ -32,3 +32,10 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     from roofline.importers.xprof_export import reader
 
     return reader.read(sources, progress=progress)
+
+
+def read_as_xprof(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+    """The profile as XProf has it: over all GPUs of the machine, those that ran nothing too."""
+    from roofline.importers.xprof_export import reader
+
+    return reader.read(sources, progress=progress, counts_resting=True)

@@ -52,8 +52,12 @@ def read(
     sources: Sequence[SourceFile],
     *,
     progress: Progress,
+    counts_resting: bool = False,
 ) -> Profile:
-    """The profile in one export, or in the two tables of one profile."""
+    """The profile in one export, or in the two tables of one profile.
+
+    With `counts_resting` GPUs that ran nothing count as cores, as XProf counts them.
+    """
     tables = []
     for k, source in enumerate(sources):
         progress("read", k / len(sources))
@@ -61,7 +65,7 @@ def read(
     roofline, stats = _one_of(tables, Tool.ROOFLINE_MODEL), _one_of(tables, Tool.HLO_STATS)
     if roofline is None:
         return _from_hlo_stats(tables[0])
-    profile = _from_roofline(roofline)
+    profile = _from_roofline(roofline, counts_resting=counts_resting)
     return profile if stats is None else replace(profile, ops=_with_texts(profile.ops, stats))
 
 
@@ -78,8 +82,8 @@ def _one_of(tables: Sequence[ExportTable], tool: Tool) -> ExportTable | None:
     return max(found, key=lambda table: table.properties is not None, default=None)
 
 
-def _from_roofline(table: ExportTable) -> Profile:
-    found = read_roofline(table)
+def _from_roofline(table: ExportTable, *, counts_resting: bool) -> Profile:
+    found = read_roofline(table, counts_resting=counts_resting)
     device = read_device(table, core_count=found.core_count)
     limits = ["It has no names of programs and not the time of the capture."]
     limits += [] if len(found.steps) else ["XProf exported no steps with any time."]
@@ -125,6 +129,7 @@ def _profile(
         program_names={},
         diagnostics=(*found.notes, *_messages(table), *_cut(table), *_memory_clock(device)),
         limits=tuple(limits),
+        stated_total_ps=found.stated_ps,
     )
 
 

@@ -27,7 +27,10 @@ _MOST_CANDIDATES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """The content of a roofline table, before it becomes a profile."""
+    """The content of a roofline table, before it becomes a profile.
+
+    `stated_ps` is the program's time without the row IDLE, where the table lacks ops of it.
+    """
 
     ops: OpTable
     time_ps: int
@@ -35,10 +38,14 @@ class Roofline:
     core_count: int
     steps: StepTable
     notes: tuple[Diagnostic, ...]
+    stated_ps: int | None = None
 
 
-def read_roofline(table: ExportTable) -> Roofline:
-    """Ops, program and steps of a roofline table."""
+def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofline:
+    """Ops, program and steps of a roofline table.
+
+    GPUs that ran nothing are not among the cores where the rows tell, unless `counts_resting`.
+    """
     rows = _Rows(table)
     kind = device_kind(table)
     levels = levels_of(kind)
@@ -46,13 +53,19 @@ def read_roofline(table: ExportTable) -> Roofline:
     total = rows.program(_TOTAL)
     listed_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
     notes: list[Diagnostic] = []
-    time_ps = listed_ps + rows.idle_ps
+    time_ps, lacks_ops = listed_ps + rows.idle_ps, False
     if total is None:
         notes.append(_no_total())
     else:
         time_ps = max(int(picoseconds(table.numbers("total_time"))[total]), listed_ps)
         ops, missing = _checked(ops, table, total)
         notes += missing
+        lacks_ops = bool(missing)
+    cores = 1 if total is None else _core_count(table, total)
+    may_tell = kind is DeviceKind.GPU and not notes and not counts_resting
+    ran = _that_ran(ops, cores) if may_tell else cores
+    if ran < cores:
+        notes.append(_resting(ran, cores))
     nothing_listed = not len(ops) and not notes
     if nothing_listed:
         notes.append(_nothing_listed(kind))
@@ -61,9 +74,10 @@ def read_roofline(table: ExportTable) -> Roofline:
         time_ps=time_ps,
         # Unlisted time is not idle either.
         op_time_ps=time_ps if nothing_listed else listed_ps,
-        core_count=1 if total is None else _core_count(table, total),
+        core_count=ran,
         steps=rows.steps(levels),
         notes=tuple(notes),
+        stated_ps=time_ps - rows.idle_ps if lacks_ops else None,
     )
 
 
@@ -147,6 +161,29 @@ def _core_count(table: ExportTable, total: int) -> int:
     """Cores: the program's time over its time per core."""
     time, per_core = table.numbers("total_time")[total], table.numbers("total_time_per_core")[total]
     return max(1, min(round(time / per_core), 1_000_000)) if time > 0 and per_core > 0 else 1
+
+
+def _that_ran(ops: OpTable, cores: int) -> int:
+    """The most of `cores` GPUs that can have run these operations.
+
+    XProf divides by every GPU of the machine. A GPU that runs a program runs its most frequent
+    operation at least once.
+    """
+    most: dict[int, int] = {}
+    for program, count in zip(ops.program_id.tolist(), ops.occurrences.tolist(), strict=True):
+        most[program] = max(most.get(program, 0), count)
+    return min(cores, sum(most.values())) if most and all(most.values()) else cores
+
+
+def _resting(ran: int, cores: int) -> Diagnostic:
+    least, over = ("", "those of the other") if ran == 1 else ("At least ", f"means over {ran:,}")
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="gpus-without-kernels",
+        message=f"{least}{cores - ran:,} of {cores:,} GPUs ran nothing during the capture: the "
+        f"operations ran too few times for more. Times per GPU are {over}; XProf divides by "
+        f"{cores:,}.",
+    )
 
 
 def _checked(

@@ -18,7 +18,6 @@ from typing import Any
 
 import orjson
 
-from roofline.advice.advise import advise
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.time_range import to_analyse_again
@@ -26,7 +25,7 @@ from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
 from roofline.errors import MixedUploadError, RooflineError, describe
-from roofline.exports.advice import advice_to_json
+from roofline.exports.answering import answered
 from roofline.exports.records import both_to_csv, both_to_json
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
@@ -129,18 +128,18 @@ def _store_page(
         created_at=request.created_at,
         file_sizes={source.name: source.size_bytes for source in sources},
     )
-    page = build_page(analysis, identity)
+    found = answered(analysis)
+    page = build_page(analysis, found.answer, identity)
     writer = ResultWriter(request.results)
     # What takes longest to compress comes first: the rest is computed meanwhile.
     writer.add(PAGE, page)
-    writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
-    writer.add(BUDGET, to_json(budget_json(analysis)))
+    writer.add(ADVICE, to_json(found.advice))
+    writer.add(BUDGET, to_json(budget_json(analysis, found.answer.subject)))
     writer.add_ops(op_details(analysis))
     names = [name for name, _, _ in request.files]
     title = title_of_capture(analysis.profile, analysis.device.name, names)
-    found = replace(found_in(orjson.loads(page)), title=title)
     writer.finish(measurements=measurements)
-    return found
+    return replace(found_in(orjson.loads(page)), title=title)
 
 
 def _store_exports(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from roofline.presentation.ceiling_words import ceiling_token, ceiling_words
+from roofline.presentation.sentences import plain_text
 from roofline.storage.records import Found, Summary
 
 
@@ -16,9 +18,9 @@ def found_in(page: dict[str, Any]) -> Found:
 
 def _summary(page: dict[str, Any]) -> Summary:
     device, view = page["device"], page["views"]["in"]
-    total = {name: column[0] for name, column in view["program"]["columns"].items()}
-    at = total.get("bound_by")
-    bound = page["bounds"][at] if at is not None else {}
+    subject, lines = dict(page["subject"]), view["verdict"]
+    del subject["parts"]
+    ceiling = subject["ceiling"]
     costs = page["ops"]["columns"]["cost"]
     return Summary(
         device=device["name"],
@@ -27,11 +29,19 @@ def _summary(page: dict[str, Any]) -> Summary:
         core_word=device["core_word"],
         host_count=device["hosts"],
         op_count=sum(cost != "idle" for cost in costs) + view["beyond"]["ops"],
-        bound_by=bound.get("label"),
-        bound_kind=bound.get("kind"),
-        bound_token=bound.get("token"),
-        efficiency_ratio=total.get("roofline_efficiency_ratio"),
+        bound_by=ceiling_words(ceiling) if ceiling else None,
+        bound_kind=_kind(page, ceiling) if ceiling else None,
+        bound_token=ceiling_token(ceiling) if ceiling else None,
+        efficiency_ratio=subject["roof_ratio"],
+        subject=subject,
+        headline=plain_text(lines["headline"]),
+        lines={"headline": lines["headline"], "do_first": lines["do_first"]},
     )
+
+
+def _kind(page: dict[str, Any], ceiling: str) -> str:
+    """How a roofline draws a ceiling: memories and links as slanted lines."""
+    return "slanted" if any(one["id"] == ceiling for one in page["levels"]) else "flat"
 
 
 def _hosts(files: list[dict[str, Any]]) -> dict[str, str]:

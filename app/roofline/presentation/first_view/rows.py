@@ -10,6 +10,7 @@ Column = Sequence[Any]
 RATE = "flop_rate_gflops"
 SHARE = "self_share_ratio"
 EFFICIENCY = "roofline_efficiency_ratio"
+NOT_SHOWN = "not_shown"
 
 
 class Rows:

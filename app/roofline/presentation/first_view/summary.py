@@ -48,13 +48,16 @@ def counted(number: int, one: str) -> str:
 class Piece:
     """A piece of a sentence; `kind` is that of a segment, `css` the colour of a bound.
 
-    A phone leaves out what `is_aside`.
+    A phone leaves out what `is_aside`. `quantity` says which number of the subject it is, and
+    `raw` its value in us or as a ratio, for those who read the page by machine.
     """
 
     kind: str
     text: str
     css: str = ""
     is_aside: bool = False
+    quantity: str = ""
+    raw: str = ""
 
 
 def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
@@ -68,8 +71,22 @@ def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
             text = found.pop().text + text
         css = token_class(segment["token"]) if segment.get("token") else ""
         is_aside = segment.get("is_aside", False)
-        found.append(Piece(kind=segment["kind"], text=text, css=css, is_aside=is_aside))
+        found.append(
+            Piece(
+                kind=segment["kind"],
+                text=text,
+                css=css,
+                is_aside=is_aside,
+                quantity=segment.get("quantity", ""),
+                raw=raw_text(segment["raw"]) if "raw" in segment else "",
+            )
+        )
     return tuple(found)
+
+
+def raw_text(value: float) -> str:
+    """A number with all of its digits, as a script writes it, too: "34892.4", "0", "0.5581"."""
+    return repr(float(value)).removesuffix(".0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from roofline.presentation.category_words import shown_category
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
-from roofline.presentation.first_view.rows import EFFICIENCY, SHARE, Column, Rows
+from roofline.presentation.first_view.rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
 
@@ -15,6 +15,7 @@ ROWS = 50
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
 _TEXTS = {"text", "category", "bound", "cause", "cost", "roof", "source", "program"}
 _OF_PEAKS = {"compute_efficiency_ratio", "memory_utilisation_ratio"}
+_RATES = {"gflops", "gops", "gibs", "flop_per_byte"}
 _TOLD = {"measured", "estimated"}
 _AT_BEST = "at best"
 _NAME_LETTERS = 36  # that have room in the first column of most windows
@@ -219,7 +220,7 @@ def _words(rows: Rows, name: str) -> Painter:
 
 def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
     values, is_share = rows.column(name), name == SHARE
-    timings = rows.column("timing")
+    timings, empty = rows.column("timing"), rows.column(NOT_SHOWN)
     whole = (max(rows.shares, default=0.0) or 1.0) if is_share else 1.0
 
     def paint(row: int) -> Cell:
@@ -232,6 +233,8 @@ def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
         filled = min(100, round(100 * (value or 0) / whole))
         css = "" if value is None else f"bar v{filled} {token_class(look)}"
         title = _why_above(rows, row) if is_over else ""
+        if not is_share and value is None:
+            title = empty[row] or ""
         return Cell(text=text, css=f"{css} over" if is_over else css, title=title)
 
     return paint
@@ -239,9 +242,12 @@ def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
 
 def _numbers(rows: Rows, column: Mapping[str, Any], scale: ColumnScale) -> Painter:
     name, values, causes = column["id"], _of_work(column, rows), rows.column("above_roof")
+    is_rate, empty = name in _OF_PEAKS or column["unit"] in _RATES, rows.column(NOT_SHOWN)
 
     def paint(row: int) -> Cell:
         value = values[row]
+        if is_rate and value is None:
+            return Cell(text=scale.text(value), title=empty[row] or "")
         is_over = name in _OF_PEAKS and value is not None and value > _OVER
         if is_over and causes[row] is not None:
             return Cell(text=scale.text(value), css="over", title=_why_above(rows, row))

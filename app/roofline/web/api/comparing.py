@@ -2,7 +2,7 @@
 
 import gzip
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Literal
 
@@ -15,9 +15,12 @@ from roofline.library.comparing import (
     StoredRun,
     compare_for_page,
     compare_profiles,
+    packed_run,
 )
+from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.storage.results import COMPARED
+from roofline.web.api.ranges import results_for
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
 from roofline.web.http.assets import matches
@@ -36,16 +39,27 @@ Unit = Annotated[
     Query(description="What times are per; without it, the best that all captures have."),
 ]
 
+Of = Annotated[
+    str,
+    Query(
+        max_length=200,
+        description="What all times are of, on both sides: `step`, `step:6`, `capture`,"
+        " `10ms..20ms`; without it, what each profile opens with.",
+    ),
+]
+
 router = APIRouter(prefix="/api/v1", tags=["compare"])
 
 
 @router.get("/compare", responses=NOT_READY)
-async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit = None) -> Response:
+async def compare(
+    request: Request, parts: Parts, reader: Reader, a: Ids, b: Ids, unit: Unit = None, of: Of = ""
+) -> Response:
     """The changes from the profiles `a` to the profiles `b`, with terms that add up to it.
 
     Each of `a` and `b` is the id of a profile; several are captures of one program.
     """
-    sides = await sides_of(reader, a, b)
+    sides = await sides_of_subject(parts, reader, a, b, of)
     note_compared(request, (*a, *b))
     headers = {"etag": f'"{digest_of(sides, unit)}"', "cache-control": "private, no-cache"}
     if matches(request, headers["etag"]):
@@ -56,10 +70,10 @@ async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit =
 
 @router.get("/compare/page", responses=NOT_READY)
 async def compare_page(
-    request: Request, parts: Parts, reader: Reader, a: Ids, b: Ids, unit: Unit = None
+    request: Request, parts: Parts, reader: Reader, a: Ids, b: Ids, unit: Unit = None, of: Of = ""
 ) -> Response:
     """The same, with the words, colours and roofs that the page draws with."""
-    sides = await sides_of(reader, a, b)
+    sides = await sides_of_subject(parts, reader, a, b, of)
     note_compared(request, (*a, *b))
     is_packed = accepts_gzip(request)
     headers = {
@@ -88,12 +102,40 @@ def note_compared(request: Request, ids: Sequence[str]) -> None:
 
 async def sides_of(reader: ProfileReader, a: Sequence[str], b: Sequence[str]) -> Sides:
     """The stored captures of both sides; waits for results that must be computed again."""
+    return await _sides(reader, a, b, partial(_stored, reader))
+
+
+async def sides_of_subject(
+    parts: ServerParts, reader: ProfileReader, a: Sequence[str], b: Sequence[str], of: str
+) -> Sides:
+    """The same with the times of the subject with the address `of`, where one is given."""
+    if not of:
+        return await sides_of(reader, a, b)
+    return await _sides(reader, a, b, partial(_of_subject, parts, reader, of))
+
+
+async def _sides(
+    reader: ProfileReader,
+    a: Sequence[str],
+    b: Sequence[str],
+    read: Callable[[str], tuple[str, bytes]],
+) -> Sides:
     found: dict[str, StoredRun] = {}
     for one in dict.fromkeys((*a, *b)):
-        file, packed = await computed(reader, one, partial(reader.packed, one, COMPARED))
+        etag, packed = await computed(reader, one, partial(read, one))
         title = (await run_in_threadpool(reader.manifest, one)).title
-        found[one] = StoredRun(title=title, etag=file.etag, packed=packed)
+        found[one] = StoredRun(title=title, etag=etag, packed=packed)
     return Sides(a=tuple(found[one] for one in a), b=tuple(found[one] for one in b))
+
+
+def _stored(reader: ProfileReader, one: str) -> tuple[str, bytes]:
+    file, packed = reader.packed(one, COMPARED)
+    return file.etag, packed
+
+
+def _of_subject(parts: ServerParts, reader: ProfileReader, of: str, one: str) -> tuple[str, bytes]:
+    etag, _ = _stored(reader, one)
+    return f"{etag} {of}", packed_run(results_for(parts, reader, one, Part(of=of)))
 
 
 async def compared_page(parts: ServerParts, sides: Sides, unit: str | None) -> ComparedPage:

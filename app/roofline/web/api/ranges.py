@@ -1,4 +1,4 @@
-"""Parts of a profile: `?from_us=…&to_us=…`, `?host=…`, `?dvfs=on` of its results and its page."""
+"""Parts of a profile: `?from_us=…&to_us=…`, `?host=…`, `?dvfs=on`, `?of=…` of results and pages."""
 
 import math
 from typing import Annotated, Literal
@@ -10,6 +10,7 @@ from roofline.library.reader import ProfileReader
 from roofline.web.parts import ServerParts
 
 _HOST_LENGTH = 1000
+_OF_LENGTH = 200
 
 _Time = Annotated[
     float | None,
@@ -29,18 +30,32 @@ _Dvfs = Annotated[
         " capture says how far that was from the default one."
     ),
 ]
+_Of = Annotated[
+    str,
+    Query(
+        max_length=_OF_LENGTH,
+        description="The subject that lengths, shares and savings are of: `step`, `step:6`,"
+        " `serving:decode.32`, `capture`, `12.4ms..24.8ms`, `kernels`; docs/subject.md. The default"
+        " one where it does not exist, and `subject.not_found` names it.",
+    ),
+]
 
 
 def _part(
-    from_us: _Time = None, to_us: _Time = None, host: _Host = "", dvfs: _Dvfs = "off"
+    from_us: _Time = None,
+    to_us: _Time = None,
+    host: _Host = "",
+    dvfs: _Dvfs = "off",
+    of: _Of = "",
 ) -> Part | None:
-    if from_us is None and to_us is None and not host and dvfs == "off":
+    if from_us is None and to_us is None and not host and dvfs == "off" and not of:
         return None
     return Part(
         from_us=from_us or 0.0,
         to_us=math.inf if to_us is None else to_us,
         host=host,
         dvfs=dvfs == "on",
+        of=of,
     )
 
 

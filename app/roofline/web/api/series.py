@@ -44,7 +44,10 @@ router = APIRouter(prefix="/api/v1", tags=["compare"])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesRun:
-    """One run: step time, time at the roofs, the share of the step that this is, and its standing.
+    """One run: its time, what would do, its share of the roof, and its standing at the gate.
+
+    `time_us`, `floor_us`, `roof_ratio` and `known_ratio` are those of its subject. `roof_us` is the
+    time of all known work at the peaks: the same in each capture of one program.
 
     `gate` is base, passed, better, broken, accepted (until the day `accepted_until`), inconclusive
     or untested, by the rules of this server, against the run `base_id`: the newest one before that
@@ -57,8 +60,9 @@ class SeriesRun:
     created_at: str
     device: str
     time_us: float
+    floor_us: float | None
     roof_us: float | None
-    efficiency_ratio: float | None
+    roof_ratio: float | None
     known_ratio: float | None
     gate: str
     base_id: str | None
@@ -246,8 +250,9 @@ def _run(read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesR
         created_at=one.created_at,
         device=one.summary.device,
         time_us=numbers.time_us,
+        floor_us=numbers.floor_us,
         roof_us=numbers.roof_us,
-        efficiency_ratio=numbers.efficiency_ratio,
+        roof_ratio=numbers.roof_ratio,
         known_ratio=numbers.known_ratio,
         gate=checked.standing.state,
         base_id=None if checked.base is None else read[checked.base].manifest.id,

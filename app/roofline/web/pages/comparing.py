@@ -15,10 +15,12 @@ from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready
 from roofline.web.api.comparing import (
     MOST_CAPTURES,
+    Of,
     UnitName,
     compared_page,
     note_compared,
     sides_of,
+    sides_of_subject,
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.pages import views
@@ -38,23 +40,29 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The comparison that an address asks for: ids of the captures of both sides, and the unit."""
+    """The comparison that an address asks for: ids of the captures of both sides, unit, subject."""
 
     a: tuple[str, ...]
     b: tuple[str, ...]
     unit: str | None
+    of: str = ""
 
     @property
     def query(self) -> str:
         """As the API takes it."""
         pairs = [("a", one) for one in self.a] + [("b", one) for one in self.b]
-        return urlencode(pairs + ([("unit", self.unit)] if self.unit else []))
+        return urlencode(pairs + self._how)
+
+    @property
+    def _how(self) -> list[tuple[str, str]]:
+        """The unit and the subject, where they are given."""
+        return [(name, one) for name, one in (("unit", self.unit), ("of", self.of)) if one]
 
     @property
     def swapped(self) -> str:
         """The address of the comparison from B to A."""
         more = [("a", one) for one in self.b[1:]] + [("b", one) for one in self.a[1:]]
-        query = urlencode(more + ([("unit", self.unit)] if self.unit else []))
+        query = urlencode(more + self._how)
         return f"/c/{quote(self.b[0])}..{quote(self.a[0])}" + (f"?{query}" if query else "")
 
 
@@ -67,12 +75,13 @@ async def compare(
     a: More = None,
     b: More = None,
     unit: UnitName | None = None,
+    of: Of = "",
 ) -> Response:
     """The changes from the runs of A to those of B, or how far their imports are."""
     first, dots, second = pair.partition("..")
     if not (first and dots and second):
         raise HTTPException(404)
-    wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit)
+    wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit, of=of)
     view = await run_in_threadpool(_standing, reader, wanted)
     note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
@@ -119,7 +128,7 @@ async def _compared(
     parts: ServerParts, reader: ProfileReader, wanted: Wanted, view: views.CompareView
 ) -> views.CompareView:
     try:
-        sides = await sides_of(reader, wanted.a, wanted.b)
+        sides = await sides_of_subject(parts, reader, wanted.a, wanted.b, wanted.of)
     except NotReadyError:  # results that were there a moment ago are computed again
         return replace(view, state="importing")
     found = await compared_page(parts, sides, wanted.unit)
@@ -157,6 +166,7 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
         is_comparable=frame["comparable"],
         notes=tuple(one["message"] for one in frame["notes"]),
         checks=tuple(frame["checks"]),
+        facts=tuple(frame["sides"]),
         differing=tuple(one for one in facts if not one["is_same"]),
         same=tuple(one for one in facts if one["is_same"] and one["a"]),
     )

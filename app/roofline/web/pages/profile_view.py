@@ -13,6 +13,7 @@ from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
+from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
@@ -74,6 +75,7 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
     wanted: dict[str, object] = {name: end for name, end in ends.items() if isfinite(end)}
     wanted |= {"host": part.host} if part.host else {}
     wanted |= {"dvfs": "on"} if part.dvfs else {}
+    wanted |= {"of": part.of} if part.of else {}
     query = urlencode(wanted)
     return replace(
         view,
@@ -93,7 +95,9 @@ def _whole_label(part: Part) -> str:
     """What the link to the page of the whole says."""
     if part.has_times:
         return "Show the whole capture"
-    return "Show all hosts" if part.host else "Use the peaks of the default clock"
+    if part.host:
+        return "Show all hosts"
+    return "Use the peaks of the default clock" if part.dvfs else "Show the default subject"
 
 
 def _budgets(found: bytes | None) -> Sequence[Mapping[str, Any]]:
@@ -186,14 +190,16 @@ def _about(manifest: Manifest) -> views.AboutView:
 
 
 def _line(manifest: Manifest) -> str:
-    """One line for link previews: device, cores, bound and share of the roof."""
+    """One line for link previews: the first sentence, what to do first, and the device."""
     summary = manifest.summary
-    parts = [f"{summary.device}, {summary.core_count} {summary.core_word}s"]
-    if summary.bound_by is not None:
-        parts.append(f"bound by {summary.bound_by}")
-    if summary.efficiency_ratio is not None:
-        parts.append(f"{summary.efficiency_ratio:.0%} of the roof")
-    return " · ".join(parts)
+    said = [
+        "".join(piece.text for piece in pieces(summary.lines[name]))
+        for name in ("headline", "do_first")
+        if name in summary.lines
+    ]
+    plural = "" if summary.core_count == 1 else "s"
+    device = f"{summary.device}, {summary.core_count} {summary.core_word}{plural}"
+    return " · ".join([" ".join(filter(None, said)), device] if any(said) else [device])
 
 
 # Tags repeat: a list of 50 profiles has a hundred of them.

@@ -6,18 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from roofline.library.lists import ProfileLists
-from roofline.storage.records import Manifest
 from roofline.web.api.limits import limits_of
 from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
-from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
+from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
 from roofline.web.pages.profile_view import card_of, in_range, own_view, tag_view
 from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
@@ -25,11 +24,12 @@ from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
 # Key, label and first order of each column of the list: numbers and dates begin with the largest.
+# A column without an order does not sort.
 _HEADS = (
     ("title", "Profile", "title"),
     ("device", "Device", "device"),
-    ("bound", "Bound by", "bound"),
-    ("share", "Share of roof", "-share"),
+    ("idle", "Idle", ""),
+    ("share", "Of the roof", "-share"),
     ("added", "Added", "-added"),
 )
 
@@ -159,7 +159,7 @@ def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
         return _list(lists, narrowed, -(-found.total // PAGE_SIZE))
     has_later = offset + PAGE_SIZE < found.total
     return views.ListView(
-        profiles=tuple(_listed(manifest) for manifest in found.profiles),
+        profiles=tuple(map(row_of, found.profiles)),
         total=found.total,
         first=offset + 1,
         query=query,
@@ -178,16 +178,9 @@ def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
 
 def _head(narrowed: Narrowed, key: str, label: str, first: str) -> views.ListHead:
     """A header that sorts; the second click turns the order, the third ends it."""
+    if not first:
+        return views.ListHead(key=key, label=label, url="", direction="")
     other = f"-{key}" if first == key else key
     wanted = {first: other, other: ""}.get(narrowed.sort, first)
     direction = {key: "ascending", f"-{key}": "descending"}.get(narrowed.sort, "")
     return views.ListHead(key=key, label=label, url=narrowed.url(sort=wanted), direction=direction)
-
-
-def _listed(manifest: Manifest) -> views.ListedProfile:
-    return views.ListedProfile(
-        manifest=manifest,
-        url=f"/p/{manifest.id}",
-        tags=tuple(map(tag_view, manifest.tags)),
-        uploader=shown_owner(manifest.uploader or ""),
-    )

@@ -65,8 +65,8 @@ def _headline(found: Series) -> str:
         time=Number(newest.time_us, "time_us"),
         per=_PER[found.unit],
     )
-    if newest.efficiency_ratio is not None:
-        said = said + say("series_roof", share=Number(newest.efficiency_ratio, "ratio"))
+    if newest.roof_ratio is not None:
+        said = said + say("series_roof", share=Number(newest.roof_ratio, "ratio"))
     return plain_text(said)
 
 
@@ -82,6 +82,7 @@ def _row(one: SeriesRun, before_url: str) -> views.SeriesRow:
         before_url=before_url,
         time=duration(one.time_us),
         roof=duration(one.roof_us),
-        efficiency=percent(one.efficiency_ratio),
+        floor=duration(one.floor_us),
+        of_the_roof=percent(one.roof_ratio),
         known=percent(one.known_ratio),
     )

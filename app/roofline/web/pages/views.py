@@ -30,6 +30,7 @@ from typing import Any
 
 import orjson
 
+from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
 from roofline.storage.run_records import Run
@@ -79,12 +80,21 @@ class TrashView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedProfile:
-    """One row of the home list: what is stored, the path of its page, and how to call people."""
+    """One row of the home list: what is stored, the path of its page, and how to call people.
+
+    `share` of the roof (`is_part_known`: of the known part of its work) and `idle` are `None` where
+    they are not known.
+    """
 
     manifest: Manifest
     url: str
     tags: tuple["TagView", ...]
     uploader: str  # empty when unknown
+    headline: tuple[summary.Piece, ...]
+    do_first: tuple[summary.Piece, ...]
+    share: summary.Piece | None
+    idle: summary.Piece | None
+    is_part_known: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +115,8 @@ class FolderView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListHead:
-    """A header of the list; `url` sorts by it, `direction` is empty where it is not sorted so."""
+    """A header of the list; `url` sorts by it and is empty where nothing does,
+    `direction` is empty where it is not sorted so."""
 
     key: str
     label: str
@@ -311,7 +322,8 @@ class CompareView:
     """The page of a comparison, in the states `ready`, `importing` and `failed`.
 
     The rest is empty until all runs are ready. `data_url` is the page data to preload, `lead_class`
-    the colour of the headline: good, bad or none. `differing` and `same` are facts of the captures.
+    the colour of the headline: good, bad or none. `facts` are those of the subject of each side,
+    `differing` and `same` those of the captures.
     """
 
     state: str
@@ -323,6 +335,7 @@ class CompareView:
     lead_class: str = ""
     is_comparable: bool = True
     notes: tuple[str, ...] = ()
+    facts: tuple[Mapping[str, Any], ...] = ()
     differing: tuple[Mapping[str, Any], ...] = ()
     same: tuple[Mapping[str, Any], ...] = ()
     checks: tuple[Mapping[str, Any], ...] = ()
@@ -347,9 +360,10 @@ class SeriesRow:
     url: str
     before_url: str
     time: str
-    roof: str
-    efficiency: str
+    floor: str
+    of_the_roof: str
     known: str
+    roof: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,51 @@
+"""The one answer of a profile: subject, verdict, advice and what to do first, made together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from roofline.advice.advise import advise
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.choose import choose
+from roofline.analysis.verdict import verdict_of
+from roofline.exports.advice import advice_record
+from roofline.presentation.goal import First, form_of, headline
+from roofline.presentation.verdict import Answer
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answered:
+    """An answer, and the advice that its first finding is of, as a document."""
+
+    answer: Answer
+    advice: Record
+
+
+def answered(
+    analysis: RooflineAnalysis, of: str | None = None, *, target: float | None = None
+) -> Answered:
+    """The answer of `analysis` on the subject with the address `of`, else on its default one.
+
+    `target` is the share of a roof that tuning is taken to reach, where it is not the rule's own.
+    """
+    subject = choose(analysis, of)
+    said = headline(subject, form_of(subject))
+    advice = advice_record(advise(analysis, subject, target), analysis, said)
+    first = advice["first"]
+    answer = Answer(
+        subject=subject,
+        verdict=verdict_of(analysis, subject),
+        first=None if first is None else _first(first),
+        finding="" if first is None else first["finding"],
+    )
+    return Answered(answer=answer, advice=advice)
+
+
+def answer_of(analysis: RooflineAnalysis, of: str | None = None) -> Answer:
+    """The answer alone."""
+    return answered(analysis, of).answer
+
+
+def _first(record: Record) -> First:
+    return First(record["title"], record["saving_us"], is_most=record["measured"])

@@ -1,0 +1,74 @@
+"""The subject and the verdict as JSON has them; keys carry units, `null` is not known."""
+
+from dataclasses import asdict
+from typing import Any
+
+from roofline.analysis.verdict_records import Place
+from roofline.presentation.verdict import Answer
+
+Record = dict[str, Any]
+
+
+def subject_record(answer: Answer) -> Record:
+    """What all numbers are of: its length, floor and parts, in us per unit and core."""
+    subject, verdict = answer.subject, answer.verdict
+    return {
+        "of": subject.of,
+        "kind": subject.kind.value,
+        "label": subject.label,
+        "unit_word": subject.unit_word,
+        "count": subject.count,
+        "cores": subject.cores,
+        "host": subject.host,
+        "time_us": subject.time_us,
+        "floor_us": subject.floor_us,
+        "gain_us": subject.gain_us,
+        "roof_ratio": subject.roof_ratio,
+        "known_ratio": subject.known_ratio,
+        "idle_ratio": subject.idle_ratio,
+        "outside_us": subject.outside.total_us,
+        "class": verdict.kind.value,
+        "ceiling": verdict.ceiling or None,
+        "first": _first(answer),
+        "parts": asdict(subject.parts),
+        "outside": {
+            "before_us": subject.outside.before_us,
+            "after_us": subject.outside.after_us,
+        },
+        "not_found": subject.not_found or None,
+    }
+
+
+def _first(answer: Answer) -> Record | None:
+    """What to do first, and what it saves."""
+    first = answer.first
+    if first is None:
+        return None
+    return {"finding": answer.finding, "title": first.title, "saving_us": first.saving_us}
+
+
+def verdict_record(answer: Answer) -> Record:
+    """What binds the subject: shares of its busy time, and what else the verdict says."""
+    verdict = answer.verdict
+    saving = None if answer.first is None else answer.first.saving_us
+    return {
+        **_place(verdict),
+        "idle_ratio": verdict.idle_ratio,
+        "waits": dict(verdict.waits),
+        "then": None if verdict.then is None else _place(verdict.then),
+        "known": asdict(verdict.known),
+        "is_least": verdict.is_least,
+        "largest_saving": None if saving is None else _first(answer),
+        "coverage": verdict.coverage,
+    }
+
+
+def _place(place: Place) -> Record:
+    return {
+        "class": place.kind.value,
+        "ceiling": place.ceiling or None,
+        "ratio": place.ratio,
+        "useful_ratio": place.useful_ratio,
+        "also": list(place.also),
+        "why": place.why or None,
+    }

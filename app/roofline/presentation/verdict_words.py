@@ -1,0 +1,87 @@
+"""A verdict in words: what binds the work, how busy its unit was, or why none was."""
+
+from collections.abc import Mapping
+
+from roofline.analysis.knowledge import NEARLY_ALL
+from roofline.analysis.verdict import LATENCY, MOSTLY
+from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
+from roofline.presentation.ceiling_words import (
+    bound_by,
+    ceiling_token,
+    ceiling_words,
+    half_bound_by,
+)
+from roofline.presentation.sentences import Segment, Sentence, plain, ratio, say
+
+_ALIKE = 0.05  # busy and useful shares closer than this are one number
+
+# Why no unit is busier, within a sentence; a stall is named by what it waits for.
+REASONS = {
+    "few_blocks": "too few blocks",
+    "launch": "calls are over before the device is full",
+    "tail": "the last wave of blocks runs alone",
+    "imbalance": "some multiprocessors work longer than others",
+    "low_occupancy": "too few warps are resident",
+    "barrier": "warps wait at barriers",
+    "dependency": "warps wait for data or for earlier instructions",
+    "not_measured": "the reason was not measured",
+}
+
+
+def bound_clause(verdict: Verdict) -> Sentence:
+    """What binds the known work: "mostly HBM-bound", "partly HBM-, partly compute-bound"; empty
+    where that is latency, or not known."""
+    place = verdict.of_work
+    if place is None or place.kind is VerdictClass.LATENCY:
+        return []
+    return _shared(verdict.held)
+
+
+def busy_sentences(verdict: Verdict) -> Sentence:
+    """How busy the unit was that binds, or why none was, as counters say."""
+    place = verdict.of_work
+    if place is None or place.ratio is None or verdict.known.busy < MOSTLY:
+        return []
+    return _latency(place) if place.kind is VerdictClass.LATENCY else _busy(place)
+
+
+def _shared(held: Mapping[str, float]) -> Sentence:
+    known, names = sum(held.values()), list(held)
+    if not known > 0:
+        return []
+    first = held[names[0]] / known
+    if len(names) == 1 or first > MOSTLY:
+        how = "all" if first >= NEARLY_ALL else "mostly"
+        return [plain(f"{how} "), _word(names[0])]
+    return [plain("partly "), _word(names[0], is_half=True), plain(", partly "), _word(names[1])]
+
+
+def _word(name: str, *, is_half: bool = False) -> Segment:
+    """A bound in its colour; a half is followed by another bound."""
+    if name == LATENCY:
+        return Segment(kind="bound", text="latency-" + "bound" * (not is_half), token="--warn")
+    text = half_bound_by(name) if is_half else bound_by(name)
+    return Segment(kind="bound", text=text, token=ceiling_token(name))
+
+
+def _busy(place: Place) -> Sentence:
+    if not place.ceiling:
+        return []
+    busy, useful = place.ratio or 0.0, place.useful_ratio
+    is_apart = useful is not None and 0 < useful < busy - _ALIKE
+    unit = ceiling_words(place.ceiling)
+    return say(
+        "verdict_busy",
+        unit=plain(unit),
+        are="are" if unit.endswith("slots") else "is",
+        busy=ratio(busy),
+        useful=say("verdict_useful", useful=ratio(useful or 0.0)) if is_apart else "",
+    )
+
+
+def _latency(place: Place) -> Sentence:
+    why = place.why_words or REASONS[place.why.partition(":")[0] or "not_measured"]
+    busy = ratio(place.ratio or 0.0)
+    if not place.ceiling:
+        return say("verdict_slack", why=why, busy=busy)
+    return say("verdict_latency", why=why, unit=ceiling_words(place.ceiling), busy=busy)

@@ -1,0 +1,33 @@
+"""Rows of profiles on the home page: first sentences, share of the roof, idle time.
+
+They are of its subject, as its page says them.
+"""
+
+from roofline.presentation.first_view.summary import Piece, pieces
+from roofline.presentation.goal_numbers import COMPLETE, marked, whole_percent
+from roofline.storage.records import Manifest
+from roofline.web.http.access import shown_owner
+from roofline.web.pages.profile_view import tag_view
+from roofline.web.pages.views import ListedProfile
+
+
+def row_of(manifest: Manifest) -> ListedProfile:
+    """A row of the list; one stored by an earlier release says nothing of its subject."""
+    subject, lines = manifest.summary.subject or {}, manifest.summary.lines
+    known = subject.get("known_ratio")
+    return ListedProfile(
+        manifest=manifest,
+        url=f"/p/{manifest.id}",
+        tags=tuple(map(tag_view, manifest.tags)),
+        uploader=shown_owner(manifest.uploader or ""),
+        headline=pieces(lines.get("headline", ())),
+        do_first=pieces(lines.get("do_first", ())),
+        share=_percent("roof_share", subject.get("roof_ratio")),
+        idle=_percent("idle", subject.get("idle_ratio")),
+        is_part_known=known is not None and known < COMPLETE,
+    )
+
+
+def _percent(quantity: str, ratio: float | None) -> Piece | None:
+    """A ratio of a subject, marked as what it is; `None` where it is not known."""
+    return None if ratio is None else pieces([marked(whole_percent(ratio), quantity, ratio)])[0]

@@ -1,0 +1,166 @@
+"""Rules that read counters: busy units, waste by its factor, and latency by its reason."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.exports.answering import answered
+from roofline.model.ceilings import Ceiling, UseFactor
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from tests.builders import profile_from_table, reported
+
+UNIT = ComputeUnit.MATRIX_INT8
+GPU = reported(
+    kind=DeviceKind.GPU,
+    name="A GPU",
+    gflops=None,
+    unit_gflops={UNIT: 1000.0, ComputeUnit.VECTOR_FP32: 500.0},
+    gibs={MemoryLevel.HBM: 100.0},
+)
+
+
+def advised(
+    busy: Mapping[Ceiling, float],
+    *,
+    use: Mapping[UseFactor, float] | None = None,
+    tensor: float = 0.0,
+    why: tuple[str, str] = ("", ""),
+    profiler: str = "nsight_compute",
+) -> list[dict[str, Any]]:
+    """Findings of one kernel of 100 µs with these busy shares; `tensor` is its useful share."""
+    table = f"op|category|self_us|flop|hbm_bytes\nkernel|other|100|{tensor * 1e8:.0f}|1"
+    profile = profile_from_table(table, device=GPU)
+    time_ps = profile.ops.time_ps.astype(np.float64)
+    ops = replace(
+        profile.ops,
+        unit_flop={UNIT: profile.ops.flop},
+        busy_ps={one: share * time_ps for one, share in busy.items()},
+        use_ps={one: share * time_ps for one, share in (use or {}).items()},
+        slow_why=(why[0],),
+        slow_words=(why[1],),
+    )
+    profile = replace(profile, ops=ops, format_id=profiler)
+    analysis = analyse(profile, resolve(GPU), AnalysisOptions())
+    findings: list[dict[str, Any]] = answered(analysis).advice["findings"]
+    return findings
+
+
+@pytest.mark.parametrize(
+    ("factor", "ceiling", "title", "text"),
+    [
+        (UseFactor.SECTORS, Ceiling.L1, "Load whole sectors in kernel", "neighbouring addresses"),
+        (UseFactor.BANK_CONFLICTS, Ceiling.L1, "Remove the bank conflicts of kernel", "swizzle"),
+        (UseFactor.LANES, Ceiling.FMA, "Fill the warps of kernel", "a warp takes one branch"),
+        (UseFactor.LAST_WAVE, Ceiling.DRAM, "Fill the last wave of kernel", "whole waves"),
+    ],
+)
+def test_waste_is_named_by_its_factor(
+    factor: UseFactor, ceiling: Ceiling, title: str, text: str
+) -> None:
+    (one,) = advised({ceiling: 0.9, Ceiling.TEX: 0.3}, use={factor: 0.5})
+    assert (one["rule"], one["title"]) == ("W2", title)
+    assert text in one["try"]
+    assert one["predicted"]["saving_us"] == pytest.approx(50)
+
+
+def test_waste_ends_where_the_next_unit_is_as_near() -> None:
+    (one,) = advised({Ceiling.L1: 0.8, Ceiling.TEX: 0.6}, use={UseFactor.SECTORS: 0.2})
+    assert one["predicted"]["saving_us"] == pytest.approx(25)
+
+
+@pytest.mark.parametrize(
+    ("busy", "use"), [({Ceiling.L1: 0.9}, {UseFactor.SECTORS: 0.85}), ({Ceiling.L1: 0.9}, {})]
+)
+def test_a_busy_unit_without_known_waste_gets_no_advice(
+    busy: Mapping[Ceiling, float], use: Mapping[UseFactor, float]
+) -> None:
+    assert advised(busy, use=use) == []
+
+
+def test_a_factor_of_another_unit_says_nothing() -> None:
+    assert advised({Ceiling.DRAM: 0.9}, use={UseFactor.LANES: 0.3}) == []
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "text"),
+    [
+        (Ceiling.ISSUE, "wide loads"),
+        (Ceiling.ALU, "32-bit indices"),
+        (Ceiling.XU, "ex2"),
+        (Ceiling.LSU, "16 bytes per thread"),
+        (Ceiling.CBU, "divergent branches"),
+    ],
+)
+def test_a_busy_pipe_wants_fewer_of_its_instructions(ceiling: Ceiling, text: str) -> None:
+    (one,) = advised({ceiling: 0.8, Ceiling.L2: 0.5})
+    assert (one["rule"], one["title"]) == ("P1", "Issue fewer instructions in kernel")
+    assert text in one["try"]
+    # Until the next unit is full.
+    assert one["predicted"]["saving_us"] == pytest.approx(50)
+
+
+def test_a_pipe_beside_the_tensor_cores_keeps_them_hungry() -> None:
+    (one,) = advised({Ceiling.ALU: 0.66, Ceiling.TENSOR: 0.54}, tensor=0.54)
+    assert one["title"] == "Feed the tensor cores in kernel"
+    assert one["predicted"]["saving_us"] == pytest.approx(100 * (1 - 0.54 / 0.85), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("why", "title", "text"),
+    [
+        ("few_blocks", "Give more blocks to kernel", "split-K"),
+        ("tail", "Fill the chip in kernel", "whole waves"),
+        ("imbalance", "Fill the chip in kernel", "queue of tiles"),
+        ("low_occupancy", "Fill the chip in kernel", "Fewer registers"),
+        ("barrier", "Fill the chip in kernel", "barriers"),
+        ("dependency:long_scoreboard", "Fill the chip in kernel", "More loads in flight"),
+        ("dependency:wait", "Fill the chip in kernel", "Independent instructions"),
+    ],
+)
+def test_latency_is_advised_on_by_its_reason(why: str, title: str, text: str) -> None:
+    (one,) = advised({Ceiling.FP64: 0.47}, why=(why, "64 blocks for 80 SMs"))
+    assert (one["rule"], one["title"]) == ("L2", title)
+    assert text in one["try"]
+    assert "64 blocks for 80 SMs." in one["why"]
+    # A unit that is busy for 47 % of the time can be full after 47 % of it at the earliest.
+    assert one["predicted"]["saving_us"] == pytest.approx(53)
+
+
+def test_a_reason_that_was_not_measured_asks_for_its_profiler_alone() -> None:
+    (one,) = advised({Ceiling.FP64: 0.47})
+    assert "ncu --set full" in one["try"] and "rocprof" not in one["try"]
+    (one,) = advised({Ceiling.VALU: 0.47}, profiler="rocprof_compute")
+    assert "rocprof-compute" in one["try"] and "ncu" not in one["try"]
+
+
+def test_waste_of_a_unit_that_is_not_near_stands_where_no_reason_was_measured() -> None:
+    (one,) = advised({Ceiling.L1: 0.4}, use={UseFactor.SECTORS: 0.6})
+    assert one["rule"] == "W2"
+    assert one["predicted"]["saving_us"] == pytest.approx(60)
+    (one,) = advised({Ceiling.L1: 0.4}, use={UseFactor.SECTORS: 0.6}, why=("tail", "a tail"))
+    assert one["rule"] == "L2"
+
+
+def test_a_unit_that_is_full_of_useful_work_is_at_its_roof() -> None:
+    assert advised({Ceiling.TENSOR: 0.97}, tensor=0.96) == []
+
+
+def test_a_factor_that_explains_little_does_not_hide_the_waste() -> None:
+    """A last wave that is 95 % full was taken for all waste of a unit with 33 % of useful work."""
+    found = advised({Ceiling.TENSOR: 0.9}, use={UseFactor.LAST_WAVE: 0.95}, tensor=0.3)[0]
+    assert (found["rule"], found["title"]) == ("W2", "Find what else Tensor pipe does in kernel")
+    assert " 33" in found["why"]
+
+
+def test_several_slots_are_busy_and_no_unit_is_its_own_limit() -> None:
+    found = advised({Ceiling.ISSUE: 0.88, Ceiling.L1: 0.5}, tensor=0.1)[0]
+    assert found["why"].startswith("Issue slots are busy 88")
+    assert "next limit is issue" not in found["why"]

@@ -1,0 +1,193 @@
+"""The first two lines of twenty real profiles: the design's words, and where ours differ why."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from roofline.devices import PeakChoice
+from roofline.exports.answering import answer_of
+from roofline.model.memory import MemoryLevel
+from roofline.pipeline import analyse_files
+from roofline.presentation.quantities import NARROW, SPACE
+from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.verdict import Lines, lines_of
+from tests.shared_profiles import SHARED, needs_shared, shared
+
+TORCH, NCU, PROFILES = "samples/pytorch/", "samples/nsight_compute/", "profiles/"
+_AHEAD = "Do first: launch ahead (CUDA graphs), up to −"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the design says of these files; `ours` is the second line where it differs, `why`."""
+
+    files: tuple[str, ...]
+    headline: str
+    do_first: str
+    ours: str = ""
+    why: str = ""
+
+
+CASES = [
+    Said(
+        (f"{TORCH}h100_qwen_causal.json.gz",),
+        "34.9 ms a step; 18.7 would do.",
+        "Do first: fuse Qwen2RMSNorm, −5.7 ms.",
+    ),
+    Said(
+        (f"{TORCH}mi300x_qwen_causal.json.gz",),
+        "33.1 ms a step; 12.6 would do.",
+        "Do first: fill the chip in 4 matmuls of MLP and Attention, −6.7 ms.",
+    ),
+    Said(
+        (
+            f"{TORCH}mi300x_sglang_capture.json.gz",
+            f"{TORCH}mi300x_sglang_decode.json.gz",
+        ),
+        "10.5 ms a decode step; 3.9 would do.",
+        "Do first: use a faster paged attention kernel, −1.1 ms.",
+    ),
+    Said(
+        (
+            f"{TORCH}mi300x_vllm_graph_capture.json.gz",
+            f"{TORCH}mi300x_vllm_graph_decode.json.gz",
+        ),
+        "10.7 ms a decode step; 3.6 would do.",
+        "Do first: fill the chip in the experts’ down projection, −3.0 ms.",
+    ),
+    Said(
+        (f"{TORCH}b200_vllm_eager.json.gz",),
+        "73.6 ms a prefill step, 62.3 of them waiting for the host; 7.1 would do.",
+        f"{_AHEAD}62 ms.",
+    ),
+    Said(
+        (f"{TORCH}nccl_message_sizes.json.gz",),
+        "220 ms a step, 168 of them waiting for the host; 39 might do.",
+        f"{_AHEAD}168 ms.",
+    ),
+    Said(
+        (f"{TORCH}a100_no_shapes.json.gz",),
+        "347 ms a step; the cost of 124 of them is not known.",
+        f"{_AHEAD}146 ms.",
+    ),
+    Said(
+        (f"{TORCH}sampled_rank-0.json.gz",),
+        "611 ms a step. Choose the device to see what it could take.",
+        "338 ms wait for the host, 168 for other ranks.",
+    ),
+    Said(
+        (f"{TORCH}v100_kineto_2021_resnet.json.gz",),
+        "147 ms a step. Choose the device to see what it could take.",
+        "44 ms wait for the host.",
+    ),
+    Said(
+        (f"{TORCH}mtia_inference.json.gz",),
+        "341 ms of the host were recorded, and nothing of the device.",
+        "Record the device too.",
+    ),
+    Said(
+        (f"{TORCH}a100_launches_without_kernels.json.gz",),
+        "75.5 ms of the host were recorded, and nothing of the device.",
+        "Record the device too: `activities=[CPU, CUDA]`.",
+    ),
+    Said(
+        (f"{NCU}a40_2022.1_imma_indexspaces-74de19f.ncu-rep",),
+        "9.43 ms of kernel time; 5.27 would do.",
+        "Do first: feed the tensor cores in julia_bb_4477, −3.3 ms.",
+    ),
+    Said(
+        (f"{NCU}a10g_2023.1_roofline_x512_esmm.ncu-rep",),
+        "1.21 ms of kernel time; 0.32 would do.",
+        "Do first: give one_, two_blocktiling and warptiling more blocks, −0.68 ms.",
+        "Do first: give more blocks to two_, vectorized_blocktiling and warptiling, −0.44 ms.",
+        "one_blocktiling is bound by L1 (64.8 % busy), so more blocks are not advised for it; "
+        "names come last, because “1 more” may be one of them",
+    ),
+    Said(
+        ("samples/rocprof_compute/vcopy_MI200/pmc_perf.csv",),
+        "52.3 µs of kernel time. Choose the device to see what it could take.",
+        "",
+    ),
+    Said(
+        (f"{PROFILES}tpu-v6e-inference/host_0.xplane.pb",),
+        "78.8 s, 76.0 of them waiting for host transfers; 50.3 would do.",
+        "Do first: copy in both directions at once, −28 s.",
+    ),
+    Said(
+        (f"{PROFILES}tpu-v5p-training-golden/reference.json",),
+        "97.7 ms a step; 51.4 would do, leaving out 2 operations with impossible numbers.",
+        "Do first: update the caches in place (dynamic-update-slice.31, .32, .33), −13 ms.",
+    ),
+    Said(
+        (f"{PROFILES}gpu-v100-tf-multiworker/host_0.xplane.pb",),
+        "20.6 ms a step; the cost of 14.8 of them is not known.",
+        "Keep the `/host:metadata` plane in the capture. 5.7 ms wait for the host.",
+    ),
+    Said(
+        (f"{PROFILES}amd-mi300x-conv-jax08/host_0.xplane.pb",),
+        "98.5 ms, 95.0 of them waiting for the host; 1.7 would do.",
+        "Do first: launch ahead, up to −95 ms.",
+    ),
+]
+# These two are of a processor, whose peaks are those that `roofline calibrate` measured.
+_PROCESSOR = PeakChoice(gflops={None: 22.6}, gbs={MemoryLevel.DRAM: 9.6})
+
+
+def text(sentence: Sentence) -> str:
+    """A sentence with plain spaces."""
+    return plain_text(sentence).replace(SPACE, " ").replace(NARROW, " ")
+
+
+def lines(*files: str) -> Lines:
+    analysis = shared(*files)
+    return lines_of(analysis, answer_of(analysis))
+
+
+@needs_shared
+@pytest.mark.parametrize("case", CASES, ids=[case.files[0] for case in CASES])
+def test_first_lines(case: Said) -> None:
+    found = lines(*case.files)
+    assert text(found.headline) == case.headline
+    assert text(found.do_first) == (case.ours or case.do_first)
+    assert bool(case.ours) == bool(case.why)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("file", "headline", "do_first"),
+    [
+        (
+            f"{PROFILES}jax-cpu-transformer/host_0.xplane.pb",
+            "127 ms a step. Its numbers cannot all be right, so there is no goal.",
+            "Do first: measure this machine's peaks, `roofline calibrate`.",
+        ),
+        (
+            f"{TORCH}cpu_steps_flops_torch213.json.gz",
+            # With the peaks of the design's machine: 0.54, and −1.4 ms.
+            "4.49 ms a step; 0.62 would do.",
+            "No operation comes near a roof. Do first: more threads for attention, −1.3 ms.",
+        ),
+    ],
+)
+def test_first_lines_of_processors(file: str, headline: str, do_first: str) -> None:
+    analysis = analyse_files([SHARED / file], choice=_PROCESSOR)
+    found = lines_of(analysis, answer_of(analysis))
+    assert text(found.headline) == headline
+    assert text(found.do_first) == do_first
+
+
+@needs_shared
+def test_replays_of_graphs_need_the_trace_of_the_capture() -> None:
+    """Kernels of a graph have no shapes, whatever was recorded; the hint was `record_shapes`."""
+    assert text(lines(f"{TORCH}mi300x_vllm_graph_decode.json.gz").do_first) == (
+        "Upload the trace of the graphs’ capture together with this one."
+    )
+
+
+@needs_shared
+def test_a_kernel_is_named_by_its_function_and_is_near_a_unit_that_it_keeps_busy() -> None:
+    """The name has `<unnamed>` in its scope; issue slots are busy for 66 % of the time."""
+    found = lines(f"{NCU}h800_random_numbers_and_failed_kernel.ncu-rep")
+    assert text(found.do_first) == (
+        "Do first: issue fewer instructions in distribution_elementwise_grid_stride_ke…, −43 µs."
+    )

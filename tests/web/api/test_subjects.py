@@ -1,0 +1,88 @@
+"""The subject over the web: the same numbers in data, page, table, advice and list."""
+
+import csv
+import io
+import re
+from typing import Any
+
+import pytest
+
+from tests.conftest import SAMPLES
+from tests.web.conftest import Client
+
+SAMPLE = SAMPLES / "pytorch" / "h100-training.json"
+HTML = {"accept": "text/html"}
+MARK = re.compile(r'<data data-q="(\w+)" value="([^"]+)">')
+
+
+@pytest.fixture
+def base(client: Client) -> str:
+    uploaded = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()
+    return f"/api/v1/profiles/{uploaded['id']}"
+
+
+def subject_of(client: Client, base: str, part: str, **asked: str) -> Any:
+    return client.get(f"{base}/{part}", params=asked).json()["subject"]
+
+
+def marks(text: str) -> set[tuple[str, float]]:
+    return {(name, float(value)) for name, value in MARK.findall(text)}
+
+
+def marked(subject: Any) -> set[tuple[str, float]]:
+    """The marks of a page whose first line is a goal."""
+    return {
+        ("length", subject["time_us"]),
+        ("floor", subject["floor_us"]),
+        ("roof_share", subject["roof_ratio"]),
+        ("idle", subject["idle_ratio"]),
+        ("saving", subject["first"]["saving_us"]),
+    }
+
+
+def test_page_list_and_data_say_the_same(client: Client, base: str) -> None:
+    subject = subject_of(client, base, "roofline")
+    assert subject["of"] == "step" and subject["not_found"] is None
+    assert subject_of(client, base, "page") == subject
+    frame = client.get(base.replace("/api/v1/profiles", "/p"), headers=HTML).text
+    assert marks(frame) == marked(subject)
+    listed = client.get("/", headers=HTML).text
+    assert marks(listed) == marked(subject)
+    summary = client.get(base).json()["summary"]
+    assert summary["subject"] == {key: subject[key] for key in subject if key != "parts"}
+    assert summary["headline"] in re.sub("<[^>]+>", "", frame)
+
+
+def test_an_asked_subject_is_that_of_every_answer(client: Client, base: str) -> None:
+    whole = subject_of(client, base, "roofline")
+    asked = {"of": "capture"}
+    subject = subject_of(client, base, "roofline", **asked)
+    assert subject["of"] == "capture" and subject["time_us"] > whole["time_us"]
+    assert subject_of(client, base, "page", **asked) == subject
+    advice = client.get(f"{base}/advice", params=asked).json()
+    assert advice["now_us"] == pytest.approx(subject["time_us"], rel=1e-6)
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{base}/roofline.csv", params=asked).text)))
+    width = next(name for name in rows[0] if name.startswith("width"))
+    total = sum(float(row[width]) for row in rows if row[width])
+    assert total <= subject["time_us"] * (1 + 1e-6)
+    assert total + subject["parts"]["host_wait"] == pytest.approx(subject["time_us"], rel=0.01)
+    frame = client.get(base.replace("/api/v1/profiles", "/p"), params=asked, headers=HTML).text
+    assert marks(frame) >= {("length", subject["time_us"])}
+    assert "of: Capture, from the first operation." in frame and "Show the default subject" in frame
+    assert "page?rev=" in frame and "&amp;of=capture" in frame
+
+
+def test_a_subject_that_does_not_exist_is_named(client: Client, base: str) -> None:
+    for part in ("roofline", "page"):
+        subject = subject_of(client, base, part, of="step:<99>")
+        assert subject["not_found"] == "step:<99>" and subject["of"] == "step"
+    address = base.replace("/api/v1/profiles", "/p")
+    frame = client.get(address, params={"of": "step:<99>"}, headers=HTML).text
+    assert "The profile has no subject “step:&lt;99&gt;”." in frame and "step:<99>" not in frame
+
+
+def test_a_share_link_takes_a_subject(client: Client, base: str) -> None:
+    url = client.post(f"{base}/links", json={}).json()["url"]
+    path = "/l/" + url.rpartition("/")[2]
+    assert subject_of(client, path, "roofline", of="capture")["of"] == "capture"
+    assert 'data-q="length"' in client.get(path, params={"of": "capture"}, headers=HTML).text
