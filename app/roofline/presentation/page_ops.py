@@ -1,6 +1,6 @@
 """The ops of the page data: one array per column, each listed op once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from roofline.analysis.subjects.records import Subject
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.columns import BUSY, CLOCK, LEVEL_USE, UNIT_USE
+from roofline.presentation.facts_and_view import Document, is_column_in, is_of_ops_in
+from roofline.presentation.op_names import op_names
+from roofline.presentation.page_groups import page_groups
 from roofline.presentation.quantities import duration
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import (
@@ -25,100 +28,144 @@ from roofline.presentation.shown import (
     shown_measures,
 )
 
-Values = dict[str, list[Any]]
+Makers = dict[str, Callable[[], list[Any] | None]]
 
 
 def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
     """Categories of the listed ops, by self time."""
     time: dict[str, float] = {}
-    self_us = analysis.ops.measures.self_time_us
-    for op in listed.tolist():
+    self_us = np.nan_to_num(analysis.ops.measures.self_time_us[listed]).tolist()
+    for op, us in zip(listed.tolist(), self_us, strict=True):
         name = analysis.ops.category[op]
-        time[name] = time.get(name, 0.0) + float(np.nan_to_num(self_us[op]))
+        time[name] = time.get(name, 0.0) + us
     return sorted(time, key=lambda name: (-time[name], name))
 
 
-def op_values(
+def page_ops(
+    document: Document,
     analysis: RooflineAnalysis,
     listed: I64,
     levels: Sequence[MemoryLevel],
     categories: Sequence[str],
     subject: Subject,
-) -> Values:
-    """Every column of `listed`; `None` where IDLE or an op has no value."""
+) -> dict[str, Any]:
+    """The ops of the page data, or what `document` has of them; only that is computed."""
+    columns = _columns(analysis, listed, levels, categories, subject)
+    makers: dict[str, Callable[[], Any]] = {
+        "count": lambda: len(listed),
+        "columns": lambda: _made(
+            {id: make for id, make in columns.items() if is_column_in(document, id)}
+        ),
+        "predictions": lambda: predictions(analysis, listed, levels),
+        "awaited": lambda: awaited(analysis, listed),
+        "groups": lambda: page_groups(analysis, listed),
+        "names": lambda: op_names(analysis, listed),
+    }
+    return _made({key: make for key, make in makers.items() if is_of_ops_in(document, key)})
+
+
+def _made(makers: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """The value of each of `makers`; those without one are left out."""
+    values = {key: make() for key, make in makers.items()}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _columns(
+    analysis: RooflineAnalysis,
+    listed: I64,
+    levels: Sequence[MemoryLevel],
+    categories: Sequence[str],
+    subject: Subject,
+) -> Makers:
+    """What makes each column of `listed`, by its id; `None` where IDLE or an op has no value.
+
+    A column that this profile does not have is `None` as a whole.
+    """
     ops = analysis.ops
-    measured = shown_measures(analysis, ops.cells, levels)
-    own_peaks = shares_of_own_peaks(analysis, ops.cells)
     roofs = compute_roofs(analysis, ops.cells)
     clocks = ops.clocks.bounds() | {
         CLOCK.format(id=key): ops.clocks.of[key] for key in clock_labels(analysis, levels)
     }
+    measured = shown_measures(analysis, ops.cells, levels)
+    own_peaks = shares_of_own_peaks(analysis, ops.cells)
+
+    def of(column: Floats) -> Callable[[], list[Any]]:
+        return lambda: numbers(column[listed])
+
     return {
         **_identity(analysis, listed.tolist(), categories),
-        "bound_by": ops.cells.bound[listed].tolist(),
+        "bound_by": lambda: ops.cells.bound[listed].tolist(),
         **_nearest(analysis, listed),
-        **{name: column[listed].tolist() for name, column in roofs.items()},
-        "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
-        "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
-        **{name: numbers(column[listed]) for name, column in clocks.items()},
-        **({"is_start": ops.is_start[listed].astype(int).tolist()} if ops.is_start.any() else {}),
+        **{name: column[listed].tolist for name, column in roofs.items()},
+        "self_time_per_core_us": of(ops.self_time_per_core_us),
+        "saving_per_core_us": of(ops.saving_per_core_us),
+        **{name: of(column) for name, column in clocks.items()},
+        "is_start": lambda: (
+            ops.is_start[listed].astype(int).tolist() if ops.is_start.any() else None
+        ),
         **_moved(analysis, listed),
-        **_not_shown(analysis, listed),
-        **_parts(analysis, listed, subject),
-        "at_ridge": ops.clocks.at_ridge[listed].astype(int).tolist(),
-        **{name: numbers(column[listed]) for name, column in measured.items()},
-        **{name: numbers(column[listed]) for name, column in own_peaks.items()},
+        "not_shown": lambda: _not_shown(analysis, listed),
+        "part": lambda: _parts(analysis, listed, subject),
+        "at_ridge": lambda: ops.clocks.at_ridge[listed].astype(int).tolist(),
+        **{name: of(column) for name, column in measured.items()},
+        **{name: of(column) for name, column in own_peaks.items()},
     }
 
 
-def _nearest(analysis: RooflineAnalysis, listed: I64) -> Values:
+def _nearest(analysis: RooflineAnalysis, listed: I64) -> Makers:
     """Nearest ceiling and busy shares of ops; nothing where none were counted."""
-    near, rows = analysis.nearest, listed.tolist()
+    near = analysis.nearest
     labels = ceiling_labels(analysis)
     if not labels:
         return {}
+
+    def busy(key: str) -> Callable[[], list[Any]]:
+        return lambda: numbers(near.busy[near.ceilings.index(key)][listed])
+
     return {
-        "nearest_ceiling": [ceiling_words(near.ceiling_of(op)) for op in rows],
-        "nearest_ratio": numbers(near.ratios()[listed]),
-        **{
-            BUSY.format(id=key): numbers(near.busy[near.ceilings.index(key)][listed])
-            for key in labels
-        },
+        "nearest_ceiling": lambda: [ceiling_words(near.ceiling_of(op)) for op in listed.tolist()],
+        "nearest_ratio": lambda: numbers(near.ratios()[listed]),
+        **{BUSY.format(id=key): busy(key) for key in labels},
     }
 
 
-def _parts(analysis: RooflineAnalysis, listed: I64, subject: Subject) -> Values:
-    """The part of the subject's time that owns each op; nothing where it has no parts."""
+def _parts(analysis: RooflineAnalysis, listed: I64, subject: Subject) -> list[Any] | None:
+    """The part of the subject's time that owns each op; `None` where it has no parts."""
     owners = owners_of(analysis, subject, listed)
-    return {"part": owners} if any(owners) else {}
+    return owners if any(owners) else None
 
 
-def _moved(analysis: RooflineAnalysis, listed: I64) -> Values:
+def _moved(analysis: RooflineAnalysis, listed: I64) -> Makers:
     """The bytes of transfers over their links; nothing where there are none."""
     moved = analysis.ops.moved
     if Cost.TRANSFER not in analysis.ops.cost:
         return {}
     return {
-        "link": [link and link.value for link in (moved.link[op] for op in listed.tolist())],
-        "link_bytes": numbers(moved.bytes[listed]),
-        "exposed_us": numbers(moved.exposed_us[listed]),
+        "link": lambda: [
+            link and link.value for link in (moved.link[op] for op in listed.tolist())
+        ],
+        "link_bytes": lambda: numbers(moved.bytes[listed]),
+        "exposed_us": lambda: numbers(moved.exposed_us[listed]),
     }
 
 
-def _not_shown(analysis: RooflineAnalysis, listed: I64) -> Values:
-    """Sentences on cells that are empty; nothing where all that is known is shown."""
+def _not_shown(analysis: RooflineAnalysis, listed: I64) -> list[Any] | None:
+    """Sentences on cells that are empty; `None` where all that is known is shown."""
     ops, each_us = analysis.ops, analysis.ops.measures.avg_time_us
-    if not any(ops.not_shown[op] for op in listed.tolist()):
-        return {}
-    whys = [(ops.not_shown[op], duration(float(each_us[op]))) for op in listed.tolist()]
-    return {"not_shown": [why and WHY_NOT_SHOWN[why].format(time=text) for why, text in whys]}
+
+    def sentence(op: int) -> str | None:
+        why = ops.not_shown[op]
+        return why and WHY_NOT_SHOWN[why].format(time=duration(float(each_us[op])))
+
+    sentences = [sentence(op) for op in listed.tolist()]
+    return sentences if any(sentences) else None
 
 
-def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
+def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any] | None:
     """The ops that wait for asynchronous transfers, and how long these took under other peaks."""
     timeline = analysis.profile.timeline
     if timeline is None or not analysis.transfers.rows:
-        return {}
+        return None
     found = awaited_steps(timeline.transfers, analysis.transfers.rows)
     at = [k for k, op in enumerate(listed.tolist()) if op in found]
     steps = [found[op] for op in listed[at].tolist()]
@@ -128,12 +175,12 @@ def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
         "least_gbs": [numbers(one.least_gbs) for one in steps],
         "took_us": [numbers(one.took_us) for one in steps],
     }
-    return {"awaited": waits} if at else {}
+    return waits if at else None
 
 
 def predictions(
     analysis: RooflineAnalysis, listed: I64, levels: Sequence[MemoryLevel]
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     """The ops without a time by their index, and their rates if each took one second.
 
     The browser works out from these what other peaks allow at best.
@@ -146,27 +193,34 @@ def predictions(
         for name, column in rates.items()
         if name.endswith(("_gflops", "_gops", "_gibs")) and name != "attainable_gflops"
     }
-    return {"predictions": {"op": at, "columns": columns}} if at else {}
+    return {"op": at, "columns": columns} if at else None
 
 
-def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[str]) -> Values:
+def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[str]) -> Makers:
     """The identity of an op: names, kind, place in the program."""
     ops, names = analysis.ops, analysis.profile.program_names
     number = {name: k for k, name in enumerate(categories)}
     real = [op if op < len(analysis.profile.ops) else None for op in rows]  # None: IDLE
-    programs = [None if op is None or not has_program(analysis, op) else op for op in real]
+
+    def program(op: int | None) -> str | None:
+        if op is None or not has_program(analysis, op):
+            return None
+        return str(int(ops.program_id[op]))
+
     return {
-        "name": [ops.name[op] for op in rows],
-        "category": [number[ops.category[op]] for op in rows],
-        "cost": [ops.cost[op].value for op in rows],
-        **({"timing": [ops.timing[op].value for op in rows]} if is_untimed(analysis) else {}),
-        "above_roof": [ops.above_roof[op] for op in rows],
-        "compute_cause": [ops.compute_cause[op].value for op in rows],
-        "memory_cause": [ops.memory_cause[op].value for op in rows],
-        "program_id": [None if op is None else str(int(ops.program_id[op])) for op in programs],
-        "program": ["" if op is None else names.get(int(ops.program_id[op]), "") for op in real],
-        "source": ["" if op is None else _source(analysis, op) for op in real],
-        "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
+        "name": lambda: [ops.name[op] for op in rows],
+        "category": lambda: [number[ops.category[op]] for op in rows],
+        "cost": lambda: [ops.cost[op].value for op in rows],
+        "timing": lambda: [ops.timing[op].value for op in rows] if is_untimed(analysis) else None,
+        "above_roof": lambda: [ops.above_roof[op] for op in rows],
+        "compute_cause": lambda: [ops.compute_cause[op].value for op in rows],
+        "memory_cause": lambda: [ops.memory_cause[op].value for op in rows],
+        "program_id": lambda: [program(op) for op in real],
+        "program": lambda: [
+            "" if op is None else names.get(int(ops.program_id[op]), "") for op in real
+        ],
+        "source": lambda: ["" if op is None else _source(analysis, op) for op in real],
+        "occurrences": lambda: [None if op is None else int(ops.occurrences[op]) for op in real],
     }
 
 

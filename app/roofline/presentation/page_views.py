@@ -1,6 +1,6 @@
 """Both states of the infeed/outfeed switch: order and shares of ops, program points, verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,11 @@ from roofline.analysis.records import Measures, ProgramPoints, RooflineAnalysis,
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.columns import LEVEL_BANDWIDTH, PLACED, UNIT_RATE
+from roofline.presentation.facts_and_view import (
+    Document,
+    is_column_of_view_in,
+    is_of_view_in,
+)
 from roofline.presentation.page_ops import compute_roofs, shares_of_own_peaks
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.sentences import Segment, Sentence
@@ -20,7 +25,8 @@ from roofline.presentation.verdict import Lines
 _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
 
 
-def view_data(
+def infeed_view(
+    document: Document,
     analysis: RooflineAnalysis,
     view: View,
     lines: Lines,
@@ -28,34 +34,45 @@ def view_data(
     levels: Sequence[MemoryLevel],
     categories: Sequence[str],
 ) -> dict[str, Any]:
-    """One view of the page data; `place` is each op's index in its `ops`, `lines` the verdict's."""
-    shares = category_shares(analysis, view)
+    """One view of the page data, or what `document` has of it.
+
+    `place` is each op's index in its `ops`, `lines` the verdict's.
+    """
     cores = max(analysis.device.core_count, 1)
-    return {
-        "op": [place[op] for op in view.op.tolist()],
-        "columns": {
-            "rank": view.rank.tolist(),
-            "self_share_ratio": numbers(view.self_share_ratio),
-            "cumulative_share_ratio": numbers(view.cumulative_share_ratio),
-            "total_share_ratio": numbers(view.total_share_ratio),
-            "saving_share_ratio": numbers(view.saving_share_ratio),
+    columns: dict[str, Callable[[], list[Any]]] = {
+        "rank": view.rank.tolist,
+        "self_share_ratio": lambda: numbers(view.self_share_ratio),
+        "cumulative_share_ratio": lambda: numbers(view.cumulative_share_ratio),
+        "total_share_ratio": lambda: numbers(view.total_share_ratio),
+        "saving_share_ratio": lambda: numbers(view.saving_share_ratio),
+    }
+    makers: dict[str, Callable[[], Any]] = {
+        "op": lambda: [place[op] for op in view.op.tolist()],
+        "columns": lambda: {
+            id: make() for id, make in columns.items() if is_column_of_view_in(document, id)
         },
-        "total_time_per_core_us": rounded(view.total_time_us / cores),
-        "known_time_ratio": {
+        "total_time_per_core_us": lambda: rounded(view.total_time_us / cores),
+        "known_time_ratio": lambda: {
             "flop": rounded(view.known.flop),
             "bytes": rounded(view.known.bytes),
             "both": rounded(view.known.both),
         },
-        "share_is_least": is_part_unknown(view.known),
-        "beyond": {"ops": view.beyond_ops, "share_ratio": rounded(view.beyond_share_ratio)},
-        "program": _program(analysis, view.program, levels),
-        "verdict": {
+        "share_is_least": lambda: is_part_unknown(view.known),
+        "beyond": lambda: {
+            "ops": view.beyond_ops,
+            "share_ratio": rounded(view.beyond_share_ratio),
+        },
+        "program": lambda: _program(analysis, view.program, levels),
+        "verdict": lambda: {
             "headline": _sent(lines.headline),
             "do_first": _sent(lines.do_first),
             "lead": _sent(lines.lead),
         },
-        "categories": [_category(share, categories) for share in shares],
+        "categories": lambda: [
+            _category(share, categories) for share in category_shares(analysis, view)
+        ],
     }
+    return {key: make() for key, make in makers.items() if is_of_view_in(document, key)}
 
 
 def _sent(sentence: Sentence) -> list[Segment]:
