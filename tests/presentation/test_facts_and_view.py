@@ -14,12 +14,14 @@ from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.library.samples import find_samples
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.charts.choices import Infeed
 from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.json_text import to_json
-from roofline.presentation.page import PageIdentity, facts_data, page_data, view_data
+from roofline.presentation.page import PageIdentity, facts_data, page_data, view_data, view_of_page
 from tests.conftest import SAMPLES
 from tests.shared_profiles import SHARED, needs_shared
 
+INFEEDS: tuple[Infeed, ...] = ("in", "out")
 IDENTITY = PageIdentity(id="p", created_at="2026-01-01T00:00:00Z")
 BY_HAND = [PeakChoice(gbs={level: 33.0}) for level in MemoryLevel]
 EVERY = [*(PeakChoice(part_id=part.id) for part in parts()), *BY_HAND]
@@ -69,9 +71,9 @@ def test_each_document_is_its_keys_of_the_page(name: str) -> None:
     page = page_data(analysis, answer, IDENTITY)
     facts = facts_data(analysis, answer, IDENTITY)
     assert to_json(facts) == to_json(part_of_page(page, Document.FACTS))
-    for infeed in ("in", "out"):
+    for infeed in INFEEDS:
         view = view_data(analysis, answer, IDENTITY, infeed)
-        assert to_json(view) == to_json(part_of_page(page, Document.VIEW, (infeed,)))
+        assert to_json(view) == to_json(view_of_page(page, infeed))
     both = {*facts["ops"]["columns"], *view["ops"]["columns"]}
     assert both == {*page["ops"]["columns"]}
     assert {*facts, *view} == {*page}

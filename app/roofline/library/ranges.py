@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roofline.errors import BadViewError, NoSuchRangeError
 from roofline.model.units import PS_PER_MS, PS_PER_US
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from roofline.exports.answering import Answered
     from roofline.model.device import Device
     from roofline.model.profile import Profile
+    from roofline.presentation.charts.choices import Infeed
     from roofline.presentation.page import PageIdentity
     from roofline.presentation.verdict import Answer
 
@@ -67,13 +68,17 @@ class StoredTimes:
     read: Callable[[], bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class PreparedPart:
-    """A part of a profile, ready to be computed under any peaks: its own are those of `device`."""
+    """A part of a profile, ready to be computed under any peaks: its own are those of `device`.
+
+    `facts` are there once a view was asked for; two threads that make them make the same.
+    """
 
     prepared: "Prepared"
     device: "Device"
     array_bytes: int
+    facts: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,7 @@ class RangeResults:
 
     words: str
     identity: "PageIdentity"
+    part: PreparedPart
     analysis: "RooflineAnalysis"
     answered: "Answered"
 
@@ -102,17 +108,23 @@ class RangeResults:
     def facts(self) -> bytes:
         """The page data that every device has in common."""
         from roofline.presentation.json_text import to_json
-        from roofline.presentation.page import facts_data
 
-        return to_json(facts_data(self.analysis, self.answer, self.identity))
+        return to_json(self._facts())
 
-    def view(self, *, infeed: str) -> bytes:
+    def view(self, *, infeed: "Infeed") -> bytes:
         """The page data that follow from the peaks, with the advice under them."""
         from roofline.presentation.json_text import to_json
         from roofline.presentation.page import view_data
 
-        view = view_data(self.analysis, self.answer, self.identity, infeed)
+        view = view_data(self.analysis, self.answer, self.identity, infeed, self._facts())
         return to_json({**view, "advice": self.answered.advice})
+
+    def _facts(self) -> dict[str, Any]:
+        from roofline.presentation.page import facts_data
+
+        facts = self.part.facts or facts_data(self.analysis, self.answer, self.identity)
+        self.part.facts = facts
+        return facts
 
     def budget(self) -> bytes:
         """How the time divides, as JSON."""
@@ -202,6 +214,7 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     return RangeResults(
         words=_words(prepared.profile, device, answer.answer.subject if part.of else None),
         identity=identity,
+        part=found,
         analysis=analysis,
         answered=answer,
     )

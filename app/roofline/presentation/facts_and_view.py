@@ -107,3 +107,19 @@ def _of_view(view: Json, document: Document) -> Json:
     found = {key: value for key, value in view.items() if is_of_view_in(document, key)}
     columns = found["columns"].items()
     return {**found, "columns": {k: v for k, v in columns if is_column_of_view_in(document, k)}}
+
+
+def joined(facts: Json, view: Json, infeed: str) -> Json:
+    """The page data of both documents, with one state of infeed and outfeed; as the browser does.
+
+    Keys and columns are those of the facts, then those of the view.
+    """
+    of_facts, of_view = facts["views"][infeed], view["views"][infeed]
+    columns = {**of_facts["columns"], **of_view["columns"]}
+    ops = {**facts["ops"]["columns"], **view["ops"]["columns"]}
+    return {
+        **facts,
+        **view,
+        "ops": {**facts["ops"], **view["ops"], "columns": ops},
+        "views": {infeed: {**of_facts, **of_view, "columns": columns}},
+    }

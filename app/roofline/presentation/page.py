@@ -10,8 +10,10 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
+from roofline.presentation.charts import figures_of
+from roofline.presentation.charts.choices import ChartChoice, Infeed
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
-from roofline.presentation.facts_and_view import Document, is_in
+from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_ops import categories_of, page_ops
 from roofline.presentation.page_transfers import transfers
@@ -56,7 +58,8 @@ def build_page(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentit
 
 def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
     """The page data as plain objects; `answer` is what its sentences and its subject are of."""
-    return _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS)
+    page = _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS)
+    return {**page, "figures": figures_of(page)}
 
 
 def facts_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
@@ -65,10 +68,30 @@ def facts_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentit
 
 
 def view_data(
-    analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity, infeed: str
+    analysis: RooflineAnalysis,
+    answer: Answer,
+    identity: PageIdentity,
+    infeed: Infeed,
+    facts: Json | None = None,
 ) -> Json:
-    """The part that peaks change, with ("in") or without ("out") infeed and outfeed."""
-    return _document(Document.VIEW, analysis, answer, identity, (infeed,))
+    """The part that peaks change, with ("in") or without ("out") infeed and outfeed.
+
+    Its figures are drawn of the `facts` as well.
+    """
+    facts = facts or facts_data(analysis, answer, identity)
+    view = _document(Document.VIEW, analysis, answer, identity, (infeed,))
+    page = joined(facts, view, infeed)
+    return {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+
+
+def view_of_page(page: Json, infeed: Infeed) -> Json:
+    """The same of page data that were made before; their figures are those with infeed."""
+    view = part_of_page(page, Document.VIEW, (infeed,))
+    return (
+        view
+        if infeed == "in"
+        else {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+    )
 
 
 def _document(

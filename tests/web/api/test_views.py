@@ -8,6 +8,7 @@ import pytest
 from roofline.devices.choice import read_choice
 from roofline.exports.answering import answered
 from roofline.pipeline import analyse_files
+from roofline.presentation.facts_and_view import joined
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, page_data
 from tests.conftest import SAMPLES
@@ -23,21 +24,17 @@ def base(client: Client) -> str:
     return f"/api/v1/profiles/{uploaded['id']}"
 
 
-def joined(facts: dict[str, Any], view: dict[str, Any], infeed: str) -> dict[str, Any]:
-    """The page data that a browser makes of both documents; key order is not kept."""
-    page = {**facts, **{key: value for key, value in view.items() if key != "advice"}}
-    ops = {**facts["ops"]["columns"], **view["ops"]["columns"]}
-    page["ops"] = {**facts["ops"], "columns": ops}
-    measured, under_peaks = facts["views"][infeed], view["views"][infeed]
-    columns = {**measured["columns"], **under_peaks["columns"]}
-    page["views"] = {infeed: {**measured, **under_peaks, "columns": columns}}
-    return page
+def both(facts: dict[str, Any], view: dict[str, Any], infeed: str) -> dict[str, Any]:
+    """The page data of two answers, without what only one of the documents has."""
+    page = joined(facts, view, infeed)
+    return {key: value for key, value in page.items() if key not in ("advice", "figures")}
 
 
 def of_page(page: dict[str, Any], infeed: str) -> dict[str, Any]:
     ops = {
         key: value for key, value in page["ops"].items() if key not in ("awaited", "predictions")
     }
+    page = {key: value for key, value in page.items() if key != "figures"}
     return {**page, "ops": ops, "views": {infeed: page["views"][infeed]}}
 
 
@@ -45,8 +42,10 @@ def of_page(page: dict[str, Any], infeed: str) -> dict[str, Any]:
 def test_facts_and_view_are_the_page_and_the_advice(client: Client, base: str, infeed: str) -> None:
     facts = client.get(f"{base}/facts").json()
     view = client.get(f"{base}/view", params={"infeed": infeed}).json()
-    assert joined(facts, view, infeed) == of_page(client.get(f"{base}/page").json(), infeed)
+    assert both(facts, view, infeed) == of_page(client.get(f"{base}/page").json(), infeed)
     assert view["advice"] == client.get(f"{base}/advice").json()
+    page = client.get(f"{base}/page").json()
+    assert (view["figures"] == page["figures"]) is (infeed == "in")
 
 
 def test_the_view_under_own_peaks_is_the_stored_result_to_the_byte(
@@ -71,7 +70,7 @@ def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: s
         file_sizes={SAMPLE.name: SAMPLE.stat().st_size},
     )
     expected = json.loads(to_json(page_data(analysis, found.answer, identity)))
-    assert joined(facts, view, "in") == of_page(expected, "in")
+    assert both(facts, view, "in") == of_page(expected, "in")
     assert view["advice"] == json.loads(to_json(found.advice))
     assert client.get(f"{base}/advice", params=OTHER).json() == view["advice"]
 

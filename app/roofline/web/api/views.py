@@ -14,6 +14,7 @@ from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.json_text import to_json
+from roofline.presentation.page import view_of_page
 from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.ranges import Range, check_names, etag_of, results_for, times_for
 from roofline.web.api.responses import NO_SUCH_VIEW
@@ -55,14 +56,14 @@ def _facts(parts: ServerParts, reader: ProfileReader, profile_id: str, part: Par
 
 
 def view_for(
-    parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part, infeed: str
+    parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part, infeed: Infeed
 ) -> bytes:
     """The view of a part as JSON; that of the whole by its own peaks is stored."""
     if part != Part():
         return results_for(parts, reader, profile_id, part).view(infeed=infeed)
     page = orjson.loads(reader.result(profile_id, PAGE).plain())
     advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
-    return to_json({**part_of_page(page, Document.VIEW, (infeed,)), "advice": advice})
+    return to_json({**view_of_page(page, infeed), "advice": advice})
 
 
 async def _sent(

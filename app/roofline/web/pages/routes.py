@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from roofline.library.lists import ProfileLists
 from roofline.library.ranges import Part
+from roofline.library.reader import ProfileLists
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
