@@ -25,7 +25,7 @@ from roofline.library.ranges import (
 )
 from roofline.library.reader import ProfileReader
 from roofline.library.results_version import results_version
-from roofline.web.parts import ServerParts
+from roofline.web.parts import Reader, ServerParts
 
 _HOST_LENGTH = 1000
 _OF_LENGTH = 200
@@ -99,7 +99,19 @@ def _measured(
     )
 
 
-def _choice(request: Request, device: _Device = None, peak: _Peaks = None) -> PeakChoice:
+def _choice(
+    request: Request, reader: Reader, device: _Device = None, peak: _Peaks = None
+) -> PeakChoice:
+    try:
+        return _read_choice(request, device, peak)
+    except BadViewError:
+        # A profile that is not there comes first.
+        if "profile_id" in request.path_params:
+            reader.state(request.path_params["profile_id"])
+        raise
+
+
+def _read_choice(request: Request, device: str | None, peak: list[str] | None) -> PeakChoice:
     device = device or request.query_params.get("dev", "")[:_MOST_TEXT] or None
     texts = [text[:_MOST_TEXT] for text in peak or ()]
     for key, amount in request.query_params.multi_items():
@@ -114,7 +126,7 @@ def _choice_of_page(request: Request, device: _Device = None, peak: _Peaks = Non
     The page's script says so.
     """
     try:
-        return _choice(request, device, peak)
+        return _read_choice(request, device, peak)
     except BadViewError:
         return PeakChoice()
 
