@@ -16,15 +16,12 @@ DOCUMENT = ROOT / "docs" / "page-data.md"
 
 
 def table_of(columns: Sequence[Column[R]]) -> str:
-    """The columns as a table in Markdown."""
-    lines = ["| id | label | unit | page | JSON | CSV | what |", "|---|---|---|---|---|---|---|"]
+    """The columns of a menu as a table in Markdown."""
+    lines = ["| id | label | unit | shown at first | what |", "|---|---|---|---|---|"]
     lines += [
-        _per(
-            f"| `{column.id}` | {column.label} | {column.unit} | {_page(column)} | "
-            f"{_yes(on=column.shown.json)} | {_yes(on=column.shown.csv)} | {column.help} |",
-            column,
-        )
+        _per(" | ".join([f"| `{column.id}`", column.label, *_what(column)]), column)
         for column in columns
+        if column.label
     ]
     return "\n".join(lines)
 
@@ -35,15 +32,10 @@ def _per(row: str, column: Column[R]) -> str:
     return row.replace("{id}", f"{{{key}}}").replace("{label}", f"{{{key}}}")
 
 
-def _page(column: Column[R]) -> str:
+def _what(column: Column[R]) -> tuple[str, ...]:
     page = column.shown.page
-    if isinstance(page, Page):
-        return "" if page is Page.NO else page.value
-    return "it depends"
-
-
-def _yes(*, on: bool) -> str:
-    return "yes" if on else ""
+    first = "yes" if page is Page.FIRST else "some" if callable(page) else ""
+    return column.unit, first, f"{column.help} |"
 
 
 def written(text: str) -> str:

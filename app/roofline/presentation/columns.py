@@ -6,7 +6,7 @@ and tooltips of the page, JSON fields, CSV, frames of notebooks, and the tables 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 from typing import Any, Generic, TypeVar
@@ -70,6 +70,11 @@ class Rows:
     key: str = ""
     label: str = ""
 
+    def named(self, name: str, *, of_view: bool) -> NDArray[Any]:
+        """The column of the measures with this name; rows of ops have those of a view, too."""
+        column: NDArray[Any] = getattr(self.measures, name)
+        return column[self.at]
+
     def keys(self, per: Per) -> Mapping[str, str]:
         """Every key of one kind with its label on this device."""
         table = self.analysis.profile.ops
@@ -113,11 +118,15 @@ class Text(Generic[R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown(Generic[R]):
-    """Where a column is shown. `export` is its place in JSON and CSV, the same in all releases."""
+    """Where a column is shown: on the page of profiles with `only_if`.
+
+    `export` is its place in JSON and CSV, the same in all releases; `None`: it is in neither.
+    """
 
     page: Page | Callable[[R], Page] = Page.MENU
+    only_if: Callable[[R], bool] | None = None
     text: Text[R] | None = None
-    export: int = BEHIND
+    export: int | None = BEHIND
     json: bool = True
     csv: bool = True
 
@@ -126,13 +135,14 @@ class Shown(Generic[R]):
 class Column(Generic[R]):
     """One column. `unit` is the raw unit of its values, `sub` the shown one.
 
-    `{per}` in `sub` is "per TensorCore", "per GPU" …. `on_page` gives what the page reads instead
-    of `value`: indices, and texts in the page's form. A column `of_view` differs between the states
-    of the infeed switch. The page rounds numbers to six digits, exports have them all.
+    Without a `value` it is the measure of its id. `{per}` in `sub` is "per TensorCore", "per GPU"
+    …. `on_page` gives what the page reads instead of `value`: indices, and texts in the page's
+    form. A column `of_view` differs between the states of the infeed switch. The page rounds
+    numbers to six digits, exports have them all.
     """
 
     id: str
-    value: Value[R]
+    value: Value[R] | None = None
     unit: str = "text"
     label: str = ""
     sub: str = ""
@@ -142,40 +152,51 @@ class Column(Generic[R]):
     of_view: bool = False
     shown: Shown[R] = field(default_factory=Shown)
 
+    def read(self, rows: R) -> Cells:
+        """The values, by default those of the measures, or of the view, under the column's id."""
+        return self.value(rows) if self.value else rows.named(self.id, of_view=self.of_view)
+
     def page(self, rows: R) -> Page:
         """Where the page has it, for a profile with these rows."""
-        page = self.shown.page
+        page, only_if = self.shown.page, self.shown.only_if
+        if only_if is not None and not only_if(rows):
+            return Page.NO
         return page(rows) if callable(page) else page
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuEntry:
-    """A column as the page reads it: `default` is shown at first."""
-
-    id: str
-    label: str
-    unit: str
-    sub: str
-    default: bool
-    help: str
+def hidden(
+    id: str,
+    value: Value[R],
+    *,
+    on_page: Value[R] | None = None,
+    unit: str = "text",
+    per: Per | None = None,
+    page: Page = Page.NO,
+    only_if: Callable[[R], bool] | None = None,
+    export: int | None = None,
+    json: bool = True,
+    csv: bool = True,
+    text: Text[R] | None = None,
+) -> Column[R]:
+    """A column that is not in the menu, so it has no words; without `export` it is in no export."""
+    shown = Shown(page=page, only_if=only_if, text=text, export=export, json=json, csv=csv)
+    return Column(id=id, value=value, on_page=on_page, unit=unit, per=per, shown=shown)
 
 
 def page_menu(columns: Sequence[Column[R]], rows: R) -> list[dict[str, Any]]:
     """The columns of the page's menu, in their order."""
     per_core = f"per {rows.analysis.device.core_word}"
     return [
-        asdict(
-            MenuEntry(
-                id=_filled(column.id, of),
-                label=_filled(column.label, of),
-                unit=column.unit,
-                sub=column.sub.replace("{per}", per_core),
-                default=page is Page.FIRST,
-                help=_filled(column.help, of),
-            )
-        )
+        {
+            "id": _filled(column.id, of),
+            "label": _filled(column.label, of),
+            "unit": column.unit,
+            "sub": column.sub.replace("{per}", per_core),
+            "default": column.page(of) is Page.FIRST,
+            "help": _filled(column.help, of),
+        }
         for column, of in _per_key(columns, rows)
-        if (page := column.page(of)) in {Page.FIRST, Page.MENU}
+        if column.page(of) in {Page.FIRST, Page.MENU}
     ]
 
 
@@ -184,7 +205,7 @@ def page_values(columns: Sequence[Column[R]], rows: R) -> Values:
     values: Values = {}
     for column, of in _per_key(columns, rows):
         if column.page(of) is not Page.NO:
-            cells = (column.on_page or column.value)(of)
+            cells = (column.on_page or column.read)(of)
             if any(isinstance(value, float) for value in cells):
                 cells = numbers(np.array(cells, np.float64))  # of None: NaN
             values[_filled(column.id, of)] = _listed(cells)
@@ -192,14 +213,15 @@ def page_values(columns: Sequence[Column[R]], rows: R) -> Values:
 
 
 def in_order(columns: Iterable[Column[R]]) -> tuple[Column[R], ...]:
-    """Columns in the order of exports."""
-    return tuple(sorted(columns, key=lambda column: column.shown.export))
+    """The columns that are exported, in the order of exports."""
+    places = [(column.shown.export, column) for column in columns if column.shown.export]
+    return tuple(column for _, column in sorted(places, key=lambda pair: pair[0]))
 
 
 def exported(columns: Sequence[Column[R]], rows: R) -> Values:
     """The columns at full precision, by id; `None` is not known."""
     return {
-        _filled(column.id, of): _listed(column.value(of)) for column, of in _per_key(columns, rows)
+        _filled(column.id, of): _listed(column.read(of)) for column, of in _per_key(columns, rows)
     }
 
 
@@ -217,7 +239,7 @@ def _texts(text: Text[R], column: Column[R], rows: R) -> list[str]:
         (cut(value, text.width) if text.width else value)
         if isinstance(value, str)
         else spaced(cell(value, column.unit))
-        for value in (text.value or column.value)(rows)
+        for value in (text.value or column.read)(rows)
     ]
 
 

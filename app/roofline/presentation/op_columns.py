@@ -4,7 +4,8 @@ A new column is an entry here. Columns that are not in the menu stand at the end
 place in JSON and CSV, which never changes; a column without one goes behind the others.
 """
 
-from roofline.analysis.subjects.budget import owners_of
+from functools import partial
+
 from roofline.presentation import op_values as of
 from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.columns import (
@@ -20,18 +21,18 @@ from roofline.presentation.columns import (
     Rows,
     Shown,
     Text,
+    hidden,
 )
 from roofline.presentation.op_shapes import element_types, shape_lists
-from roofline.presentation.op_values import OpRows, measure, per_level, per_unit
+from roofline.presentation.op_values import OpRows, per_level, per_unit
 
-_DATA: Shown[Rows] = Shown(page=Page.DATA, csv=False, json=False)
+_data = partial(hidden, page=Page.DATA)
 
 # Columns of program points, too.
 FLOP_RATE_OF_PEAK: Column[Rows] = Column(
     id="compute_efficiency_ratio",
     label="FLOP rate / peak",
     unit="ratio",
-    value=measure("compute_efficiency_ratio"),
     help="FLOP rate ÷ peak FLOP rate.",
     shown=Shown(page=Page.FIRST, export=38),
 )
@@ -69,7 +70,6 @@ MEMORY_USE: Column[Rows] = Column(
     label="Max memory use",
     unit="ratio",
     sub="of peak",
-    value=measure("memory_utilisation_ratio"),
     help="The highest bandwidth ÷ peak among the memories with a known peak.",
     shown=Shown(page=Page.FIRST, export=39),
 )
@@ -77,41 +77,29 @@ INTENSITY_ALL: Column[Rows] = Column(
     id="operational_intensity",
     label="Intensity, all",
     unit="flop_per_byte",
-    value=measure("operational_intensity"),
     help="FLOPs ÷ all bytes accessed.",
     shown=Shown(export=32),
-)
-OWN_LEVELS: Column[Rows] = Column(
-    id=LEVEL_USE,
-    unit="ratio",
-    per=Per.OWN_LEVEL,
-    value=per_level("utilisation_ratio"),
-    help="Share of the peak of {label} that the profiler measured per launch.",
-    shown=_DATA,
-)
-OWN_UNITS: Column[Rows] = Column(
-    id=UNIT_USE,
-    unit="ratio",
-    per=Per.OWN_UNIT,
-    value=per_unit("unit_utilisation_ratio"),
-    help="Share of the peak of {label} that the profiler measured per launch.",
-    shown=_DATA,
 )
 INTEGER_RATE: Column[Rows] = Column(
     id="integer_rate_gops",
     label="Integer rate",
     unit="gops",
     sub="{per}",
-    value=measure("integer_rate_gops"),
     help="Integer operations outside the matrix unit ÷ total time. They are not FLOPs.",
-    shown=Shown(page=of.page_of_integers, export=28),
+    shown=Shown(only_if=of.has_integers, export=28),
+)
+
+# Shares of peaks that a profiler measured per launch: not rate ÷ the device's peak.
+OWN_LEVELS = hidden(LEVEL_USE, of.per_level("utilisation_ratio"), page=Page.DATA, per=Per.OWN_LEVEL)
+OWN_UNITS = hidden(
+    UNIT_USE, of.per_unit("unit_utilisation_ratio"), page=Page.DATA, per=Per.OWN_UNIT
 )
 
 OP_COLUMNS: tuple[Column[OpRows], ...] = (
     Column(
         id="name",
         label="Operation",
-        value=lambda rows: rows.each(lambda op: rows.ops.name[op]),
+        value=of.each_op("name"),
         help="Name of the op in the compiled program.",
         shown=Shown(page=Page.FIRST, export=2, text=Text(2, "Operation", of.short_names)),
     ),
@@ -119,7 +107,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="category",
         label="Category",
         unit="category",
-        value=lambda rows: rows.each(lambda op: rows.ops.category[op]),
+        value=of.each_op("category"),
         on_page=lambda rows: rows.each(lambda op: rows.categories[rows.ops.category[op]]),
         help="Kind of op, as the compiler calls it.",
         shown=Shown(page=Page.FIRST, export=7, text=Text(3, "Category", width=20)),
@@ -129,7 +117,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Share of time",
         unit="ratio",
         sub="self, of program",
-        value=lambda rows: rows.view.self_share_ratio,
         of_view=True,
         help="Self time ÷ the program's time, idle included.",
         shown=Shown(page=Page.FIRST, export=61),
@@ -160,7 +147,8 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         on_page=lambda rows: rows.each(lambda op: ceiling_words(rows.near.ceiling_of(op))),
         help="The unit with the largest share of the op's time, counted busy or by its work.",
         shown=Shown(
-            page=of.page_of_ceilings,
+            page=Page.FIRST,
+            only_if=of.has_ceilings,
             export=92,
             json=False,
             text=Text(9, "nearest", of.nearest_or_class, width=10),
@@ -173,7 +161,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         sub="nearest ceiling",
         value=lambda rows: rows.near.ratios()[rows.at],
         help="Share of the op's time in which its nearest ceiling was used at its greatest rate.",
-        shown=Shown(page=of.page_of_ceilings, export=93, json=False),
+        shown=Shown(page=Page.FIRST, only_if=of.has_ceilings, export=93, json=False),
     ),
     Column(
         id="busy_{id}_ratio",
@@ -190,7 +178,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Share of roof",
         unit="ratio",
         sub="efficiency",
-        value=measure("roofline_efficiency_ratio"),
         help="Utilisation of the most utilised resource. An op above 100 % says what its likely "
         "cause is, on its card and in the column Above roof.",
         shown=Shown(page=Page.FIRST, export=37, text=Text(7, "of roof", of.of_roof)),
@@ -209,7 +196,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Intensity",
         unit="flop_per_byte",
         sub="at the bound",
-        value=measure("bottleneck_intensity"),
         help="FLOPs ÷ bytes of the resource that binds; the x value of the chart.",
         shown=Shown(page=Page.FIRST, export=34),
     ),
@@ -218,7 +204,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="FLOP rate",
         unit="gflops",
         sub="{per}",
-        value=measure("flop_rate_gflops"),
         help="FLOPs ÷ total time, as the compiler counts FLOPs (XProf: Normalized FLOP Rate).",
         shown=Shown(page=Page.FIRST, export=26, text=Text(6, "FLOP/s")),
     ),
@@ -227,7 +212,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Model FLOP rate",
         unit="gflops",
         sub="{per}",
-        value=measure("model_flop_rate_gflops"),
         help="FLOPs of the model, before the compiler rewrote it, ÷ total time.",
         shown=Shown(export=27),
     ),
@@ -239,7 +223,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         value=of.compute_units,
         on_page=of.compute_roofs,
         help="The compute unit whose peak is used most; FLOP rate / peak is against it.",
-        shown=Shown(page=of.page_of_roofs, export=40),
+        shown=Shown(page=of.page_of_roofs, only_if=of.has_units, export=40),
     ),
     UNIT_RATES,
     INTEGER_RATE,
@@ -251,7 +235,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="All memories",
         unit="gibs",
         sub="{per}",
-        value=measure("memory_bandwidth_gibs"),
         help="All bytes accessed ÷ total time.",
         shown=Shown(export=30),
     ),
@@ -269,7 +252,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Total time",
         unit="time_us",
         sub="all cores",
-        value=measure("total_time_us"),
         help="Time of all occurrences on all cores, ops inside it included.",
         shown=Shown(export=20),
     ),
@@ -278,7 +260,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Total time",
         unit="time_us",
         sub="{per}",
-        value=measure("total_time_per_core_us"),
         help="Total time ÷ number of cores.",
         shown=Shown(export=24),
     ),
@@ -286,7 +267,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="avg_time_us",
         label="Time each",
         unit="time_us",
-        value=measure("avg_time_us"),
         help="Total time ÷ occurrences.",
         shown=Shown(export=21),
     ),
@@ -295,7 +275,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Self time",
         unit="time_us",
         sub="all cores",
-        value=measure("self_time_us"),
         help="Time without the ops inside it.",
         shown=Shown(export=22),
     ),
@@ -303,7 +282,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="avg_self_time_us",
         label="Self time each",
         unit="time_us",
-        value=measure("avg_self_time_us"),
         help="Self time ÷ occurrences.",
         shown=Shown(export=23),
     ),
@@ -312,7 +290,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Total share",
         unit="ratio",
         sub="of program",
-        value=lambda rows: rows.view.total_share_ratio,
         of_view=True,
         help="Total time ÷ the program's time.",
         shown=Shown(export=63),
@@ -322,7 +299,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Cumulative",
         unit="ratio",
         sub="of program",
-        value=lambda rows: rows.view.cumulative_share_ratio,
         of_view=True,
         help="Share of time of this op and all longer ones.",
         shown=Shown(export=62),
@@ -332,7 +308,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Saves at roof",
         unit="ratio",
         sub="of program",
-        value=lambda rows: rows.view.saving_share_ratio,
         of_view=True,
         help="What reaching the roof would save ÷ the program's time.",
         shown=Shown(export=64),
@@ -381,7 +356,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Stalled by DMA",
         unit="ratio",
         sub="of total time",
-        value=measure("dma_stall_ratio"),
         help="Time the op waited for a transfer ÷ its total time.",
         shown=Shown(export=25),
     ),
@@ -390,7 +364,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Attainable",
         unit="gflops",
         sub="{per}",
-        value=measure("attainable_gflops"),
         help="FLOP rate ÷ share of roof: the rate at the op's roof.",
         shown=Shown(export=36),
     ),
@@ -400,7 +373,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         unit="source",
         value=lambda rows: rows.real(lambda op: of.source_place(rows, op), idle=""),
         help="Line of the program that made the op.",
-        shown=Shown(page=Page.FIRST, csv=False, json=False),
+        shown=Shown(page=Page.FIRST, export=None),
     ),
     Column(
         id="program",
@@ -415,7 +388,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="cost",
         label="Cost",
         unit="cost",
-        value=lambda rows: rows.each(lambda op: rows.ops.cost[op].value),
+        value=of.each_op("cost"),
         help="What is known of the op's work.",
         shown=Shown(export=10),
     ),
@@ -424,7 +397,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         label="Above roof",
         unit="cause",
         sub="likely cause",
-        value=lambda rows: rows.each(lambda op: rows.ops.above_roof[op]),
+        value=of.each_op("above_roof"),
         help="Why an op seems to run above its roof: no op can be faster than the hardware.",
         shown=Shown(export=12),
     ),
@@ -432,219 +405,140 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="rank",
         label="Rank",
         unit="count",
-        value=lambda rows: rows.view.rank,
         of_view=True,
         help="Place by self time.",
         shown=Shown(export=1, text=Text(1, "#", of.numbered)),
     ),
-    # ----------------------------------------------------- values that parts of the page read
-    Column(
-        id="program_id",
-        value=lambda rows: rows.real(lambda op: str(int(rows.ops.program_id[op]))),
+    # Not in the menu, but read by parts of the page.
+    _data(
+        "program_id",
+        lambda rows: rows.real(lambda op: str(int(rows.ops.program_id[op]))),
         on_page=of.program_ids,
-        help="Number of the compiled program.",
-        shown=Shown(page=Page.DATA, export=8),
+        export=8,
     ),
-    Column(
-        id="timing",
-        value=lambda rows: rows.each(lambda op: rows.ops.timing[op].value),
-        help="How the rates were obtained: measured, stated as rates, or predicted.",
-        shown=Shown(page=of.page_of_timing, export=11),
+    _data("timing", of.each_op("timing"), only_if=of.is_untimed, export=11),
+    _data("compute_cause", of.each_op("compute_cause")),
+    _data("memory_cause", of.each_op("memory_cause")),
+    _data(
+        "is_start",
+        lambda rows: rows.ops.is_start[rows.at].astype(int),
+        only_if=lambda rows: bool(rows.ops.is_start.any()),
     ),
-    Column(
-        id="compute_cause",
-        value=lambda rows: rows.each(lambda op: rows.ops.compute_cause[op].value),
-        help="The likely cause above a compute roof, whatever the peaks.",
-        shown=_DATA,
+    _data(
+        "link", lambda rows: rows.each(lambda op: rows.ops.moved.link[op]), only_if=of.has_transfers
     ),
-    Column(
-        id="memory_cause",
-        value=lambda rows: rows.each(lambda op: rows.ops.memory_cause[op].value),
-        help="The likely cause above a memory roof, whatever the peaks.",
-        shown=_DATA,
+    _data("link_bytes", lambda rows: rows.ops.moved.bytes[rows.at], only_if=of.has_transfers),
+    _data("exposed_us", lambda rows: rows.ops.moved.exposed_us[rows.at], only_if=of.has_transfers),
+    _data("not_shown", of.why_not_shown, only_if=lambda rows: any(of.why_not_shown(rows))),
+    _data(
+        "part",
+        lambda rows: rows.real(lambda op: rows.subject.ops.part[op].value or None),
+        on_page=of.owners,
+        only_if=lambda rows: any(of.owners(rows)),
+        export=6,
     ),
-    Column(
-        id="is_start",
-        value=lambda rows: rows.ops.is_start[rows.at].astype(int),
-        help="1 for the start of an asynchronous transfer.",
-        shown=Shown(page=of.page_of_starts, csv=False, json=False),
-    ),
-    Column(
-        id="link",
-        value=lambda rows: rows.each(lambda op: rows.ops.moved.link[op]),
-        help="The link of a transfer.",
-        shown=Shown(page=of.page_of_transfers, csv=False, json=False),
-    ),
-    Column(
-        id="link_bytes",
-        unit="bytes",
-        value=lambda rows: rows.ops.moved.bytes[rows.at],
-        help="Bytes of a transfer on the wire, at the op that waits.",
-        shown=Shown(page=of.page_of_transfers, csv=False, json=False),
-    ),
-    Column(
-        id="exposed_us",
-        unit="time_us",
-        value=lambda rows: rows.ops.moved.exposed_us[rows.at],
-        help="Time of a transfer in which a core did nothing else, over all cores.",
-        shown=Shown(page=of.page_of_transfers, csv=False, json=False),
-    ),
-    Column(
-        id="not_shown",
-        value=of.why_not_shown,
-        help="Why cells are empty that could have a rate, an intensity or a share.",
-        shown=Shown(page=of.page_of_reasons, csv=False, json=False),
-    ),
-    Column(
-        id="part",
-        value=lambda rows: rows.real(lambda op: rows.subject.ops.part[op].value or None),
-        on_page=lambda rows: owners_of(rows.analysis, rows.subject, rows.at),
-        help="The part of the subject's time that owns the op.",
-        shown=Shown(page=of.page_of_parts, export=6),
-    ),
-    Column(
-        id="at_ridge",
-        value=lambda rows: rows.ops.clocks.at_ridge[rows.at],
+    _data(
+        "at_ridge",
+        lambda rows: rows.ops.clocks.at_ridge[rows.at],
         on_page=lambda rows: rows.ops.clocks.at_ridge[rows.at].astype(int),
-        help="Compute takes 0.8 to 1.25 of the time that memory takes.",
-        shown=Shown(page=Page.DATA, export=56),
+        export=56,
     ),
     OWN_LEVELS,
     OWN_UNITS,
-    # --------------------------------------------------------- exports and terminals alone
-    Column(
-        id="width_us",
+    # In exports and tables of terminals alone.
+    hidden(
+        "width_us",
         unit="time_us",
         value=lambda rows: rows.real(lambda op: float(rows.subject.ops.width_us[op])),
-        help="Time in the subject, per unit and core.",
-        shown=Shown(page=Page.NO, export=3, text=Text(4, "time", of.subject_time)),
+        text=Text(4, "time", of.subject_time),
+        export=3,
     ),
-    Column(
-        id="needed_us",
-        unit="time_us",
-        value=lambda rows: rows.real(lambda op: float(rows.subject.ops.needed_us[op])),
-        help="The part of the time in the subject that the work needs.",
-        shown=Shown(page=Page.NO, export=4),
+    hidden(
+        "needed_us",
+        lambda rows: rows.real(lambda op: float(rows.subject.ops.needed_us[op])),
+        export=4,
     ),
-    Column(
-        id="gain_us",
+    hidden(
+        "gain_us",
         unit="time_us",
         value=of.subject_gain,
-        help="The part of the time in the subject that can be gained.",
-        shown=Shown(page=Page.NO, export=5, text=Text(8, "to gain", of.subject_gain_known)),
+        text=Text(8, "to gain", of.subject_gain_known),
+        export=5,
     ),
-    Column(
-        id="subject_share_ratio",
-        unit="ratio",
-        value=of.subject_share,
-        help="Time in the subject ÷ the time of the subject.",
-        shown=Shown(page=Page.NO, csv=False, json=False, text=Text(5, "of time")),
+    hidden("share_ratio", of.subject_share, unit="ratio", text=Text(5, "of time")),
+    hidden("source_file", lambda rows: rows.real(lambda op: rows.table.source_file[op]), export=70),
+    hidden("source_line", lambda rows: rows.real(lambda op: of.source_line(rows, op)), export=71),
+    hidden(
+        "path", lambda rows: rows.real(lambda op: rows.table.framework_path[op] or None), export=72
     ),
-    Column(
-        id="source_file",
-        value=lambda rows: rows.real(lambda op: rows.table.source_file[op]),
-        help="File of the program that made the op.",
-        shown=Shown(page=Page.NO, export=70),
+    # The CSV has as texts and columns what the JSON has as lists and objects.
+    hidden(
+        "operands",
+        lambda rows: rows.real(lambda op: rows.table.operands[op] or None),
+        export=81,
+        json=False,
     ),
-    Column(
-        id="source_line",
-        unit="count",
-        value=lambda rows: rows.real(lambda op: of.source_line(rows, op)),
-        help="Line in that file.",
-        shown=Shown(page=Page.NO, export=71),
+    hidden(
+        "results",
+        lambda rows: rows.real(lambda op: rows.table.results[op] or None),
+        export=82,
+        json=False,
     ),
-    Column(
-        id="path",
-        value=lambda rows: rows.real(lambda op: rows.table.framework_path[op] or None),
-        help="Place of the op in the model.",
-        shown=Shown(page=Page.NO, export=72),
+    hidden(
+        "dtypes",
+        lambda rows: rows.real(lambda op: "; ".join(element_types(rows.table, op))),
+        export=83,
+        json=False,
     ),
-    Column(
-        id="operands",
-        value=lambda rows: rows.real(lambda op: rows.table.operands[op] or None),
-        help="Types and shapes of the operands, as one text.",
-        shown=Shown(page=Page.NO, export=81, json=False),
+    hidden(
+        "bound_peak_gflops",
+        lambda rows: [peak[0] for peak in of.bound_peaks(rows)],
+        export=85,
+        json=False,
     ),
-    Column(
-        id="results",
-        value=lambda rows: rows.real(lambda op: rows.table.results[op] or None),
-        help="Types and shapes of the results, as one text.",
-        shown=Shown(page=Page.NO, export=82, json=False),
+    hidden(
+        "bound_peak_gbs",
+        lambda rows: [peak[1] for peak in of.bound_peaks(rows)],
+        export=86,
+        json=False,
     ),
-    Column(
-        id="dtypes",
-        value=lambda rows: rows.real(lambda op: "; ".join(element_types(rows.table, op))),
-        help="Element types, as one text.",
-        shown=Shown(page=Page.NO, export=83, json=False),
+    hidden(
+        "bound_peak_origin",
+        lambda rows: [peak[2] for peak in of.bound_peaks(rows)],
+        export=87,
+        json=False,
     ),
-    Column(
-        id="bound_peak_gflops",
-        unit="gflops",
-        value=lambda rows: [peak[0] for peak in of.bound_peaks(rows)],
-        help="The compute peak that binds the op, per core.",
-        shown=Shown(page=Page.NO, export=85, json=False),
+    hidden(
+        "nearest_class",
+        lambda rows: rows.each(lambda op: rows.near.kind_of(op).value),
+        export=91,
+        json=False,
     ),
-    Column(
-        id="bound_peak_gbs",
-        unit="gbs",
-        value=lambda rows: [peak[1] for peak in of.bound_peaks(rows)],
-        help="The peak of the memory or link that binds the op, per core.",
-        shown=Shown(page=Page.NO, export=86, json=False),
+    hidden(
+        "nearest_useful_ratio",
+        lambda rows: rows.near.useful_ratios()[rows.at],
+        export=94,
+        json=False,
     ),
-    Column(
-        id="bound_peak_origin",
-        value=lambda rows: [peak[2] for peak in of.bound_peaks(rows)],
-        help="Where that peak comes from.",
-        shown=Shown(page=Page.NO, export=87, json=False),
+    hidden(
+        "nearest_why",
+        lambda rows: rows.each(lambda op: rows.near.why[op] or None),
+        export=95,
+        json=False,
     ),
-    Column(
-        id="nearest_class",
-        value=of.nearest_classes,
-        help="What can be said of the op's bound: bound, latency, unknown, transfer.",
-        shown=Shown(page=Page.NO, export=91, json=False),
+    hidden("nearest", of.nearest, export=81, csv=False),
+    hidden("busy", lambda rows: rows.each(rows.near.busy_of), export=82, csv=False),
+    hidden(
+        "shapes",
+        lambda rows: rows.real(lambda op: shape_lists(rows.table, op)),
+        export=83,
+        csv=False,
     ),
-    Column(
-        id="nearest_useful_ratio",
-        unit="ratio",
-        value=lambda rows: rows.near.useful_ratios()[rows.at],
-        help="Share of the op's time that its work takes at its nearest ceiling.",
-        shown=Shown(page=Page.NO, export=94, json=False),
+    hidden(
+        "dtypes",
+        lambda rows: rows.real(lambda op: element_types(rows.table, op), idle=[]),
+        export=84,
+        csv=False,
     ),
-    Column(
-        id="nearest_why",
-        value=lambda rows: rows.each(lambda op: rows.near.why[op] or None),
-        help="Why no ceiling is near.",
-        shown=Shown(page=Page.NO, export=95, json=False),
-    ),
-    # ------------------------------------------------------------------ objects of the JSON
-    Column(
-        id="nearest",
-        value=of.nearest,
-        help="The columns `nearest_…`, and ceilings that are about as near.",
-        shown=Shown(page=Page.NO, export=81, csv=False),
-    ),
-    Column(
-        id="busy",
-        value=lambda rows: rows.each(rows.near.busy_of),
-        help="Busy shares by ceiling, the largest first.",
-        shown=Shown(page=Page.NO, export=82, csv=False),
-    ),
-    Column(
-        id="shapes",
-        value=lambda rows: rows.real(lambda op: shape_lists(rows.table, op)),
-        help="Types and shapes of operands and results, as lists.",
-        shown=Shown(page=Page.NO, export=83, csv=False),
-    ),
-    Column(
-        id="dtypes",
-        value=lambda rows: rows.real(lambda op: element_types(rows.table, op), idle=[]),
-        help="Element types, as a list.",
-        shown=Shown(page=Page.NO, export=84, csv=False),
-    ),
-    Column(
-        id="clocks",
-        value=of.clocks,
-        help="The columns `…_clock_us`, by clock.",
-        shown=Shown(page=Page.NO, export=85, csv=False),
-    ),
+    hidden("clocks", of.clocks, export=85, csv=False),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.analysis import roofline
 from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, WHY_NOT_SHOWN, Cause
@@ -22,7 +23,7 @@ from roofline.model.profile import OpTable
 from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.columns import Page, Rows, Value
 from roofline.presentation.quantities import duration, percent
-from roofline.presentation.shown import ceiling_labels, has_integers, has_program, is_untimed
+from roofline.presentation.shown import ceiling_labels, has_program
 from roofline.presentation.text_table import plain, spaced
 
 NAME_WIDTH = 34
@@ -54,6 +55,13 @@ class OpRows(Rows):
         """The nearest ceilings of all ops."""
         return self.analysis.nearest
 
+    def named(self, name: str, *, of_view: bool) -> NDArray[Any]:
+        """The column of the view, or else of the measures, with this name."""
+        if not of_view:
+            return Rows.named(self, name, of_view=False)
+        column: NDArray[Any] = getattr(self.view, name)
+        return column
+
     def each(self, value: Callable[[int], Any]) -> list[Any]:
         """A value of each row."""
         return [value(op) for op in self.at.tolist()]
@@ -64,9 +72,9 @@ class OpRows(Rows):
         return [value(op) if op < count else idle for op in self.at.tolist()]
 
 
-def measure(name: str) -> Value[Rows]:
-    """A column of the measures, by its name."""
-    return lambda rows: getattr(rows.measures, name)[rows.at]
+def each_op(name: str) -> Value[OpRows]:
+    """A column of the records of ops, by its name."""
+    return lambda rows: rows.each(getattr(rows.ops, name).__getitem__)
 
 
 def per_level(name: str) -> Value[Rows]:
@@ -113,6 +121,11 @@ def compute_units(rows: OpRows) -> list[str | None]:
         return None if own is None else own.value
 
     return rows.real(unit_of)
+
+
+def owners(rows: OpRows) -> list[str | None]:
+    """The part of the subject's time that owns each op."""
+    return owners_of(rows.analysis, rows.subject, rows.at)
 
 
 def program_ids(rows: OpRows) -> list[str | None]:
@@ -169,18 +182,13 @@ def nearest(rows: OpRows) -> list[dict[str, Any]]:
         }
         for op, kind, ceiling, ratio, useful in zip(
             rows.at.tolist(),
-            nearest_classes(rows),
+            rows.each(lambda op: rows.near.kind_of(op).value),
             nearest_ids(rows),
             rows.near.ratios()[rows.at].tolist(),
             rows.near.useful_ratios()[rows.at].tolist(),
             strict=True,
         )
     ]
-
-
-def nearest_classes(rows: OpRows) -> list[str]:
-    """What can be said of each op's bound."""
-    return rows.each(lambda op: rows.near.kind_of(op).value)
 
 
 def nearest_ids(rows: OpRows) -> list[str | None]:
@@ -232,48 +240,33 @@ _MAIN = {level.value for level in MAIN_LEVELS}
 
 
 def page_of_roofs(rows: Rows) -> Page:
-    """One roof for all rows needs no column; a single unit's is not shown at first."""
-    count = len(rows.analysis.units)
-    return Page.FIRST if count > 1 else _where(bool(count), Page.MENU)
+    """Several units are shown at first, a single one is not."""
+    return Page.FIRST if len(rows.analysis.units) > 1 else Page.MENU
 
 
-def page_of_ceilings(rows: Rows) -> Page:
-    """Only where busy shares were counted."""
-    return _where(bool(ceiling_labels(rows.analysis)), Page.FIRST)
+def has_units(rows: Rows) -> bool:
+    """Work is split by compute unit."""
+    return bool(rows.analysis.units)
 
 
-def page_of_integers(rows: Rows) -> Page:
-    """Only where integer operations were counted."""
-    return _where(has_integers(rows.analysis), Page.MENU)
+def has_ceilings(rows: Rows) -> bool:
+    """Busy shares were counted."""
+    return bool(ceiling_labels(rows.analysis))
 
 
-def page_of_timing(rows: Rows) -> Page:
-    """Only where the time of some op was not measured."""
-    return _where(is_untimed(rows.analysis))
+def has_integers(rows: Rows) -> bool:
+    """Integer operations of some op were counted."""
+    return bool(np.isfinite(rows.analysis.ops.measures.integer_rate_gops).any())
 
 
-def page_of_transfers(rows: OpRows) -> Page:
-    """Only where there are transfers."""
-    return _where(Cost.TRANSFER in rows.ops.cost)
+def has_transfers(rows: OpRows) -> bool:
+    """There are transfers over links."""
+    return Cost.TRANSFER in rows.ops.cost
 
 
-def page_of_starts(rows: OpRows) -> Page:
-    """Only where asynchronous transfers start."""
-    return _where(bool(rows.ops.is_start.any()))
-
-
-def page_of_reasons(rows: OpRows) -> Page:
-    """Only where cells are empty that could have a value."""
-    return _where(any(rows.each(lambda op: rows.ops.not_shown[op])))
-
-
-def page_of_parts(rows: OpRows) -> Page:
-    """Only where the time of the subject has parts."""
-    return _where(any(owners_of(rows.analysis, rows.subject, rows.at)))
-
-
-def _where(has: bool, page: Page = Page.DATA) -> Page:
-    return page if has else Page.NO
+def is_untimed(rows: OpRows) -> bool:
+    """The time of some op was not measured."""
+    return any(timing is not Timing.MEASURED for timing in rows.ops.timing)
 
 
 # ---------------------------------------------------------------------------------- on a terminal

@@ -70,5 +70,6 @@ def _program(
     rows = point_rows(analysis, points, levels)
     values = page_values(PROGRAM_COLUMNS, rows)
     if points.placement is not None:
-        values |= page_values(PLACED_COLUMNS, replace(rows, measures=points.placement))
+        placed = page_values(PLACED_COLUMNS, replace(rows, measures=points.placement))
+        values |= {f"placed_{name}": column for name, column in placed.items()}
     return {"count": len(points), "columns": values}

@@ -16,6 +16,7 @@ from roofline.presentation.columns import (
     Rows,
     Shown,
     Text,
+    hidden,
 )
 from roofline.presentation.op_columns import (
     FLOP_RATE_OF_PEAK,
@@ -28,9 +29,8 @@ from roofline.presentation.op_columns import (
     OWN_UNITS,
     UNIT_RATES,
 )
-from roofline.presentation.op_values import bound_labels, compute_roofs, measure, page_of_roofs
+from roofline.presentation.op_values import bound_labels, compute_roofs, has_units, page_of_roofs
 from roofline.presentation.quantities import flop_rate, significant
-from roofline.presentation.shown import has_integers
 from roofline.presentation.text_table import plain, spaced
 
 
@@ -97,8 +97,6 @@ def _units(rows: PointRows) -> list[str | None]:
     return [units[number] for number in rows.measures.unit[rows.at].tolist()]
 
 
-_DATA: Shown[PointRows] = Shown(page=Page.DATA, json=False)
-
 PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
     Column(
         id="label",
@@ -112,7 +110,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Time",
         unit="time_us",
         sub="{per}",
-        value=measure("total_time_per_core_us"),
         help="Time of the program or step, idle included, ÷ number of cores.",
         shown=Shown(page=Page.FIRST, export=24, text=Text(2, "time/core")),
     ),
@@ -121,7 +118,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="FLOP rate",
         unit="gflops",
         sub="{per}",
-        value=measure("flop_rate_gflops"),
         help="Known FLOPs ÷ time; ≥ where those of a part of the time are not known.",
         shown=Shown(page=Page.FIRST, export=26, text=Text(3, "FLOP/s", _rates)),
     ),
@@ -142,7 +138,7 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         value=_units,
         on_page=compute_roofs,
         help="The compute unit whose peak is used most; FLOP rate / peak is against it.",
-        shown=Shown(page=page_of_roofs, export=40),
+        shown=Shown(page=page_of_roofs, only_if=has_units, export=40),
     ),
     UNIT_RATES,
     LEVEL_BANDWIDTHS,
@@ -152,7 +148,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Share of roof",
         unit="ratio",
         sub="efficiency",
-        value=measure("roofline_efficiency_ratio"),
         help="Utilisation of the most utilised resource.",
         shown=Shown(page=Page.FIRST, export=37),
     ),
@@ -163,7 +158,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Intensity",
         unit="flop_per_byte",
         sub="at the bound",
-        value=measure("bottleneck_intensity"),
         help="FLOPs ÷ bytes of the resource that binds.",
         shown=Shown(page=Page.FIRST, export=34, text=Text(5, "FLOP/B", _intensities)),
     ),
@@ -172,7 +166,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Model FLOP rate",
         unit="gflops",
         sub="{per}",
-        value=measure("model_flop_rate_gflops"),
         help="FLOPs of the model, before the compiler rewrote it, ÷ time.",
         shown=Shown(export=27),
     ),
@@ -181,7 +174,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="All memories",
         unit="gibs",
         sub="{per}",
-        value=measure("memory_bandwidth_gibs"),
         help="Known bytes ÷ time; ≥ where those of a part of the time are not known.",
         shown=Shown(page=Page.FIRST, export=30, text=Text(4, "all GB/s", _bandwidths)),
     ),
@@ -191,7 +183,6 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Time",
         unit="time_us",
         sub="all cores",
-        value=measure("total_time_us"),
         help="Time summed over cores.",
         shown=Shown(export=20),
     ),
@@ -200,75 +191,37 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         label="Attainable",
         unit="gflops",
         sub="{per}",
-        value=measure("attainable_gflops"),
         help="FLOP rate ÷ share of roof: the rate at the roof.",
         shown=Shown(export=36),
     ),
-    # ---------------------------------------------------- values that parts of the page read
-    Column(
-        id="scope",
-        value=lambda rows: rows.each([scope.value for scope in rows.points.scope]),
-        help="What a point is of: total, counters, average, a phase or a step.",
-        shown=Shown(page=Page.DATA, export=1),
+    # Not in the menu, but read by parts of the page, and exports.
+    hidden(
+        "scope",
+        lambda rows: [scope.value for scope in rows.points.scope],
+        page=Page.DATA,
+        export=1,
     ),
-    Column(
-        id="order",
-        value=_orders,
-        help="0 for the first step to 1 for the last.",
-        shown=_DATA,
+    hidden("order", _orders, page=Page.DATA),
+    hidden(
+        "is_outlier",
+        _outliers,
+        on_page=lambda rows: rows.points.outlier,
+        page=Page.DATA,
+        export=3,
     ),
-    Column(
-        id="is_outlier",
-        value=_outliers,
-        on_page=lambda rows: rows.points.outlier[rows.at],
-        help="A step off the median.",
-        shown=Shown(page=Page.DATA, export=3),
-    ),
-    Column(
-        id="flop_is_least",
-        value=lambda rows: rows.points.flop_is_least[rows.at],
-        help="The FLOP rate is a lower bound.",
-        shown=_DATA,
-    ),
-    Column(
-        id="bytes_is_least",
-        value=lambda rows: rows.points.bytes_is_least[rows.at],
-        help="The bandwidth is a lower bound.",
-        shown=_DATA,
-    ),
-    replace(
-        INTEGER_RATE,
-        shown=Shown(
-            page=lambda rows: Page.DATA if has_integers(rows.analysis) else Page.NO, export=28
-        ),
-    ),
+    hidden("flop_is_least", lambda rows: rows.points.flop_is_least, page=Page.DATA),
+    hidden("bytes_is_least", lambda rows: rows.points.bytes_is_least, page=Page.DATA),
+    replace(INTEGER_RATE, shown=replace(INTEGER_RATE.shown, page=Page.DATA)),
     OWN_LEVELS,
     OWN_UNITS,
-    # ---------------------------------------------------------------------------- exports alone
-    Column(
-        id="flop_rate_is_lower_bound",
-        value=lambda rows: rows.points.flop_is_least[rows.at],
-        help="A part of the FLOPs is not known.",
-        shown=Shown(page=Page.NO, export=4),
-    ),
-    Column(
-        id="bandwidth_is_lower_bound",
-        value=lambda rows: rows.points.bytes_is_least[rows.at],
-        help="A part of the bytes is not known.",
-        shown=Shown(page=Page.NO, export=5),
-    ),
-    Column(
-        id="avg_time_us",
-        unit="time_us",
-        value=measure("avg_time_us"),
-        help="The same as the total time: a program runs once.",
-        shown=Shown(page=Page.NO, export=21),
-    ),
+    hidden("flop_rate_is_lower_bound", lambda rows: rows.points.flop_is_least, export=4),
+    hidden("bandwidth_is_lower_bound", lambda rows: rows.points.bytes_is_least, export=5),
+    hidden("avg_time_us", lambda rows: rows.measures.avg_time_us[rows.at], export=21),
 )
 
 # Rates of those ops alone that have a place on the roofline, where others are known as well.
 PLACED_COLUMNS = tuple(
-    replace(column, id=f"placed_{column.id}")
+    column
     for column in PROGRAM_COLUMNS
     if column.id in {"flop_rate_gflops", "memory_bandwidth_gibs"}
     or column in {UNIT_RATES, LEVEL_BANDWIDTHS, OWN_LEVELS, OWN_UNITS}

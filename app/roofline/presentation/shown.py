@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from roofline.analysis.op_clocks import MAIN
-from roofline.analysis.records import I64, RooflineAnalysis, Timing
+from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import MemoryPeak
@@ -58,16 +58,6 @@ def ceiling_labels(analysis: RooflineAnalysis) -> dict[str, str]:
     near = analysis.nearest
     counted = {name for k, name in enumerate(near.ceilings) if np.isfinite(near.busy[k]).any()}
     return {one.value: one.label for one in Ceiling if one.value in counted}
-
-
-def is_untimed(analysis: RooflineAnalysis) -> bool:
-    """True where the time of some op was not measured."""
-    return any(timing is not Timing.MEASURED for timing in analysis.ops.timing)
-
-
-def has_integers(analysis: RooflineAnalysis) -> bool:
-    """True where integer operations of some op were counted."""
-    return bool(np.isfinite(analysis.ops.measures.integer_rate_gops).any())
 
 
 def has_program(analysis: RooflineAnalysis, op: int) -> bool:
