@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.importers import kernels
+from roofline.importers import kernels, registry
 from roofline.importers.kernels import KEPT, UNREACHED, kernel_folder_name
 from roofline.importers.pytorch.nesting import self_times
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
@@ -139,17 +139,17 @@ def test_a_kernel_does_not_write_to_an_array_that_python_may_not_write_to() -> N
 
 
 def test_a_kernel_that_allocates_is_refused() -> None:
+    @kernels.kernel("float64(int64)")
     def allocates(n):  # type: ignore[no-untyped-def]
         return np.empty(n)[0]
 
-    kernel = kernels.Kernel(allocates, "float64(int64)")
-    kernels._KERNELS.remove(kernel)
-    allocates.__globals__["np"] = np
+    kernels._KERNELS.remove(allocates)
     with pytest.raises(TypeError, match="is not a kernel: it needs NRT_MemInfo_alloc"):
-        kernel.compile()
+        allocates.compile()
 
 
 def test_warm_up_loads_every_kernel_of_the_importers_and_no_numba() -> None:
+    registry.warm_up()
     code = (
         "import json, sys\n"
         "from roofline.importers import kernels, registry\n"
@@ -170,8 +170,6 @@ def test_warm_up_loads_every_kernel_of_the_importers_and_no_numba() -> None:
 
 def object_files() -> Iterator[tuple[str, bytes]]:
     """Each kernel's object file, as `warm_up` left it."""
-    from roofline.importers import registry
-
     registry.warm_up()
     for kernel in kernels._KERNELS:
         yield kernel.name, kernels._object_file(kernel)

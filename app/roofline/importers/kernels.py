@@ -188,7 +188,10 @@ class Kernel(Part):
 
     def _entry(self) -> tuple[FunctionType, Any]:
         """The function that C calls, with pointers and sizes for arrays, and its signature."""
-        from numba import carray, types  # loads slowly
+        import numba  # loads slowly
+
+        library: Any = numba
+        types = library.types
 
         names: list[str] = []
         values: list[str] = []
@@ -200,7 +203,7 @@ class Kernel(Part):
             values.append(f"carray({name}, ({', '.join(sizes)},))" if sizes else name)
             kinds += [types.CPointer(kind), *(types.intp for _ in sizes)] if sizes else [kind]
         # A function of C has a fixed list of parameters, which differs from kernel to kernel.
-        scope: dict[str, Any] = {"carray": carray, "kernel": self.compiled}
+        scope: dict[str, Any] = {"carray": library.carray, "kernel": self.compiled}
         text = f"def entry({', '.join(names)}):\n    return kernel({', '.join(values)})\n"
         exec(text, scope)
         result = getattr(types, self._result.replace("bool", "bool_"))
