@@ -103,7 +103,9 @@ def numbers(
 
 KEYS = {
     "": "schema subject verdict profile device roofs levels units clocks bounds words x_axes "
-    "columns program_columns categories ops views serving budget timeline transfers diagnostics",
+    "columns program_columns categories ops views serving budget timeline transfers diagnostics "
+    "figures",
+    "figures.op": "id data layouts marks beyond legend alt",
     "profile": "id created_at captured_at format environment limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",

@@ -10,6 +10,7 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
+from roofline.presentation.charts import figures_of
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_names import op_names
@@ -54,6 +55,13 @@ def build_page(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentit
 
 def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> dict[str, Any]:
     """The page data as plain objects; `answer` is what its sentences and its subject are of."""
+    page = _page_without_figures(analysis, answer, identity)
+    return {**page, "figures": figures_of(page)}
+
+
+def _page_without_figures(
+    analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity
+) -> dict[str, Any]:
     lines = lines_of(analysis, answer)
     listed = listed_ops(analysis)
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
