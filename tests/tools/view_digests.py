@@ -25,6 +25,7 @@ from roofline.importers.source import SourceFile
 from roofline.library.samples import find_samples
 from roofline.presentation.facts_and_view import Document
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_values import OpRows
 from roofline.presentation.page_ops import categories_of, page_ops
 from roofline.presentation.page_roofs import bounds, roofs
 from roofline.presentation.shown import listed_ops, shown_levels
@@ -70,7 +71,16 @@ def digest(name: str, part: str, peaks: tuple[str, ...]) -> str:
     listed = listed_ops(analysis)
     levels, categories = shown_levels(analysis, listed), categories_of(analysis, listed)
     subject = choose(analysis)
-    ops = page_ops(Document.VIEW, analysis, listed, levels, categories, subject)["columns"]
+    rows = OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=listed,
+        levels=levels,
+        subject=subject,
+        view=analysis.with_infeed,
+        categories={name: k for k, name in enumerate(categories)},
+    )
+    ops = page_ops(Document.VIEW, rows)["columns"]
     told = {key: column for key, column in ops.items() if key not in ("part", "not_shown")}
     document = to_json([told, roofs(analysis), [bound["id"] for bound in bounds(analysis)]])
     return hashlib.sha256(document).hexdigest()[:16]

@@ -12,22 +12,18 @@ from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
 from roofline.presentation.charts import figures_of
 from roofline.presentation.charts.choices import ChartChoice, Infeed
-from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
+from roofline.presentation.columns import page_menu
 from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_columns import OP_COLUMNS
+from roofline.presentation.op_values import OpRows
 from roofline.presentation.page_ops import categories_of, page_ops
 from roofline.presentation.page_transfers import transfers
 from roofline.presentation.page_views import infeed_view
 from roofline.presentation.palette import category_styles
+from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows
 from roofline.presentation.serving import serving_data
-from roofline.presentation.shown import (
-    ceiling_labels,
-    clock_labels,
-    has_integers,
-    listed_ops,
-    shown_levels,
-    unit_labels,
-)
+from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import subject_record, verdict_record
@@ -122,20 +118,23 @@ def _document(
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
     place = {op: k for k, op in enumerate(listed.tolist())}
-    core_word = analysis.device.core_word
+    rows = OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=listed,
+        levels=levels,
+        subject=answer.subject,
+        view=analysis.with_infeed,
+        categories={name: k for k, name in enumerate(categories)},
+    )
     views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
-
-    def columns() -> list[Json]:
-        clocks, ceilings = clock_labels(analysis, levels), ceiling_labels(analysis)
-        every = op_columns(levels, units, core_word, clocks, ceilings)
-        return [asdict(one) for one in every if one.id != INTEGER_RATE or has_integers(analysis)]
 
     def shown_view(infeed: str) -> Json:
         if own is None:
             lines = lines_of(analysis, answer)
         else:
             lines = what_if_lines(analysis, own, infeed=infeed == "in")
-        return infeed_view(document, analysis, views[infeed], lines, place, levels, categories)
+        return infeed_view(document, rows, views[infeed], lines)
 
     makers: dict[str, Callable[[], Any]] = {
         "schema": lambda: SCHEMA,
@@ -154,15 +153,15 @@ def _document(
         "bounds": lambda: page_roofs.bounds(analysis),
         "words": page_words,
         "x_axes": lambda: page_roofs.x_axes(levels),
-        "columns": columns,
-        "program_columns": lambda: [
-            asdict(one) for one in program_columns(levels, units, core_word)
-        ],
+        "columns": lambda: page_menu(OP_COLUMNS, rows),
+        "program_columns": lambda: page_menu(
+            PROGRAM_COLUMNS, point_rows(analysis, analysis.with_infeed.program, levels)
+        ),
         "categories": lambda: [
             {"name": name, **asdict(style)}
             for name, style in zip(categories, category_styles(categories), strict=True)
         ],
-        "ops": lambda: page_ops(document, analysis, listed, levels, categories, answer.subject),
+        "ops": lambda: page_ops(document, rows),
         "views": lambda: {infeed: shown_view(infeed) for infeed in infeeds},
         "hosts": lambda: page_frame.hosts(analysis),
         "dvfs": lambda: page_frame.dvfs(analysis),
