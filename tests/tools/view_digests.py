@@ -37,6 +37,19 @@ EDITS = 200
 FILES = {sample.name: sample.files for sample in find_samples(SAMPLES)}
 
 
+_FOLLOW_FROM_PEAKS = frozenset(
+    {
+        *("bound_by", "bottleneck_intensity", "attainable_gflops", "compute_unit", "at_ridge"),
+        *("roofline_efficiency_ratio", "compute_efficiency_ratio", "memory_utilisation_ratio"),
+        *("saving_per_core_us", "t_min_us", "t_max_us", "above_t_max_us", "above_roof"),
+    }
+)
+
+
+def _follows(column: str) -> bool:
+    return column in _FOLLOW_FROM_PEAKS or column.endswith("_clock_us")
+
+
 @lru_cache(maxsize=2)
 def prepared(name: str) -> Prepared:
     """A sample, prepared."""
@@ -81,8 +94,13 @@ def digest(name: str, part: str, peaks: tuple[str, ...]) -> str:
         categories={name: k for k, name in enumerate(categories)},
     )
     ops = page_ops(Document.VIEW, rows)["columns"]
-    told = {key: column for key, column in ops.items() if key not in ("part", "not_shown")}
-    document = to_json([told, roofs(analysis), [bound["id"] for bound in bounds(analysis)]])
+    columns = {key: column for key, column in sorted(ops.items()) if _follows(key)}
+    shown = roofs(analysis)
+    lines = [
+        *([roof["id"], roof["gflops"]] for roof in shown["compute"]),
+        *([roof["id"], roof["gbs"], roof["ridge_flop_per_byte"]] for roof in shown["memory"]),
+    ]
+    document = to_json([columns, lines, [bound["id"] for bound in bounds(analysis)]])
     return hashlib.sha256(document).hexdigest()[:16]
 
 

@@ -5,7 +5,7 @@ import { font, layout, logAxis, power, words } from "./looks.js";
 import { roofParts, roofPlaces } from "./roof-figure.js";
 import { attainable } from "./roofs.js";
 
-/** @import { Other } from "../metrics/other-devices.js" */
+/** @import { Other } from "../types/other-devices.js" */
 /** @import { Row } from "../types/model.js" */
 /** @import { Annotation, Figure, Layout, Trace } from "../types/plotly.js" */
 /** @import { Place, Scale } from "./axes.js" */

@@ -1,9 +1,9 @@
 // Where operations, roofs and landmarks lie on the roofline of operations: for the screen and for pictures. Pure.
 
 import { automaticRange, createScale, shareRange, withHeadroom } from "./axes.js";
-import { computeRoof } from "../metrics/peaks.js";
-import { unheldReader } from "../metrics/unheld.js";
-import { placedRate } from "../metrics/whatif.js";
+import { computeRoof } from "../text/roofs.js";
+import { unheldReader } from "../text/roofs.js";
+import { placedRate } from "../text/roofs.js";
 import { JOINED } from "../state/model.js";
 import { joinLevels, levelDots } from "./joined-levels.js";
 import { logPlace, placePoints } from "./points.js";

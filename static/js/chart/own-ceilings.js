@@ -1,8 +1,8 @@
 // The selected op alone: exactly its own ceilings, and a dot per clock at its own intensity, each with a drop to its
 // roof. Pure. Pixels.
 
-import { computeRoof } from "../metrics/peaks.js";
-import { unheldReader } from "../metrics/unheld.js";
+import { computeRoof } from "../text/roofs.js";
+import { unheldReader } from "../text/roofs.js";
 import { JOINED } from "../state/model.js";
 import { share } from "../text/format.js";
 import { flatLabelPlaces, slantLabelPlaces } from "./roof-figure.js";

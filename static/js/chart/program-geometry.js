@@ -2,7 +2,7 @@
 
 import { createScale, spread, withHeadroom } from "./axes.js";
 import { logPlace, thinOut } from "./points.js";
-import { placedRate } from "../metrics/whatif.js";
+import { placedRate } from "../text/roofs.js";
 import { mainMemory, ridge, topCompute } from "./roofs.js";
 import { flatLabelPlaces } from "./roof-figure.js";
 import { isRoofShown } from "./shown-roofs.js";

@@ -1,7 +1,7 @@
 // Which roofs a view's charts draw: those that hold some operation, all of them, or none. Pure.
 
-import { keyOf } from "../metrics/peaks.js";
-import { unheldReader } from "../metrics/unheld.js";
+import { keyOf } from "../text/roofs.js";
+import { unheldReader } from "../text/roofs.js";
 import { usedRoofs, visibleRoofs } from "./roofs.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */

@@ -2,7 +2,7 @@
 
 import { miniRoofline } from "../chart/mini-roofline.js";
 import { logPlace } from "../chart/points.js";
-import { computeRoof } from "../metrics/peaks.js";
+import { computeRoof } from "../text/roofs.js";
 import { percent } from "../text/format.js";
 import { transferFacts } from "../text/link-words.js";
 import {

@@ -1,10 +1,6 @@
 // The page of a profile: which part is rendered when which part of the view state changes.
 
 import { needsDrawing } from "../chart/op-chart.js";
-import { isWhatIf } from "../metrics/peaks.js";
-import { isSameChoice } from "../state/chosen-hardware.js";
-import { createModel } from "../state/model.js";
-import { whatIfVerdict } from "../text/whatif-words.js";
 import { createCharts } from "./charts.js";
 import { showDevice, showFields } from "./device-strip.js";
 import { createHoverCard } from "./hover-card.js";
@@ -82,8 +78,6 @@ const WRITTEN = new Set(["program list", "time by"]);
 
 export class PageView {
   #options;
-  /** The profile by its own peaks, beside the model that follows the chosen ones. */
-  #ownModel;
   #card;
   #light;
   /** @type {Charts | null} null before their library is there */
@@ -96,9 +90,8 @@ export class PageView {
 
   /** @param {PageOptions} options */
   constructor(options) {
-    const { model, store, hardware } = options;
+    const { model, store } = options;
     this.#options = options;
-    this.#ownModel = createModel(hardware.ownPage);
     this.#card = createHoverCard(model);
     this.#light = createLight({
       card: this.#card,
@@ -115,6 +108,11 @@ export class PageView {
       onTimeBy: () => this.parts.timeBy.render(this.#visible, store.get()),
     });
     this.#visible = visibleOps(model, store.get());
+  }
+
+  /** What the filter bar says of the ops that are left. */
+  get filterResult() {
+    return filterResult(this.#visible);
   }
 
   get charts() {
@@ -206,7 +204,7 @@ export class PageView {
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
     {
       part: "budget",
-      keys: [...HARDWARE, "part"],
+      keys: ["part"],
       render: (state) => this.parts.budget.render(state),
     },
     {
@@ -278,7 +276,6 @@ export class PageView {
   #update(state, previous) {
     /** @param {readonly (keyof ViewState)[]} keys */
     const changed = (keys) => keys.some((key) => state[key] !== previous[key]);
-    if (!isSameChoice(state, previous)) this.#useHardware(state);
     if (changed(VIEW)) this.parts.drawer.forget();
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
@@ -343,15 +340,6 @@ export class PageView {
     links.draw();
   }
 
-  /**
-   * Other peaks, another device or a comparison: the same page from other data.
-   * @param {ViewState} state
-   */
-  #useHardware(state) {
-    const { page, others } = this.#options.hardware.pageFor(state);
-    this.#options.model.use(page, others);
-  }
-
   #showDevice() {
     showDevice(this.#options.model, (key) => this.parts.peaksMenu.edit(key));
   }
@@ -362,17 +350,11 @@ export class PageView {
 
   /** @param {ViewState} state */
   #showVerdict(state) {
-    const { model, hardware } = this.#options;
-    const { infeed, peaks } = state;
-    const { device } = hardware.pageFor(state);
-    const view = model.view(infeed);
-    const isOther = isWhatIf(state);
-    const verdict = isOther
-      ? whatIfVerdict({ model, ownModel: this.#ownModel, infeed, device, peaks })
-      : view.verdict;
+    const { model } = this.#options;
+    const view = model.view(state.infeed);
     const hasCounts = view.rows.some(({ cost }) => cost !== "unknown" && cost !== "idle");
     const provenance = hasCounts ? model.profile.provenance : undefined;
-    showVerdict(verdict, provenance, this.parts.follow);
+    showVerdict(view.verdict, provenance, this.parts.follow);
   }
 
   /** @param {ViewState} state */

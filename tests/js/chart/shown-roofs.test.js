@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { isRoofShown, shownRoofs } from "../../../static/js/chart/shown-roofs.js";
-import { unheldUnit } from "../../../static/js/metrics/unheld.js";
+import { unheldUnit } from "../../../static/js/text/roofs.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { computeRoof, level, memoryRoof, pageWith, programPoint, workUnit } from "../builders.js";
 

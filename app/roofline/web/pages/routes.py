@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from roofline.library.ranges import Part
-from roofline.library.reader import ProfileLists
+from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
@@ -18,8 +18,8 @@ from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
 from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
-from roofline.web.pages.profile_view import card_of, in_range, own_view, tag_view
-from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
+from roofline.web.pages.profile_view import in_range, own_view, tag_view
+from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
@@ -79,25 +79,28 @@ def profile(
     request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
+    view = _profile(request, profile_id, reader, parts, part)
     if view.state == "ready":
         keep(request)
-        if part is not None:
-            view = in_range(view, part, results_for(parts, reader, profile_id, part))
     return parts.templates.page("profile.html", view, request)
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)
 def advice_card(
-    request: Request,
-    profile_id: str,
-    reader: Reader,
-    parts: Parts,
-    part: PageRange,
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
-    """The card "What would help" by the peaks that the page was given."""
-    found = results_for(parts, reader, profile_id, part or Part())
-    return parts.templates.page("advice_card.html", card_of(profile_id, found.advice()), request)
+    """The cards of budget and advice of a page by the peaks that it was given."""
+    view = _profile(request, profile_id, reader, parts, part)
+    return parts.templates.page("advice_card.html", view, request)
+
+
+def _profile(
+    request: Request, profile_id: str, reader: ProfileReader, parts: ServerParts, part: Part | None
+) -> views.ProfileView:
+    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
+    if part is None or view.state != "ready":
+        return view
+    return in_range(view, part, results_for(parts, reader, profile_id, part))
 
 
 @router.api_route("/api", methods=_READ)
