@@ -21,7 +21,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roofline.cli.admin import run_doctor
 from roofline.errors import NotReadyError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
 from roofline.library.reader import Failed
@@ -29,6 +28,7 @@ from roofline.settings import Settings
 from roofline.storage.results import CSV, PAGE
 from roofline.storage.statements import profile_ids
 from roofline.storage.sweeping import sweep_orphans
+from roofline.web.upkeep import run_doctor
 from tests.storage.places import Place, add, raw_bytes, settled
 
 THREADS = 3
