@@ -41,7 +41,7 @@ COMMANDS = {
     ),
     "calibrate": ("measure this machine's peaks", "roofline.cli.calibrate:add_calibrate"),
     "template": ("print an example of the generic format", "roofline.cli.main:add_template"),
-    "upload": ("send a profile to a server, print its link", "roofline.cli.upload:add_upload"),
+    "upload": ("send a profile to a server, print its link", "roofline.cli.uploading:add_upload"),
     "import": ("have a server read a run of many hosts", "roofline.cli.run_client:add_import"),
     "push": ("add hosts to a run on a server", "roofline.cli.run_client:add_push"),
     "watch": ("send each capture that appears in a folder", "roofline.cli.watch:add_watch"),

@@ -24,9 +24,9 @@ from roofline.exports.advice_words import (
     waiting,
     why,
 )
-from roofline.exports.text_table import named, plain, spaced
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.text_table import named, plain, spaced
 
 Record = dict[str, Any]
 

@@ -11,23 +11,19 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
 from roofline.presentation.charts import figures_of
-from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
+from roofline.presentation.columns import page_menu, page_values
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_names import op_names
+from roofline.presentation.op_values import OpRows
 from roofline.presentation.page_groups import page_groups
-from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
+from roofline.presentation.page_ops import awaited, categories_of, predictions
 from roofline.presentation.page_transfers import transfers
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_styles
+from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows
 from roofline.presentation.serving import serving_data
-from roofline.presentation.shown import (
-    ceiling_labels,
-    clock_labels,
-    has_integers,
-    listed_ops,
-    shown_levels,
-    unit_labels,
-)
+from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import subject_record, verdict_record
@@ -67,7 +63,16 @@ def _page_without_figures(
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
     place = {op: k for k, op in enumerate(listed.tolist())}
-    core_word = analysis.device.core_word
+    rows = OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=listed,
+        levels=levels,
+        subject=answer.subject,
+        view=analysis.with_infeed,
+        categories={name: k for k, name in enumerate(categories)},
+    )
+    points = point_rows(analysis, analysis.with_infeed.program, levels)
     return {
         "schema": SCHEMA,
         "profile": {
@@ -85,29 +90,23 @@ def _page_without_figures(
         "bounds": page_roofs.bounds(analysis),
         "words": page_words(),
         "x_axes": page_roofs.x_axes(levels),
-        "columns": [
-            asdict(column)
-            for column in op_columns(
-                levels, units, core_word, clock_labels(analysis, levels), ceiling_labels(analysis)
-            )
-            if column.id != INTEGER_RATE or has_integers(analysis)
-        ],
-        "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
+        "columns": page_menu(OP_COLUMNS, rows),
+        "program_columns": page_menu(PROGRAM_COLUMNS, points),
         "categories": [
             {"name": name, **asdict(style)}
             for name, style in zip(categories, category_styles(categories), strict=True)
         ],
         "ops": {
             "count": len(listed),
-            "columns": op_values(analysis, listed, levels, categories, answer.subject),
-            **predictions(analysis, listed, levels),
+            "columns": page_values([one for one in OP_COLUMNS if not one.of_view], rows),
+            **predictions(rows),
             **awaited(analysis, listed),
             "groups": page_groups(analysis, listed),
             "names": op_names(analysis, listed),
         },
         "views": {
-            "in": view_data(analysis, analysis.with_infeed, lines, place, levels, categories),
-            "out": view_data(analysis, analysis.without_infeed, lines, place, levels, categories),
+            "in": view_data(rows, analysis.with_infeed, lines),
+            "out": view_data(rows, analysis.without_infeed, lines),
         },
         **page_frame.views_of_server(analysis),
         "serving": serving_data(analysis),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from roofline.importers.nsight_compute import MAGIC
 from roofline.importers.nsight_compute.launches import Capture
+from roofline.importers.nsight_compute.marks import MAGIC
 from roofline.importers.nsight_compute.profile import build_profile
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.tables import read_tables
