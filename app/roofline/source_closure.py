@@ -20,6 +20,9 @@ _IMPORT = re.compile(
     rb"|import[ \t]+(?P<modules>[^\n]+))",
     re.MULTILINE,
 )
+_COLLECTS = b"iter_modules(__path__"
+"""What a package says that imports every module of its folder."""
+
 _INIT = "__init__.py"
 _COMMENT = re.compile(rb"#[^\n]*")
 
@@ -45,6 +48,8 @@ def source_closure(
             continue
         found[path] = path.read_bytes()
         due += imported_names(found[path])
+        if _COLLECTS in found[path]:
+            due += (f"{name}.{module.stem}" for module in path.parent.glob("*.py"))
         if with_packages and name != PACKAGE:
             due.append(name.rpartition(".")[0])
     return found

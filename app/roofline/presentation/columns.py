@@ -137,8 +137,10 @@ class Column(Generic[R]):
 
     Without a `value` it is the measure of its id. `{per}` in `sub` is "per TensorCore", "per GPU"
     …. `on_page` gives what the page reads instead of `value`: indices, and texts in the page's
-    form. A column `of_view` differs between the states of the infeed switch. The page rounds
-    numbers to six digits, exports have them all.
+    form. A column `of_view` differs between the states of the infeed switch. One that `is_fact` is
+    the same under every device; rates are not, for those that no peak explains are hidden, and
+    those of an op without a time are the best that its roof allows. The page rounds numbers to six
+    digits, exports have them all.
     """
 
     id: str
@@ -150,6 +152,7 @@ class Column(Generic[R]):
     per: Per | None = None
     on_page: Value[R] | None = None
     of_view: bool = False
+    is_fact: bool = False
     shown: Shown[R] = field(default_factory=Shown)
 
     def read(self, rows: R) -> Cells:
@@ -177,10 +180,13 @@ def hidden(
     json: bool = True,
     csv: bool = True,
     text: Text[R] | None = None,
+    is_fact: bool = False,
 ) -> Column[R]:
     """A column that is not in the menu, so it has no words; without `export` it is in no export."""
     shown = Shown(page=page, only_if=only_if, text=text, export=export, json=json, csv=csv)
-    return Column(id=id, value=value, on_page=on_page, unit=unit, per=per, shown=shown)
+    return Column(
+        id=id, value=value, on_page=on_page, unit=unit, per=per, shown=shown, is_fact=is_fact
+    )
 
 
 def page_menu(columns: Sequence[Column[R]], rows: R) -> list[dict[str, Any]]:

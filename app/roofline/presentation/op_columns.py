@@ -75,6 +75,7 @@ MEMORY_USE: Column[Rows] = Column(
 )
 INTENSITY_ALL: Column[Rows] = Column(
     id="operational_intensity",
+    is_fact=True,
     label="Intensity, all",
     unit="flop_per_byte",
     help="FLOPs ÷ all bytes accessed.",
@@ -98,6 +99,7 @@ OWN_UNITS = hidden(
 OP_COLUMNS: tuple[Column[OpRows], ...] = (
     Column(
         id="name",
+        is_fact=True,
         label="Operation",
         value=of.each_op("name"),
         help="Name of the op in the compiled program.",
@@ -105,6 +107,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="category",
+        is_fact=True,
         label="Category",
         unit="category",
         value=of.each_op("category"),
@@ -114,6 +117,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="self_share_ratio",
+        is_fact=True,
         label="Share of time",
         unit="ratio",
         sub="self, of program",
@@ -123,6 +127,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="self_time_per_core_us",
+        is_fact=True,
         label="Self time",
         unit="time_us",
         sub="{per}",
@@ -241,6 +246,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     INTENSITY_ALL,
     Column(
         id="occurrences",
+        is_fact=True,
         label="Occurrences",
         unit="count",
         value=lambda rows: rows.real(lambda op: int(rows.ops.occurrences[op])),
@@ -249,6 +255,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="total_time_us",
+        is_fact=True,
         label="Total time",
         unit="time_us",
         sub="all cores",
@@ -257,6 +264,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="total_time_per_core_us",
+        is_fact=True,
         label="Total time",
         unit="time_us",
         sub="{per}",
@@ -265,6 +273,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="avg_time_us",
+        is_fact=True,
         label="Time each",
         unit="time_us",
         help="Total time ÷ occurrences.",
@@ -272,6 +281,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="self_time_us",
+        is_fact=True,
         label="Self time",
         unit="time_us",
         sub="all cores",
@@ -280,6 +290,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="avg_self_time_us",
+        is_fact=True,
         label="Self time each",
         unit="time_us",
         help="Self time ÷ occurrences.",
@@ -287,6 +298,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="total_share_ratio",
+        is_fact=True,
         label="Total share",
         unit="ratio",
         sub="of program",
@@ -296,6 +308,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="cumulative_share_ratio",
+        is_fact=True,
         label="Cumulative",
         unit="ratio",
         sub="of program",
@@ -353,6 +366,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="dma_stall_ratio",
+        is_fact=True,
         label="Stalled by DMA",
         unit="ratio",
         sub="of total time",
@@ -369,6 +383,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="source",
+        is_fact=True,
         label="Source",
         unit="source",
         value=lambda rows: rows.real(lambda op: of.source_place(rows, op), idle=""),
@@ -377,6 +392,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="program",
+        is_fact=True,
         label="Program",
         unit="program",
         value=lambda rows: rows.real(lambda op: of.program_name(rows, op)),
@@ -386,6 +402,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="cost",
+        is_fact=True,
         label="Cost",
         unit="cost",
         value=of.each_op("cost"),
@@ -403,6 +420,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     ),
     Column(
         id="rank",
+        is_fact=True,
         label="Rank",
         unit="count",
         of_view=True,
@@ -412,7 +430,8 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     # Not in the menu, but read by parts of the page.
     _data(
         "program_id",
-        lambda rows: rows.real(lambda op: str(int(rows.ops.program_id[op]))),
+        is_fact=True,
+        value=lambda rows: rows.real(lambda op: str(int(rows.ops.program_id[op]))),
         on_page=of.program_ids,
         export=8,
     ),
@@ -421,7 +440,8 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
     _data("memory_cause", of.each_op("memory_cause")),
     _data(
         "is_start",
-        lambda rows: rows.ops.is_start[rows.at].astype(int),
+        is_fact=True,
+        value=lambda rows: rows.ops.is_start[rows.at].astype(int),
         only_if=lambda rows: bool(rows.ops.is_start.any()),
     ),
     _data(
