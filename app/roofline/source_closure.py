@@ -2,7 +2,7 @@
 
 Results and compiled functions stay valid as long as the code behind them is the same. Two caches
 are keyed by it: stored results (`library.results_version`) and compiled kernels
-(`importers.kernel_cache`).
+(`importers.kernels`).
 
 Imports are found by a pattern: parsing the sources that a result needs takes 0.3 s of every start,
 this 10 ms. Tests hold what it finds against what `ast` finds in every module.

@@ -15,9 +15,9 @@ from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_chains import chain_record
 from roofline.exports.advice_words import limit, saves, summary, text_of, verify, waiting
-from roofline.exports.text_table import named, plain, spaced
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.text_table import named, plain, spaced
 
 Record = dict[str, Any]
 

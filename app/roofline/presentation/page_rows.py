@@ -1,4 +1,4 @@
-"""The page data as the page opens: the ops of the default view, by column."""
+"""The page data of one view, by column: its ops, and the points of its program."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,9 +16,9 @@ NOT_SHOWN = "not_shown"
 class Rows:
     """Ops in the order in which the view lists them; columns are as long as `len(self)`."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, infeed: str = "in") -> None:
         self.page = page
-        self._view = page["views"]["in"]
+        self._view = page["views"][infeed]
         self._shared = page["ops"]["columns"]
         self._ops: Sequence[int] = self._view["op"]
 
@@ -49,8 +49,13 @@ class Rows:
     @property
     def axis(self) -> str:
         """The column of the x axis: the intensity at each op's bound."""
-        axis: str = self.page["x_axes"][0]["column"]
-        return axis
+        return self.column_of_axis("bottleneck")
+
+    def column_of_axis(self, axis: str) -> str:
+        """The column of an x axis by its id; of an unknown one that of the first."""
+        axes = self.page["x_axes"]
+        column: str = next((one for one in axes if one["id"] == axis), axes[0])["column"]
+        return column
 
     @cached_property
     def program(self) -> list[dict[str, Any]]:
