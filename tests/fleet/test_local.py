@@ -18,12 +18,12 @@ from roofline.children.program import Program
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError
 from roofline.exports.run_report import render_run
-from roofline.fleet.choosing import host_files, reduce_receipts
-from roofline.fleet.engine import HostFile, Receipt, files_from, receipts_from, to_text
+from roofline.fleet.choosing import reduce_receipts
+from roofline.fleet.engine import Receipt, files_from, receipts_from, to_text
 from roofline.fleet.kept import file_key, open_kept
 from roofline.fleet.local import LocalEngine, map_file
 from roofline.fleet.readers import Readers, Reading
-from roofline.pods.folders import files_of
+from roofline.pods.folders import HostFile, files_of
 from tests.children.processes import program_id
 from tests.conftest import PYTHON_PATH, SAMPLES
 
@@ -36,7 +36,7 @@ LIMITS = ImportLimits(
     max_unpacked_files=100,
     max_expansion_ratio=300,
 )
-FILES = host_files(files_of([THREE_HOSTS]))
+FILES = files_of([THREE_HOSTS])
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_a_capture_is_kept_as_that(engine: LocalEngine, tmp_p
     shutil.copy(THREE_HOSTS / "host_0.xplane.pb", tmp_path / "broken.xplane.pb")
     with (tmp_path / "broken.xplane.pb").open("r+b") as file:
         file.truncate(5_000)
-    files = host_files(files_of([tmp_path / "notes.json", tmp_path / "broken.xplane.pb"]))
+    files = files_of([tmp_path / "notes.json", tmp_path / "broken.xplane.pb"])
     first = {one.address: one for one in engine.submit(files).receipts()}
     again = {one.address: one for one in engine.submit(files).receipts()}
     for address, one in first.items():
@@ -140,7 +140,7 @@ def program_of(readers: Readers) -> int:
 def test_a_file_that_is_written_meanwhile_is_not_kept(tmp_path: Path) -> None:
     target = tmp_path / "host.xplane.pb"
     shutil.copy(FILES[0].address, target)
-    (file,) = host_files(files_of([target]))
+    (file,) = files_of([target])
 
     class Growing(Readers):
         def read(self, file: HostFile, path: Path, digest: str) -> Reading:

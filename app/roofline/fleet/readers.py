@@ -16,7 +16,7 @@ from roofline.children.messages import DONE, Message
 from roofline.children.program import ATTEMPTS, Program, ProgramLost, ProgramStopped, again
 from roofline.children.sandbox import ImportLimits, ended
 from roofline.errors import ImportStoppedError, error_from
-from roofline.fleet.engine import HostFile
+from roofline.pods.folders import HostFile
 from roofline.pods.partial import Names, Partial
 from roofline.pods.report import Unreadable
 
@@ -77,9 +77,7 @@ class Readers:
                 "size_bytes": path.stat().st_size if path.exists() else 0,
                 "path": str(path.absolute()),
                 "digest": digest,
-                "name": file.name,
-                "is_named": file.is_named,
-                "is_folder": file.is_folder,
+                "file": asdict(file),
                 "into": into,
             }
             return self._reading(file, digest, self._program.ask(body).last(), Path(into))

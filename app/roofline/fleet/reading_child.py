@@ -11,7 +11,7 @@ from roofline.children.sandbox import ImportLimits, limit_memory
 from roofline.errors import UploadRejectedError
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.pods.folders import Found
+from roofline.pods.folders import HostFile
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file
 from roofline.pods.report import Unreadable
@@ -29,11 +29,11 @@ def read(body: Body, _say: Say) -> Body:
     """
     limits, into = ImportLimits(**body["limits"]), Path(body["into"])
     path = Path(body["path"])
-    found = Found(path, body["is_named"], body["name"], is_folder=body["is_folder"])
     try:
         size_bytes = path.stat().st_size
         entries = read_file(
-            found,
+            HostFile(**body["file"]),
+            path,
             digest=body["digest"],
             scratch=into,
             limits=UnpackLimits(

@@ -20,11 +20,11 @@ from roofline.fleet.choosing import (
     reduce_receipts,
     start_engine,
 )
-from roofline.fleet.engine import Engine, HostFile, Receipt, receipts_from
+from roofline.fleet.engine import Engine, Receipt, receipts_from
 from roofline.fleet.kept import drop_unneeded_names, open_kept
 from roofline.imports.run_process import RunEngine
 from roofline.pods.fetching import fetch_folder, fetch_steady
-from roofline.pods.folders import is_folder, name_of, path_of
+from roofline.pods.folders import HostFile, is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.process_environment import hide_secrets_of_libraries
 from roofline.storage import buckets
