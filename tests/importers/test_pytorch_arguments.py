@@ -4,9 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofline.importers.pytorch import attention, bytes_moved, convolutions, libraries, products
-from roofline.importers.pytorch.families import recorded_as
-from roofline.importers.pytorch.formulas import READING_VALUES
-from roofline.importers.pytorch.signatures import MAX_COUNT, read_signature
+from roofline.importers.pytorch.inputs import recorded_as
+from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES, read_signature
 
 FAMILIES = (attention, bytes_moved, convolutions, libraries, products)
 OPERATORS = sorted(recorded_as(name) for module in FAMILIES for name in module.FAMILY.names)

@@ -7,8 +7,14 @@ are known: what another one reads of its arguments may be all of them or next to
 
 import math
 
-from roofline.importers.pytorch.families import Family, first_precision, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Tensor,
+    first_precision,
+    known_as,
+    total_bytes,
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -104,7 +110,7 @@ def _moved(inputs: Inputs) -> int | None:
         places = [inputs.tensors[at] for at in _OPTIMIZERS[name] if at < len(inputs.tensors)]
         return read + (total_bytes(tensor for place in places for tensor in place) or 0)
     if name in _LOOKUPS:
-        return _selected(inputs)
+        return _looked_up(inputs)
     if name == _GATHER:
         return _gathered(inputs)
     if name == _COPY or name in _READ or name in _POOL_BACKWARD:
@@ -132,7 +138,7 @@ def _result_item(inputs: Inputs) -> int:
     return max(t.item_bytes or 0 for t in [t for t in tensors if t.shape] or tensors)
 
 
-def _selected(inputs: Inputs) -> int | None:
+def _looked_up(inputs: Inputs) -> int | None:
     """Rows looked up: read and written once, and the indices read."""
     table = inputs.tensor(0)
     indices = inputs.tensor(1) or inputs.tensor(2)

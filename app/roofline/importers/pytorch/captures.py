@@ -14,18 +14,13 @@ from itertools import pairwise
 from mmap import mmap
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.stacks import stacks_at
-from roofline.importers.pytorch.trace import Columns, Trace
-
-I64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from roofline.importers.pytorch.trace import Api, Columns, Trace, stacks_at
+from roofline.model.op_columns import I32, I64, Bools
 
 # Names for nodes that are not kernels; some runtimes run them as kernels of their own.
 COPY_NODE, FILL_NODE, UNNAMED = "memcpy", "memset", ""
@@ -106,7 +101,8 @@ def captured_graphs(trace: Trace) -> list[CapturedGraph]:
     spans = _spans(trace)
     if not spans:
         return []
-    ran = _ran(trace)
+    # Launches whose kernel is in the trace: these were not recorded into a graph.
+    ran = np.isin(trace.launches["correlation"], np.unique(trace.work["correlation"]))
     labels = [_label(trace, begin, end) for begin, end, _ in spans]
     graphs = []
     for k, (span, label) in enumerate(zip(spans, labels, strict=True)):
@@ -149,11 +145,6 @@ def _label(trace: Trace, begin: int, end: int) -> str:
         if one.begin_ns <= begin and end <= one.end_ns and _LABEL.match(one.name)
     ]
     return min(around, key=lambda one: one.end_ns - one.begin_ns).name if around else ""
-
-
-def _ran(trace: Trace) -> Bools:
-    """Launches whose kernel is in the trace: these were not recorded into a graph."""
-    return np.isin(trace.launches["correlation"], np.unique(trace.work["correlation"]))
 
 
 def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> CapturedGraph:
@@ -233,7 +224,7 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     return calls, tick
 
 
-def _around(trace: Trace, spans: Columns, at: I64) -> tuple[NDArray[np.int32], I64]:
+def _around(trace: Trace, spans: Columns, at: I64) -> tuple[I32, I64]:
     """The innermost of these spans around each launch, and all that are around any."""
     parent, around, _ = nest(
         begin=spans["begin"],
@@ -245,7 +236,7 @@ def _around(trace: Trace, spans: Columns, at: I64) -> tuple[NDArray[np.int32], I
     return around, _with_outer(np.unique(around[around >= 0]), parent)
 
 
-def _note_stacks(trace: Trace, at: I64, around: NDArray[np.int32], own: Mapping[int, int]) -> None:
+def _note_stacks(trace: Trace, at: I64, around: I32, own: Mapping[int, int]) -> None:
     """Give the signature of each launch's call the stack of its first launch."""
     for place, (operator, stack) in enumerate(
         zip(around.tolist(), stacks_at(trace, at), strict=True)
@@ -266,7 +257,7 @@ def _numbers(trace: Trace, signatures: Collection[Signature]) -> I64:
     return np.array([places[one.label] for one in signatures], np.int64)
 
 
-def _with_outer(operators: NDArray[np.int32], parent: NDArray[np.int32]) -> I64:
+def _with_outer(operators: I32, parent: I32) -> I64:
     """These operators and all around them."""
     kept = np.zeros(len(parent), np.bool_)
     while len(operators):

@@ -9,8 +9,7 @@ Argument places are those of the bindings of vLLM, SGLang and aiter, and of Trit
 import re
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import Family, Inputs, Tensor, known_as, total_bytes
 
 # Bytes per weight by the names of Triton's kernels: 4 bits and one byte of scale per 32 (mxfp4).
 _WEIGHT_BYTES = {"mxfp4": 17 / 32, "bf16": 2.0, "fp16": 2.0, "fp8e4nv": 1.0, "fp8e5": 1.0}

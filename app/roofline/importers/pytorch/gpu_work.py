@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
-from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
-from roofline.importers.pytorch.called import settle_collectives
+from roofline.importers.pytorch.attribution import (
+    Attribution,
+    attribute,
+    distinct_steps,
+    settle_collectives,
+    settle_gradients,
+)
 from roofline.importers.pytorch.collectives import copy_direction, link_of
-from roofline.importers.pytorch.gradients import settle_gradients
+from roofline.importers.pytorch.inputs import shapes_label
 from roofline.importers.pytorch.nesting import busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
@@ -27,12 +30,15 @@ from roofline.importers.pytorch.rows import (
 )
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.scopes import Scopes, note_paths, scopes_of
-from roofline.importers.pytorch.serving_steps import ServingStep, as_step
-from roofline.importers.pytorch.serving_sums import FileServing, step_bytes
-from roofline.importers.pytorch.shapes import shapes_label
-from roofline.importers.pytorch.step_windows import StepWindows, step_windows
-from roofline.importers.pytorch.timeline import steps_of
-from roofline.importers.pytorch.trace import Step, Trace
+from roofline.importers.pytorch.serving import (
+    FileServing,
+    ServingStep,
+    as_step,
+    step_at,
+    step_bytes,
+)
+from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
+from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.collectives import NAN, Collective
 from roofline.importers.shared.idle_time import NO_LAUNCH
@@ -46,15 +52,11 @@ from roofline.importers.shared.stream_timeline import (
     timeline_of,
 )
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import I8, I32, I64, Bools
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-I8 = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 
 
 def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] = ()) -> FileWork:
@@ -64,7 +66,10 @@ def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] =
     settle_gradients(trace, found.parent)
     settle_collectives(trace, found)
     if not serving:
-        steps = _with_work(steps, found)
+        # Only steps that launched work: of others, such as the rest after the last one, nothing on
+        # the device has a time. All of them, where none did.
+        launched = np.unique(_launched_in(found, steps))
+        steps = [steps[k] for k in launched[launched >= 0].tolist()] or steps
     scopes = scopes_of(trace, found.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
@@ -89,17 +94,10 @@ def _launched_in(found: Attribution, steps: list[Step]) -> I32:
     Work whose launch the trace does not hold was launched before it began, so in no step of it.
     Traces without any launch go by the time of the work itself.
     """
-    scope = step_of(found.launched_ns, steps)
+    scope = step_at(found.launched_ns, steps).astype(np.int32)
     if found.has_launch.any():
         scope[~found.has_launch] = -1
     return scope
-
-
-def _with_work(steps: list[Step], found: Attribution) -> list[Step]:
-    """The steps that launched work: of others, such as the rest after the last one, nothing on the
-    device has a time. All of them, where none did."""
-    launched = np.unique(_launched_in(found, steps))
-    return [steps[k] for k in launched[launched >= 0].tolist()] or steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention_ragged import names_a_layer
+from roofline.importers.pytorch.attention import names_a_layer
 from roofline.importers.pytorch.experts import Routing, grouped_product
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I32, I64
 
 # aiter runs its two-dimensional kernel for layers with a window, and for all if lengths are short;
 # beside the other kernel it is that of windowed layers. (`use_2d_kernel`, aiter 2026.)
@@ -148,7 +145,8 @@ def _product(node: str, outer: Signature, routing: Routing) -> Signature | None:
             touched=grouped.touched,
             is_uncountable=False,
         )
-    item = _item(outer)
+    hidden = outer.inputs.tensor(0) if outer.inputs else None
+    item = hidden.item_bytes if hidden is not None else None
     if not node.startswith(_SUM) or item is None:
         return None
     rows = routing.tokens * (routing.chosen + 1)
@@ -157,8 +155,3 @@ def _product(node: str, outer: Signature, routing: Routing) -> Signature | None:
         label=f"{outer.operator} sum of {routing.chosen} [{routing.tokens}x{routing.width}]",
         moved_bytes=rows * routing.width * item,
     )
-
-
-def _item(outer: Signature) -> int | None:
-    hidden = outer.inputs.tensor(0) if outer.inputs else None
-    return hidden.item_bytes if hidden is not None else None

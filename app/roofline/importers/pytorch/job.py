@@ -5,18 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import aligned
-from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import (
     CapturedGraph,
     captured_graphs,
     has_capture,
     replays_graphs,
 )
-from roofline.importers.pytorch.cpu_work import cpu_work
-from roofline.importers.pytorch.environment import read_environment
+from roofline.importers.pytorch.cpu_work import accelerator_behind, cpu_work, listed_device
 from roofline.importers.pytorch.events import read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
 from roofline.importers.pytorch.header import (
@@ -26,21 +23,22 @@ from roofline.importers.pytorch.header import (
     host_of,
     hostname,
     rank,
+    read_environment,
     whole,
 )
-from roofline.importers.pytorch.host_side import accelerator_behind, listed_device
-from roofline.importers.pytorch.lengths import apply_lengths, read_caches
+from roofline.importers.pytorch.lengths import Assumed, apply_lengths, read_caches
 from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
-from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
+from roofline.importers.pytorch.serving import ServingStep, server_of, serving_steps
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged
+from roofline.model.op_columns import Bools
 from roofline.model.profile import Host, Profile
 from roofline.model.units import NS_PER_S
 
@@ -294,7 +292,7 @@ def _within_one_capture(trace: Trace) -> Trace:
     return trace
 
 
-def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> int:
+def _drop_far(keep: Callable[[Bools], None], columns: Columns) -> int:
     begin, duration = columns["begin"], columns["duration"]
     if not len(begin) or int((begin + duration).max()) - int(begin.min()) < _LONGEST_NS:
         return 0

@@ -1,23 +1,23 @@
 """Attention to sequences whose lengths are data, from the sums that a server writes per step.
 
 The FLOPs follow from the pairs of a query and a key, the bytes from the keys in the cache: both are
-sums over the sequences. Keys never count as the whole cache.
+sums over the sequences. Keys never count as the whole cache. The notes count the assumptions about
+a server's kernels: which experts were touched, how far windows reach.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention_ragged import names_a_layer, ragged_of_heads
-from roofline.importers.pytorch.families import Ragged
+from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
+from roofline.importers.pytorch.experts import Touched
+from roofline.importers.pytorch.inputs import Ragged
 from roofline.importers.pytorch.libraries import cache_of
-from roofline.importers.pytorch.serving_steps import Lengths, ServingStep
+from roofline.importers.pytorch.serving import Lengths, ServingStep, step_at
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace
-
-I64 = NDArray[np.int64]
+from roofline.model.profile import Diagnostic, Severity
 
 
 def read_caches(signatures: list[Signature]) -> None:
@@ -62,16 +62,6 @@ def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
         for place, number in zip(*pairs.tolist(), strict=True)
     ]
     trace.operators["signature"][events] = np.array(numbers, np.int64)[at.ravel()]
-
-
-def step_at(times_ns: I64, steps: Sequence[ServingStep]) -> I64:
-    """Index of the step (in order, not overlapping) around each time; -1 where there is none."""
-    if not steps:
-        return np.full(len(times_ns), -1)
-    begin = np.array([step.begin_ns for step in steps], np.int64)
-    end = np.array([step.end_ns for step in steps], np.int64)
-    at = np.searchsorted(begin, times_ns, side="right") - 1
-    return np.where((at >= 0) & (times_ns <= end[np.maximum(at, 0)]), at, -1)
 
 
 def _with_lengths(signatures: list[Signature], place: int, step: ServingStep) -> int:
@@ -128,3 +118,54 @@ def _cost(ragged: Ragged, lengths: Lengths) -> tuple[int, int, int] | None:
         pairs = min(pairs, queries * ragged.window)
     cached = keys * ragged.bytes_per_key
     return pairs * ragged.flop_per_pair, cached, cached + ragged.other_bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class Assumed:
+    """Calls of experts by what they may touch, and calls of attention by their window."""
+
+    touched: dict[Touched, int] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)
+
+    def add(self, trace: Trace) -> None:
+        """Add the calls of one trace."""
+        kinds = [k for k, one in enumerate(trace.signatures) if one.touched or one.window]
+        if not kinds:
+            return
+        counts = np.bincount(trace.operators["signature"], minlength=len(trace.signatures))
+        for kind in kinds:
+            one, count = trace.signatures[kind], int(counts[kind])
+            if one.touched and count:
+                self.touched[one.touched] = self.touched.get(one.touched, 0) + count
+            if one.window and count:
+                self.windows[one.window] = self.windows.get(one.window, 0) + count
+
+    def notes(self) -> Iterator[Diagnostic]:
+        """Notes on both."""
+        if self.touched:
+            yield self._of_experts()
+        if self.windows:
+            yield self._of_windows()
+
+    def _of_experts(self) -> Diagnostic:
+        main = max(self.touched, key=lambda one: one.weight_bytes * self.touched[one])
+        return Diagnostic(
+            severity=Severity.INFO,
+            code="experts-assumed",
+            message="products of experts do not tell which experts the tokens went to. Their FLOPs"
+            f" are those of all routed tokens. Their weights count as those of {main.expected:.1f}"
+            f" of {main.experts} experts, with equal chances; it may be {main.least} to"
+            f" {main.most}.",
+            count=sum(self.touched.values()),
+        )
+
+    def _of_windows(self) -> Diagnostic:
+        sizes = ", ".join(f"{window:,}" for window in sorted(self.windows))
+        return Diagnostic(
+            severity=Severity.INFO,
+            code="window-assumed",
+            message=f"calls of attention see a window of {sizes} keys, as the config.json of a"
+            " model with these heads says (gpt-oss): the trace only tells that their kernel is the"
+            " one for windows. Each sequence is taken to be longer than the window.",
+            count=sum(self.windows.values()),
+        )

@@ -9,8 +9,14 @@ here: what they read is not recorded.
 import math
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, first_precision, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Tensor,
+    first_precision,
+    known_as,
+    total_bytes,
+)
 
 _GATED = ("silu_and_mul", "gelu_and_mul", "gelu_tanh_and_mul")
 # Every tensor, results included, is an argument and is moved once.

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of, working_kernel
 from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
 from roofline.importers.pytorch.replays import as_record
@@ -20,19 +18,18 @@ from roofline.importers.pytorch.rows import (
     op_rows,
     used,
 )
-from roofline.importers.pytorch.serving_sums import StepWork, joined_serving
-from roofline.importers.pytorch.timeline import joined
+from roofline.importers.pytorch.serving import StepWork, joined_serving
+from roofline.importers.pytorch.step_windows import joined
+from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import I64, OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS, PS_PER_US
-
-I64 = NDArray[np.int64]
 
 _CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
 

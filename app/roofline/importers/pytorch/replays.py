@@ -9,10 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import UNALIGNED, aligned, most_in_common
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.captures import (
     COPY_NODE,
     FILL_NODE,
@@ -22,12 +20,11 @@ from roofline.importers.pytorch.captures import (
     node_of,
 )
 from roofline.importers.pytorch.scan import Kind
-from roofline.importers.pytorch.serving_steps import ServingStep
-from roofline.importers.pytorch.trace import NO_KERNEL, Trace
+from roofline.importers.pytorch.serving import ServingStep, step_at
+from roofline.importers.pytorch.trace import NO_KERNEL, Api, Trace
 from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
+from roofline.model.op_columns import I64
 from roofline.model.units import PS_PER_NS
-
-I64 = NDArray[np.int64]
 
 _LEAST_SHARE = 0.5  # of a replay's kernels: with fewer in common it is another graph
 _MAX_IDS = 2**32
@@ -167,7 +164,7 @@ def _replays(trace: Trace, steps: Sequence[ServingStep]) -> list[_Replay]:
     launched, begin = _launched_graphs(trace)
     order = np.lexsort((work["begin"], work["correlation"]))
     ids = np.asarray(work["correlation"])[order]
-    step = _step_of(begin, steps)
+    step = step_at(begin, steps)
     first = np.searchsorted(ids, launched, side="left").tolist()
     last = np.searchsorted(ids, launched, side="right").tolist()
     replays: list[_Replay] = []
@@ -185,15 +182,6 @@ def _replays(trace: Trace, steps: Sequence[ServingStep]) -> list[_Replay]:
             )
         )
     return replays
-
-
-def _step_of(begin: I64, steps: Sequence[ServingStep]) -> I64:
-    if not steps:
-        return np.full(len(begin), -1)
-    starts = np.array([step.begin_ns for step in steps])
-    ends = np.array([step.end_ns for step in steps])
-    at = np.searchsorted(starts, begin, side="right") - 1
-    return np.where((at >= 0) & (begin <= ends[np.maximum(at, 0)]), at, -1)
 
 
 class _Matcher:

@@ -6,22 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.collectives import Message
-from roofline.importers.pytorch.serving_sums import FileServing
+from roofline.importers.pytorch.serving import FileServing
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.stacks import source_of
-from roofline.importers.pytorch.trace import Step
+from roofline.importers.pytorch.trace import Step, source_of
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import I64, U64, Bools
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 Unit = ComputeUnit | UndecidedUnit
 Split = TypeVar("Split", ComputeUnit, UndecidedUnit)
@@ -137,8 +133,8 @@ class Sums:
     self_ns: I64
     flop: U64
     moved_bytes: U64
-    flop_known: NDArray[np.bool_]
-    bytes_known: NDArray[np.bool_]
+    flop_known: Bools
+    bytes_known: Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,7 +222,7 @@ def multiplied(at: I64, signature: I64, cost: I64, size: int, file_name: str) ->
     return total
 
 
-def any_at(places: I64, size: int) -> NDArray[np.bool_]:
+def any_at(places: I64, size: int) -> Bools:
     """True at `places`, false at the others of `size`."""
     found = np.zeros(size, np.bool_)
     found[places] = True

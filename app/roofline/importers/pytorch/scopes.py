@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
 from roofline.importers.pytorch.trace import Trace
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import I32, I64, Bools
 
 _MODULE = "nn.Module: "
 _INSTANCE = re.compile(r"_\d{1,9}\Z")

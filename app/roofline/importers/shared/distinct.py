@@ -1,9 +1,8 @@
 """Distinct keys of many events, without a sort where the keys are small numbers."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I64
 
 # A flag for each possible key while these are few, or not many more than the events.
 _MOST_FLAGS = 1 << 20

@@ -7,12 +7,9 @@ Times are integers of any unit; stretches are in order and do not overlap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.sweep import Windows, time_inside
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
+from roofline.model.op_columns import F64, I64
 
 NO_LAUNCH = np.iinfo(np.int64).max
 """The launch of an event is not in the file."""

@@ -5,12 +5,11 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.skew import with_least
 from roofline.importers.shared.time_bins import with_ops
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import I64, Bools
 from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
@@ -150,6 +149,6 @@ def _without_steps(timeline: Timeline) -> Timeline:
     )
 
 
-def _rows_of(table: Table, kept: NDArray[np.bool_]) -> Table:
+def _rows_of(table: Table, kept: Bools) -> Table:
     columns = {one.name: getattr(table, one.name)[kept] for one in fields(table)}
     return type(table)(**columns)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.collectives import Collective
 from roofline.importers.shared.distinct import distinct
@@ -33,7 +32,7 @@ from roofline.importers.shared.time_bins import (
     most_bins,
 )
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64, OpColumns
+from roofline.model.op_columns import F64, I8, I32, I64, Bools, OpColumns
 from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
@@ -47,10 +46,6 @@ from roofline.model.timeline import (
     WorkTimes,
 )
 
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-I8 = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 Link = MemoryLevel | None
 
 WORK, COMMUNICATION, HOST_COPY, INFEED_OUTFEED = range(4)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
@@ -23,11 +22,8 @@ from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 _LEVELS = (MemoryLevel.DRAM,)
 

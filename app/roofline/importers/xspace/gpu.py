@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
@@ -26,12 +25,9 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 from roofline.model.units import PS_PER_MS
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 GPU_LEVELS = (MemoryLevel.HBM,)
 _SAME_TIME = 0.9  # of the capture, per GPU on average: below it, they ran at different times

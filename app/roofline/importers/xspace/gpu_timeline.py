@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.shared.stream_timeline import (
@@ -19,11 +18,9 @@ from roofline.importers.xspace.gpu_transfers import Moves
 from roofline.importers.xspace.host_launches import HostLaunches
 from roofline.importers.xspace.kernels import Kernels
 from roofline.importers.xspace.planes import STEPS_LINES, Plane
+from roofline.model.op_columns import I64, U64, Bools
 from roofline.model.timeline import Timeline
 
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 RowsOf = Callable[[Sequence[OpLabels]], I64]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.collectives import (
     NAN,
@@ -35,10 +34,7 @@ from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
-
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I8, I32, I64
 
 DETAILS = "memcpy_details"
 _HOST_COPY = re.compile(r"(?i)(?:cuda)?memcpy(?:(h2d|htod)|d2h|dtoh)")

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.launch_forest import (
@@ -26,10 +25,7 @@ from roofline.importers.xspace.launch_forest import (
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import MODULE_LINES, STEPS_LINES, Plane, Space
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import I64, U64, Bools
 
 GROUP_ID = "group_id"
 DEVICE_CLOCK = ("device_offset_ps", "device_duration_ps")

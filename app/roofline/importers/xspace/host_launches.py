@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.idle_time import NO_LAUNCH
 from roofline.importers.xspace.launch_forest import CORRELATION
 from roofline.importers.xspace.planes import Plane
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-
+from roofline.model.op_columns import I64, U64
 
 _MOST_FLAGS = 1 << 26
 

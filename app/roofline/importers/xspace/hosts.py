@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.host_names import host_names
 from roofline.importers.shared.join_timelines import joined_timeline
@@ -19,11 +18,8 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import U64, OpColumns
 from roofline.model.profile import Diagnostic, Profile, Severity, StepTable
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 
 def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:

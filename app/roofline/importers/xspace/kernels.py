@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
@@ -33,10 +32,7 @@ from roofline.importers.xspace.spans import Executions
 from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.memory import MemoryLevel
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import I64, U64, Bools
 
 MEMCPY_CATEGORY = "memcpy"
 KERNEL_CATEGORY = "kernel without HLO"

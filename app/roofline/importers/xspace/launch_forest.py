@@ -13,9 +13,7 @@ from roofline.importers.xspace import spans
 from roofline.importers.xspace.event_scan import INT64, UINT64, Events, StatColumn
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import MODULE_LINES, Plane
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from roofline.model.op_columns import I64, U64
 
 _ROOT_EVENT = "TraceContext"
 _ENQUEUE, _CALLBACKS = "DoEnqueueProgram", "CompleteCallbacks"

@@ -7,7 +7,6 @@ picoseconds, and when there are too many of them, every other one goes.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.time_bins import most_bins, steps_that_fit
 from roofline.importers.xspace.nested_sums import RowSums
@@ -127,6 +126,6 @@ def common_edges(bins: Sequence[LineBins], first_ps: int, last_ps: int) -> I64:
 
 def _between(after: int, upto: int, width_ps: int, steps: I64) -> I64:
     """Multiples of the width and edges of steps, after `after` and up to `upto`."""
-    multiples: NDArray[np.int64] = np.arange(after // width_ps + 1, upto // width_ps + 1) * width_ps
+    multiples: I64 = np.arange(after // width_ps + 1, upto // width_ps + 1) * width_ps
     chosen = steps[(steps > after) & (steps <= upto)]
     return np.union1d(multiples, chosen) if len(chosen) else multiples

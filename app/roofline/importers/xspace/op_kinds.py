@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 
 from roofline.importers.shared.descriptions import path_of_tf_op
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import EventKind, Plane, Stats
 from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
 from roofline.model.memory import MemoryLevel
-
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I64
 
 _U64 = 2**64
 _READ, _WRITE = 1, 2

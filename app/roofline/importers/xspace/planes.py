@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
@@ -26,6 +25,7 @@ from roofline.importers.xspace.xspace_pb2 import (
     Stat,
     StatMetadataEntry,
 )
+from roofline.model.op_columns import Bools
 
 TPU_PREFIX = "/device:TPU:"
 GPU_PREFIX = "/device:GPU:"
@@ -279,17 +279,15 @@ class Plane:
             return self.stat_names.get(int(column.words[row]), "")
         return ""
 
-    def has_text(self, column: StatColumn) -> NDArray[np.bool_]:
+    def has_text(self, column: StatColumn) -> Bools:
         """True where an event's stat is a non-empty text."""
-        inline: NDArray[np.bool_] = (column.kinds == TEXT) & (
-            column.words & np.uint64(0xFFFFFF) > 0
-        )
+        inline: Bools = (column.kinds == TEXT) & (column.words & np.uint64(0xFFFFFF) > 0)
         refs = column.kinds == REF
         if not refs.any():
             return inline
         used = np.unique(column.words[refs]).tolist()
         filled = np.array([ref for ref in used if self.stat_names.get(ref)], np.uint64)
-        named: NDArray[np.bool_] = inline | (refs & np.isin(column.words, filled))
+        named: Bools = inline | (refs & np.isin(column.words, filled))
         return named
 
     def scan(

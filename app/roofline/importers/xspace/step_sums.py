@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpRows
 from roofline.importers.xspace.grouping import StepRoots
 from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.op_columns import I64
 from roofline.model.profile import StepTable
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 
 def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:

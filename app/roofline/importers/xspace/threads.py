@@ -17,11 +17,9 @@ from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
+from roofline.model.op_columns import I64, U64, Bools
 
 Number = TypeVar("Number", bound=np.generic)
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 
 _STATS = ("hlo_op", "program_id", "run_id", "_p", "_c")
 _RECORD, _START, _STOP = (

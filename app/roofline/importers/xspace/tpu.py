@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
@@ -26,8 +25,6 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 from roofline.model.timeline import Timeline
 from roofline.model.units import KILO
-
-I64 = NDArray[np.int64]
 
 _BANDWIDTH_STATS = {
     MemoryLevel.HBM: "peak_hbm_bw_gigabytes_per_second",

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.nested_sums import RowSums
@@ -13,9 +12,7 @@ from roofline.importers.xspace.op_metrics import CoreOps
 from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from roofline.model.op_columns import I64, U64, Bools
 
 
 def _labels(core: CoreOps) -> tuple[list[OpLabels], I64]:
@@ -66,8 +63,8 @@ class CoreOpKinds:
     model_flop: U64
     bytes_accessed: U64
     traffic_bytes: Mapping[MemoryLevel, U64]
-    traffic_known: NDArray[np.bool_]
-    cost_known: NDArray[np.bool_]
+    traffic_known: Bools
+    cost_known: Bools
 
 
 def describe(core: CoreOps, programs: TpuPrograms | None) -> CoreOpKinds:

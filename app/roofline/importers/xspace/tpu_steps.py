@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.importers.xspace.oddities import Oddities
@@ -13,10 +12,8 @@ from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.tpu_ops import CoreOpKinds, op_rows
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.compute import ComputeUnit
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import StepTable
-
-I64 = NDArray[np.int64]
 
 
 def common_steps(
@@ -108,9 +105,7 @@ def _complete_groups(core: CoreOps) -> set[int]:
     return set(marked[marked >= 0].tolist()) & core.op_groups
 
 
-def step_spans(
-    cores: Sequence[CoreOps], groups: Sequence[int]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+def step_spans(cores: Sequence[CoreOps], groups: Sequence[int]) -> tuple[U64, U64, U64]:
     """Begin, end and duration of each step: those of its longest marker, the first on ties."""
     begin, end, duration = (np.zeros(len(groups), np.uint64) for _ in range(3))
     index = {group: k for k, group in enumerate(groups)}

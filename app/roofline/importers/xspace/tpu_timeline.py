@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.idle_time import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
@@ -34,7 +33,7 @@ from roofline.importers.xspace.tpu_transfers import (
     pair_halves,
 )
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64
+from roofline.model.op_columns import F64, I32, I64, U64, Bools
 from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
@@ -48,9 +47,6 @@ from roofline.model.timeline import (
 )
 
 RowOf = Callable[..., int]
-U64 = NDArray[np.uint64]
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
 
 
 class CoreCollector:
@@ -213,7 +209,7 @@ class _Builder:
     rows: list[tuple[int, int, Mapping[str, float], Mapping[MemoryLevel | None, float]]] = field(
         default_factory=list
     )
-    work: list[tuple[I64, I64, I64, F64, F64, NDArray[np.bool_]]] = field(default_factory=list)
+    work: list[tuple[I64, I64, I64, F64, F64, Bools]] = field(default_factory=list)
     idle: list[IdleTimes] = field(default_factory=list)
 
     def add(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
 from roofline.importers.shared.wire_bytes import wire_bytes
@@ -19,10 +18,8 @@ from roofline.importers.xspace.hlo.collectives import KINDS
 from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64, I64, Bools
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NAN = float("nan")
 
 

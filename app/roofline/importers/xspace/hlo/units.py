@@ -7,10 +7,10 @@ the matrix unit at 16 bits: whether 32-bit ones run there too (TF32) is not in t
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.xspace.hlo.module import Instruction
 from roofline.model.compute import ComputeUnit
+from roofline.model.op_columns import U64
 
 VECTOR_UNITS = (ComputeUnit.VECTOR_FP64, ComputeUnit.VECTOR_FP32)
 _MATRIX_OPCODES = frozenset({"dot", "convolution", "custom-call"})
@@ -51,9 +51,7 @@ def _has_matrix_work(instruction: Instruction) -> bool:
     )
 
 
-def split_by_unit(
-    units: Sequence[ComputeUnit | None], flop: NDArray[np.uint64]
-) -> dict[ComputeUnit, NDArray[np.uint64]]:
+def split_by_unit(units: Sequence[ComputeUnit | None], flop: U64) -> dict[ComputeUnit, U64]:
     """FLOPs of rows (`units`: each row's unit) as one column per unit that occurs."""
     identity = np.fromiter(map(id, units), np.int64, len(units))
     masks = {unit: identity == id(unit) for unit in ComputeUnit}
