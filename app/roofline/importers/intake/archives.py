@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
 
 from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
-from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
+from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
 from roofline.importers.source import SourceFile
 from roofline.model.units import GIB, KIB, MIB
 

@@ -10,11 +10,10 @@ functions are never counted; integer operations are counted on their own.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares
+from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares, use_factors
 from roofline.importers.nsight_compute.launches import Launch
 from roofline.importers.nsight_compute.opcodes import OpcodeWork, opcode_work
 from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
-from roofline.importers.nsight_compute.waste import use_factors
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

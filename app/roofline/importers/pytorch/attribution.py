@@ -16,7 +16,7 @@ from roofline.importers.pytorch.collectives import called_collective_of
 from roofline.importers.pytorch.nesting import NOT_FOUND, holders, innermost, nest
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Api, Columns, Step, Trace
-from roofline.importers.shared.collectives import UNKNOWN_KIND, Collective
+from roofline.importers.shared.kernel_names import UNKNOWN_KIND, Collective
 from roofline.model.op_columns import I8, I32, I64, Bools
 
 

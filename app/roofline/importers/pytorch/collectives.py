@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from roofline.importers.pytorch.header import device_properties, whole
 from roofline.importers.pytorch.inputs import Tensor
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.shared.collectives import (
+from roofline.importers.shared.kernel_names import (
     NAN,
     UNKNOWN_KIND,
     Collective,

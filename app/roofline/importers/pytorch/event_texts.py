@@ -9,7 +9,7 @@ from roofline.importers.pytorch.collectives import called_collective, collective
 from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.scan import Column
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.kernel_names import Collective
 from roofline.model.op_columns import I64
 
 _MAX_NAME_CHARACTERS = 2_000

@@ -32,7 +32,7 @@ from roofline.importers.pytorch.scan import (
 )
 from roofline.importers.pytorch.signatures import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace, api_of
-from roofline.importers.shared.collectives import is_collective
+from roofline.importers.shared.kernel_names import is_collective
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
 from roofline.model.units import MIB

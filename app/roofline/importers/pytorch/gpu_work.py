@@ -40,9 +40,14 @@ from roofline.importers.pytorch.serving import (
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
 from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.collectives import NAN, Collective
-from roofline.importers.shared.idle_time import NO_LAUNCH
-from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
+from roofline.importers.shared.events import NO_LAUNCH
+from roofline.importers.shared.kernel_names import (
+    COPY,
+    NAN,
+    Collective,
+    is_communication,
+    kernel_category,
+)
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,

@@ -16,7 +16,7 @@ import numpy as np
 from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.kernel_names import Collective
 from roofline.model.op_columns import I32, I64, Bools
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.shared.amd_busy import READ_COUNTERS
+from roofline.importers.shared.amd_counters import READ_COUNTERS
 from roofline.importers.shared.tables_text import decode, parse_number, read_table
 from roofline.importers.source import SourceFile
 

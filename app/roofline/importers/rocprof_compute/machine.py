@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from roofline.importers.rocprof_compute.files import Table
-from roofline.importers.shared.amd_busy import AmdSize, amd_size
+from roofline.importers.shared.amd_counters import AmdSize, amd_size
 from roofline.importers.shared.tables_text import parse_number
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice

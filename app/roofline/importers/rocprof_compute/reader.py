@@ -24,13 +24,16 @@ from roofline.importers.rocprof_compute.machine import (
     read_program,
     read_size,
 )
-from roofline.importers.shared.amd_busy import AmdSize, busy_shares, use_shares, why_slow
 from roofline.importers.shared.amd_counters import (
+    AmdSize,
     CacheSizes,
+    busy_shares,
     cache_sizes,
     integer_operations,
     traffic_bytes,
     unit_flop,
+    use_shares,
+    why_slow,
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps

@@ -6,19 +6,17 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
-from roofline.importers.shared.amd_busy import (
-    AmdSize,
-    amd_size,
-    busy_shares,
-    use_shares,
-    why_slow,
-)
 from roofline.importers.shared.amd_counters import (
+    AmdSize,
     CacheSizes,
     Counters,
+    amd_size,
+    busy_shares,
     cache_sizes,
     traffic_bytes,
     unit_flop,
+    use_shares,
+    why_slow,
 )
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roofline.importers.shared.collectives import Collective
-from roofline.importers.shared.distinct import distinct
-from roofline.importers.shared.idle_time import (
+from roofline.importers.shared.events import (
     NO_LAUNCH,
     Stretches,
+    distinct,
     enders,
     in_rows,
 )
-from roofline.importers.shared.join_timelines import joined_rows
-from roofline.importers.shared.skew import with_least
+from roofline.importers.shared.join_timelines import joined_rows, with_least
+from roofline.importers.shared.kernel_names import Collective
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
 from roofline.importers.shared.time_bins import (
     COMMUNICATES,

@@ -10,9 +10,9 @@ from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xprof_export.hlo_stats import read_hlo_stats
 from roofline.importers.xprof_export.peaks import read_device
 from roofline.importers.xprof_export.roofline_model import Roofline, read_roofline
+from roofline.importers.xprof_export.rows import read_hlo_stats
 from roofline.importers.xprof_export.tables import (
     ExportTable,
     Tool,

@@ -1,7 +1,8 @@
-"""One host whose program ran on the CPU (XLA:CPU): its threads' ops, steps and no peaks.
+"""One host without an accelerator: ops and steps of a program that ran on its CPU (XLA:CPU).
 
-XProf shows nothing for such a capture. An op counts the time in
-which any thread works for it, once, however many do. Costs come from the compiled programs.
+XProf shows nothing for such a capture. An op counts the time in which any thread works for it,
+once, however many do. Costs come from the compiled programs; there are no peaks. Other captures
+without an accelerator have no ops, and a reason why.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,13 +13,12 @@ import numpy as np
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace import notes
-from roofline.importers.xspace.grouping import StepRoots, group_events
+from roofline.importers.xspace.grouping import StepRoots, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -261,3 +261,43 @@ def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[
         )
     if programs.unreadable:
         yield notes.unreadable_hlo(programs.unreadable)
+
+
+_NO_LEVELS = (MemoryLevel.HBM,)
+
+
+def read_without_device(space: Space) -> Profile:
+    """A profile without ops; its diagnostic says what the capture holds instead."""
+    none = np.zeros(0, np.uint64)
+    return Profile(
+        device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0, bandwidth_gbs={}),
+        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=0),),
+        ops=OpTableBuilder(_NO_LEVELS).build(),
+        time_ps=0,
+        op_time_ps=0,
+        normalised_op_time_ps=0,
+        wall_time_ps=None,
+        steps=StepTable(
+            label=(),
+            begin_ps=none,
+            end_ps=none,
+            duration_ps=none,
+            time_ps=none,
+            sums=OpColumns.zeros((0, 2), _NO_LEVELS),
+        ),
+        has_average=False,
+        captured_at_ns=space.captured_at_ns,
+        program_names={},
+        diagnostics=(_why_empty(space),),
+    )
+
+
+def _why_empty(space: Space) -> Diagnostic:
+    names = ", ".join(sorted({plane.name for plane in space.planes if plane.name})[:6])
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="no-device",
+        message=f"This capture holds no TPU or GPU plane, only: {names or 'nothing'}. "
+        "The program ran on the CPU, or the device tracer was off.",
+        remedy="Check jax.devices() in the program; capture on the accelerator's own host.",
+    )

@@ -17,13 +17,12 @@ from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.gpu_timeline import gpu_timeline
 from roofline.importers.xspace.gpu_transfers import HostLinks
-from roofline.importers.xspace.grouping import EventGroups, group_events
+from roofline.importers.xspace.grouping import EventGroups, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.ops import Programs
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.importers.shared.collectives import (
+from roofline.importers.shared.events import distinct
+from roofline.importers.shared.kernel_names import (
     NAN,
     Collective,
     is_collective,
     is_of_library,
     kind_by_kernel,
 )
-from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
@@ -27,8 +27,8 @@ from roofline.importers.shared.stream_timeline import (
     Link,
 )
 from roofline.importers.xspace.event_scan import Events
-from roofline.importers.xspace.hlo.collectives import collective_of, fits_on_host
 from roofline.importers.xspace.hlo.ops import Programs
+from roofline.importers.xspace.hlo.reductions import collective_of, fits_on_host
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.importers.shared.op_tables import OpRows
 from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.launch_forest import (
     LAUNCH_STATS,
@@ -25,7 +26,9 @@ from roofline.importers.xspace.launch_forest import (
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import MODULE_LINES, STEPS_LINES, Plane, Space
+from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.op_columns import I64, U64, Bools
+from roofline.model.profile import StepTable
 
 GROUP_ID = "group_id"
 DEVICE_CLOCK = ("device_offset_ps", "device_duration_ps")
@@ -286,3 +289,26 @@ def _groups_from_host(
     groups, roots = spread_roots(forest)
     found = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
     return found, len(roots)
+
+
+def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:
+    """Names of steps: the annotations' own numbers if all have different ones, else group ids."""
+    numbers = [int(roots.number[g]) if g < len(roots.number) else -1 for g in groups.tolist()]
+    if min(numbers, default=-1) >= 0 and len(set(numbers)) == len(numbers):
+        return tuple(map(str, numbers))
+    return tuple(map(str, groups.tolist()))
+
+
+def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequence[str]) -> None:
+    """Add rows to the steps they belong to (`scope`: index of each row's step), in place.
+
+    `categories` are those of the labels that the rows refer to.
+    """
+    kind = np.array([_work_class(category) for category in categories], np.int64)[rows.label]
+    kept = kind >= 0
+    table.sums.add_at((scope[kept], kind[kept]), rows.select(kept))
+
+
+def _work_class(category: str) -> int:
+    """Second index of a step's sums: 0 work, 1 infeed and outfeed, -1 containers."""
+    return -1 if is_container(category) else int(is_infeed_outfeed(category))

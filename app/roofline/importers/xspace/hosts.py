@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from roofline.importers.shared.host_names import host_names
-from roofline.importers.shared.join_timelines import joined_timeline
+from roofline.importers.shared.join_timelines import host_names, joined_timeline
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.oddities import Oddities

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from roofline.importers.shared.distinct import distinct
+from roofline.importers.shared.events import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.gpu_transfers import (

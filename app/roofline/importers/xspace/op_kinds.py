@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from roofline.importers.shared.descriptions import path_of_tf_op
+from roofline.importers.shared.op_tables import path_of_tf_op
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import EventKind, Plane, Stats
 from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown

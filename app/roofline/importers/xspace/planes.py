@@ -2,7 +2,9 @@
 
 A stat is identified by the name in the plane's stat metadata, never by its id, and a reader of one
 type sees nothing when the value has another type. Metadata maps are small and parsed with protobuf
-on first use; lines stay byte ranges until they are scanned.
+on first use; lines stay byte ranges until they are scanned. The plane `/host:metadata` has the
+environment: JAX writes `jax_version`, `jaxlib_version` and `cpu_version` or the like for each
+backend, with the version that its platform states.
 """
 
 import re
@@ -25,6 +27,7 @@ from roofline.importers.xspace.xspace_pb2 import (
     Stat,
     StatMetadataEntry,
 )
+from roofline.model.environment import environment
 from roofline.model.op_columns import Bools
 
 TPU_PREFIX = "/device:TPU:"
@@ -359,3 +362,31 @@ def open_space(buf: Bytes, file_name: str) -> Space:
         elif field.number == 4 and not hostname:
             hostname = text(buf[field.low : field.high].tobytes())
     return Space(file_name, tuple(planes), hostname)
+
+
+_SUFFIX = "_version"
+_OF_JAX = ("jax_version", "jaxlib_version")
+
+
+def read_environment(space: Space) -> dict[str, str]:
+    """Versions of JAX and its backends; empty where the capture has none."""
+    found: dict[str, str] = {}
+    backends = []
+    for plane in space.planes:
+        if plane.name == HLO_METADATA:
+            try:
+                names, stats = set(plane.stat_names.values()), plane.stats
+            except CorruptProfileError:
+                continue  # no operation depends on it
+            for name in sorted(name for name in names if name.endswith(_SUFFIX)):
+                text = stats.text(name)
+                if name in _OF_JAX:
+                    found[name] = text
+                elif text:
+                    backends.append(_backend(name.removesuffix(_SUFFIX), text))
+    return environment({**found, "backend_version": ", ".join(backends)})
+
+
+def _backend(name: str, version: str) -> str:
+    """`cpu` says no more than its name; others have a version after it."""
+    return name if version == name else f"{name} {version}"

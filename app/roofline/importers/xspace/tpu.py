@@ -10,16 +10,23 @@ import numpy as np
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace import notes
-from roofline.importers.xspace.barriers import barrier_ps
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS
 from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
-from roofline.importers.xspace.tpu_ops import CoreOpKinds, describe, label_of, op_rows
 from roofline.importers.xspace.tpu_programs import TpuPrograms
-from roofline.importers.xspace.tpu_steps import common_steps, step_spans, steps_of
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
+from roofline.importers.xspace.tpu_work import (
+    CoreOpKinds,
+    barrier_ps,
+    common_steps,
+    describe,
+    label_of,
+    op_rows,
+    step_spans,
+    steps_of,
+)
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from roofline.importers.shared.idle_time import Stretches
+from roofline.importers.shared.events import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.sweep import Windows, split_gaps
 from roofline.importers.shared.time_bins import (

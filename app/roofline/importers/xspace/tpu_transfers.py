@@ -13,8 +13,8 @@ from enum import IntEnum
 import numpy as np
 
 from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
-from roofline.importers.shared.wire_bytes import wire_bytes
-from roofline.importers.xspace.hlo.collectives import KINDS
+from roofline.importers.shared.kernel_names import wire_bytes
+from roofline.importers.xspace.hlo.reductions import KINDS
 from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel

@@ -5,7 +5,7 @@ Shapes and groups are written as XLA's own printer writes them.
 
 from collections.abc import Sequence
 
-from roofline.importers.shared.descriptions import SEPARATOR, Description
+from roofline.importers.shared.op_tables import SEPARATOR, Description
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.hlo.module import NO_ARRAY, TUPLE, group_size_of, type_name
 from roofline.importers.xspace.planes import text

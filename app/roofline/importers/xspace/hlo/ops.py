@@ -4,19 +4,50 @@ Used for GPU kernels and CPU ops, whose events name an HLO instruction and its p
 are in the plane `/host:metadata`, each a HloProto; only those that events refer to are read.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from roofline.importers.shared.descriptions import described
-from roofline.importers.shared.op_tables import OpLabels
+from roofline.importers.shared.op_tables import OpLabels, described
 from roofline.importers.xspace.hlo.cost import CostModel, OpCost
 from roofline.importers.xspace.hlo.descriptions import description_of_proto
 from roofline.importers.xspace.hlo.module import Instruction, Module, parse_module, run_by
-from roofline.importers.xspace.hlo.plane import HloPlane
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import Space
+from roofline.importers.xspace.planes import HLO_METADATA, EventKind, Plane, Space
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.compute import ComputeUnit
+
+_PROGRAM_ID = re.compile(r"\((\d{1,20})\)\Z")
+_PROTO_STATS = ("Hlo Proto", "HLO Proto")
+
+
+class HloPlane:
+    """Serialized programs by program id."""
+
+    def __init__(self, space: Space) -> None:
+        self._plane = space.named(HLO_METADATA)
+
+    def raw(self, program_id: int) -> bytes:
+        """A program's HloProto; empty where the capture does not have it."""
+        kind = self._kinds.get(program_id)
+        return next((r for name in _PROTO_STATS if kind and (r := kind.stats.raw(name))), b"")
+
+    @cached_property
+    def _kinds(self) -> Mapping[int, EventKind]:
+        if self._plane is None:
+            return {}
+        return {_program_id(self._plane, k): kind for k, kind in enumerate(self._plane.event_kinds)}
+
+
+def _program_id(plane: Plane, index: int) -> int:
+    """The number in parentheses after the name, else a stat, else the metadata's own id."""
+    kind = plane.event_kinds[index]
+    found = _PROGRAM_ID.search(kind.name)
+    if found:
+        return int(found[1])
+    return kind.stats.int_or_uint("program_id") or plane.event_ids[index]
+
 
 UnitOf = Callable[[Instruction], ComputeUnit | None]
 """Which compute unit runs an instruction on this kind of device; `None` where unknown."""
