@@ -322,17 +322,13 @@ def _break_of_json(source: SourceFile) -> str:
     if source.size_bytes > _MOST_JSON_BYTES:
         return ""
     try:
-        json.loads(_marked_text(bytes(source.data)))
+        json.loads(decode(_marked(bytes(source.data))).lstrip("\ufeff"))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno:,}, column {error.colno:,}"
         return "" if error.msg == "Extra data" else f"{error.msg} in {where}"
     except (ValueError, RecursionError):
         return ""
     return ""
-
-
-def _marked_text(data: bytes) -> str:
-    return decode(_marked(data)).lstrip("\ufeff")
 
 
 def _saved_page(text: str) -> str:

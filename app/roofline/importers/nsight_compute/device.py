@@ -60,7 +60,6 @@ def named_device(launches: Sequence[Launch]) -> ReportedDevice | None:
         kind=DeviceKind.GPU,
         name=name,
         core_count=1,
-        bandwidth_gbs={},
         traits=_traits(launch.numbers),
     )
 

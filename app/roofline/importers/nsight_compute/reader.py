@@ -32,7 +32,6 @@ from roofline.model.units import NS_PER_S, PS_PER_NS, PS_PER_S
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
 _LARGEST = 2**63 - 1
-_NO_PROGRAM = 0
 _ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
 
 
@@ -73,11 +72,8 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         time_ps=time_ps,
         op_time_ps=time_ps,
         normalised_op_time_ps=time_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
         captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
-        program_names={},
         diagnostics=tuple(diagnostics(captures, pairs)),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
@@ -136,13 +132,7 @@ def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dic
 def _label(launch: Launch, cause: SlowCause) -> OpLabels:
     return OpLabels(
         name=launch.name,
-        program_id=_NO_PROGRAM,
         category=_category(launch),
-        has_source=False,
-        source_file="",
-        source_line=-1,
-        source_stack="",
-        long_name="",
         slow_why=cause.why,
         slow_words=cause.words,
     )

@@ -98,7 +98,6 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
         kind=DeviceKind.GPU,
         name=name,
         core_count=count,
-        bandwidth_gbs={},
         traits=DeviceTraits(
             processor_count=whole(one.get("numSms")),
             memory_bytes=whole(one.get("totalGlobalMem")),
@@ -118,7 +117,6 @@ def cpu(header: Mapping[str, object], count: int) -> ReportedDevice:
         kind=DeviceKind.CPU,
         name="CPU",
         core_count=count,
-        bandwidth_gbs={},
         traits=DeviceTraits(hostname=hostname(header)),
     )
 

@@ -72,7 +72,6 @@ def build_profile(parts: Parts) -> Profile:
         steps=steps,
         has_average=len(steps) > 0,
         captured_at_ns=parts.captured_at_ns,
-        program_names={},
         diagnostics=diagnostics(parts.findings, notes, n_steps=len(steps)),
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,

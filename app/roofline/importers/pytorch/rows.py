@@ -78,7 +78,6 @@ class Row:
         return OpLabels(
             **self._message(),
             name=self.name,
-            program_id=0,
             category=self.category,
             has_source=bool(self.stack),
             source_file=source_file,

@@ -37,6 +37,7 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, counted, noted
 from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
@@ -56,6 +57,31 @@ _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
     "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
 )
+_NOTES = {
+    "time-unknown": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no duration, so their rates are predictions:"
+        " what the roof allows at best. Their timestamps are missing, not in order, or rounded, as a"
+        " spreadsheet rounds them when it saves the file.",
+        "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
+    ),
+    "flop-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of floating-point work: only their"
+        " bandwidth is known.",
+        "MI100 has no such counters; on later parts, profile with the roofline's counters.",
+    ),
+    "bytes-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of bytes: their intensity is"
+        " unknown.",
+        "Profile again with the blocks TCC and TCP.",
+    ),
+    "integer-operations": Note(
+        Severity.INFO,
+        "{operations:.4g} int8 operations of the matrix unit are not counted as FLOPs.",
+    ),
+}
 
 
 def recognises(source: SourceFile) -> bool:
@@ -199,47 +225,14 @@ class _Work:
 
     def diagnostics(self) -> list[Diagnostic]:
         """Notes for the reader about the launches."""
-        of = f"of {len(self.launches):,} dispatches"
-        found = [
-            (
-                self.untimed,
-                "time-unknown",
-                f"{self.untimed:,} {of} have no duration, so their rates are predictions: what the "
-                "roof allows at best. Their timestamps are missing, not in order, or rounded, as a "
-                "spreadsheet rounds them when it saves the file.",
-                "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
-            ),
-            (
-                self.without_flop,
-                "flop-not-counted",
-                f"{self.without_flop:,} {of} have no counters of floating-point work: only their "
-                "bandwidth is known.",
-                "MI100 has no such counters; on later parts, profile with the roofline's counters.",
-            ),
-            (
-                self.without_bytes,
-                "bytes-not-counted",
-                f"{self.without_bytes:,} {of} have no counters of bytes: their intensity is "
-                "unknown.",
-                "Profile again with the blocks TCC and TCP.",
-            ),
-        ]
-        notes = [
-            Diagnostic(
-                severity=Severity.WARNING, code=code, message=message, remedy=remedy, count=count
-            )
-            for count, code, message, remedy in found
-            if count
-        ]
+        counts = {
+            "time-unknown": self.untimed,
+            "flop-not-counted": self.without_flop,
+            "bytes-not-counted": self.without_bytes,
+        }
+        notes = [*counted(_NOTES, counts, launches=len(self.launches))]
         if self.integer_operations:
-            notes.append(
-                Diagnostic(
-                    severity=Severity.INFO,
-                    code="integer-operations",
-                    message=f"{self.integer_operations:.4g} int8 operations of the matrix unit are "
-                    "not counted as FLOPs.",
-                )
-            )
+            notes.append(noted(_NOTES, "integer-operations", operations=self.integer_operations))
         return notes
 
 
@@ -284,11 +277,7 @@ def _profile(
         time_ps=time_ps,
         op_time_ps=time_ps,
         normalised_op_time_ps=time_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
-        captured_at_ns=None,
-        program_names={},
         diagnostics=tuple(work.diagnostics()),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,

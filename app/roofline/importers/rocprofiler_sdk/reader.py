@@ -9,7 +9,6 @@ from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, P
 from roofline.importers.shared.amd_counters import (
     AmdSize,
     CacheSizes,
-    Counters,
     amd_size,
     busy_shares,
     cache_sizes,
@@ -20,6 +19,7 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, counted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -33,6 +33,23 @@ _LIMITS = (
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
     "The file states no peaks: they come from the device's name.",
 )
+_NOTES = {
+    "only-times": Note(
+        Severity.WARNING,
+        "The file has times of kernels and no counters, so their FLOPs and bytes are unknown.",
+        "Profile again with --pmc and the counters of docs/formats.md, and upload both.",
+    ),
+    "flop-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of floating-point work.",
+        "Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
+    ),
+    "time-unknown": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no time.",
+        "Add --kernel-trace.",
+    ),
+}
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
@@ -106,11 +123,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         time_ps=max(span_ps, busy_ps),
         op_time_ps=busy_ps,
         normalised_op_time_ps=busy_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
-        captured_at_ns=None,
-        program_names={},
         diagnostics=tuple(_diagnostics(processes, launches)),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
@@ -139,7 +152,6 @@ def _device(agents: Sequence[Agent]) -> ReportedDevice:
         kind=DeviceKind.GPU,
         name=first.name,
         core_count=max(len(agents), 1),
-        bandwidth_gbs={},
         traits=DeviceTraits(
             processor_count=first.compute_units,
             clock_ghz=first.clock_mhz / KILO if first.clock_mhz else None,
@@ -179,7 +191,8 @@ def _size(agent: Agent | None) -> AmdSize:
 
 
 def _kernel(one: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
-    counters = _with_sums(one.counters)
+    # Counters of a block's instances were added up: that is what `…_sum` counts.
+    counters = {**{f"{name}_sum": value for name, value in one.counters.items()}, **one.counters}
     flop, moved = unit_flop(counters), traffic_bytes(counters, sizes)
     time_ps = (one.times[1] - one.times[0]) * PS_PER_NS if one.times else None
     return Launch(
@@ -194,11 +207,6 @@ def _kernel(one: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
         use=use_shares(counters),
         slow=why_slow(counters, size, time_ps, one.blocks),
     )
-
-
-def _with_sums(counters: Counters) -> Counters:
-    """Counters of a block's instances were added up: that is what `…_sum` counts."""
-    return {**{f"{name}_sum": value for name, value in counters.items()}, **counters}
 
 
 def _copy(one: Copy) -> Launch:
@@ -232,32 +240,13 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
 
 
 def _diagnostics(processes: Sequence[Process], launches: Sequence[Launch]) -> Iterable[Diagnostic]:
-    kernels = sum(len(one.dispatches) for one in processes)
-    counted = sum(bool(one.counters) for process in processes for one in process.dispatches)
-    without_flop = sum(one.flop is None for one in launches)
-    untimed = sum(one.time_ps is None for one in launches)
-    if kernels and not counted:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="only-times",
-            message="The file has times of kernels and no counters, so their FLOPs and bytes are"
-            " unknown.",
-            remedy="Profile again with --pmc and the counters of docs/formats.md, and upload both.",
-        )
-    elif without_flop:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="flop-not-counted",
-            message=f"{without_flop:,} of {len(launches):,} dispatches have no counters of"
-            " floating-point work.",
-            remedy="Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
-            count=without_flop,
-        )
-    if untimed:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="time-unknown",
-            message=f"{untimed:,} of {len(launches):,} dispatches have no time.",
-            remedy="Add --kernel-trace.",
-            count=untimed,
-        )
+    kernels = sum(len(process.dispatches) for process in processes)
+    has_counters = any(one.counters for process in processes for one in process.dispatches)
+    only_times = bool(kernels) and not has_counters
+    without_flop = sum(launch.flop is None for launch in launches)
+    counts = {
+        "only-times": int(only_times),
+        "flop-not-counted": 0 if only_times else without_flop,
+        "time-unknown": sum(launch.time_ps is None for launch in launches),
+    }
+    yield from counted(_NOTES, counts, launches=len(launches))

@@ -1,6 +1,6 @@
 """Reads the tables of one profile that XProf exported."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.notes import noted
 from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xprof_export.peaks import read_device
-from roofline.importers.xprof_export.roofline_model import Roofline, read_roofline
+from roofline.importers.xprof_export.roofline_model import NOTES, Roofline, read_roofline
 from roofline.importers.xprof_export.rows import read_hlo_stats
 from roofline.importers.xprof_export.tables import (
     ExportTable,
@@ -122,12 +123,9 @@ def _profile(
         time_ps=found.time_ps,
         op_time_ps=found.op_time_ps,
         normalised_op_time_ps=_scaled(table, found.op_time_ps),
-        wall_time_ps=None,
         steps=found.steps,
         has_average=len(found.steps) > 0,
-        captured_at_ns=None,
-        program_names={},
-        diagnostics=(*found.notes, *_messages(table), *_cut(table), *_memory_clock(device)),
+        diagnostics=(*found.notes, *_diagnostics(table, device)),
         limits=tuple(limits),
         stated_total_ps=found.stated_ps,
     )
@@ -156,44 +154,18 @@ def _csv_limits(device: ReportedDevice) -> str:
     )
 
 
-def _messages(table: ExportTable) -> tuple[Diagnostic, ...]:
-    """XProf's own messages, which its JSON has as a second table."""
-    return tuple(
-        Diagnostic(
+def _diagnostics(table: ExportTable, device: ReportedDevice) -> Iterator[Diagnostic]:
+    """XProf's own messages, which its JSON has as a second table, and what may be wrong."""
+    for severity, text in table.messages:
+        yield Diagnostic(
             severity=Severity.ERROR if severity.lower() == "error" else Severity.WARNING,
             code="xprof-message",
             message=f"XProf says: {text}",
         )
-        for severity, text in table.messages
-    )
-
-
-def _cut(table: ExportTable) -> tuple[Diagnostic, ...]:
-    if table.ends_whole:
-        return ()
-    return (
-        Diagnostic(
-            severity=Severity.WARNING,
-            code="no-final-line-break",
-            message=f"{table.name} does not end with a line break, as XProf's exports do: it may "
-            "have been cut.",
-            remedy="Check that it was copied completely.",
-        ),
-    )
-
-
-def _memory_clock(device: ReportedDevice) -> tuple[Diagnostic, ...]:
-    if not device.name.startswith("AMD GPU") or MemoryLevel.HBM not in device.bandwidth_gbs:
-        return ()
-    return (
-        Diagnostic(
-            severity=Severity.INFO,
-            code="amd-memory-clock",
-            message="XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which "
-            "on some parts counts half of the transfers. Where the catalogue shows that this is "
-            "one of them, HBM's roof is drawn at twice the peak in the export.",
-        ),
-    )
+    if not table.ends_whole:
+        yield noted(NOTES, "no-final-line-break", name=table.name)
+    if device.name.startswith("AMD GPU") and MemoryLevel.HBM in device.bandwidth_gbs:
+        yield noted(NOTES, "amd-memory-clock")
 
 
 def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:

@@ -10,20 +10,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
-from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import StepRoots, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
-from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
+from roofline.importers.xspace.threads import OpEvents, read_threads
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, OpColumns
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 
 _LEVELS = (MemoryLevel.DRAM,)
 
@@ -51,7 +53,6 @@ def read_cpu_host(space: Space) -> Profile:
             kind=DeviceKind.CPU,
             name="CPU",
             core_count=1,
-            bandwidth_gbs={},
             traits=DeviceTraits(hostname=space.hostname),
         ),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=1),),
@@ -91,7 +92,9 @@ class _Work:
     def read(space: Space, at: int, programs: Programs) -> "_Work":
         events, tasks, texts = read_threads(space.planes[at])
         op, labels, costs = _ops(events, texts, programs)
-        owner, thread, begin, end = _spans(events, tasks)
+        # The spans are the events themselves, then their tasks on other threads.
+        owner = np.concatenate([np.arange(len(events)), tasks.event])
+        thread = np.concatenate([events.thread, tasks.thread])
         return _Work(
             labels=_with_threads(labels, op, owner, thread),
             costs=costs,
@@ -99,8 +102,8 @@ class _Work:
             op=op,
             owner=owner,
             thread=thread,
-            begin_ps=begin,
-            end_ps=end,
+            begin_ps=np.concatenate([events.begin_ps, tasks.begin_ps]),
+            end_ps=np.concatenate([events.end_ps, tasks.end_ps]),
         )
 
     def busy_ps(self) -> int:
@@ -174,15 +177,6 @@ def _ops(
     return op.astype(np.int64), labels, costs
 
 
-def _spans(events: OpEvents, tasks: Tasks) -> tuple[I64, I64, U64, U64]:
-    return (
-        np.concatenate([np.arange(len(events)), tasks.event]),
-        np.concatenate([events.thread, tasks.thread]),
-        np.concatenate([events.begin_ps, tasks.begin_ps]),
-        np.concatenate([events.end_ps, tasks.end_ps]),
-    )
-
-
 def _with_threads(labels: Sequence[OpLabels], op: I64, owner: I64, thread: I64) -> list[OpLabels]:
     """Labels whose long name says how many threads worked at most for one run of the op."""
     most = _threads_per_op(len(labels), op, owner, thread)
@@ -209,7 +203,12 @@ def _threads_per_op(n_ops: int, op: I64, owner: I64, thread: I64) -> I64:
 
 def _steps(work: _Work, roots: StepRoots) -> StepTable:
     """A step per annotation in which an op began; annotations are on the host's own clock."""
-    group = _group_of_events(work.events, roots)
+    # The annotation that each op began in, else the one in which its run began.
+    own = _containing(work.events.begin_ps, roots)
+    runs, of_event = np.unique(work.events.run_id, return_inverse=True)
+    first = np.full(len(runs), 2**64 - 1, np.uint64)
+    np.minimum.at(first, of_event, work.events.begin_ps)
+    group = np.where(own >= 0, own, _containing(first, roots)[of_event])
     found = np.unique(group[group >= 0])
     scope = np.where(group >= 0, np.searchsorted(found, group), -1)
     begin, end = roots.begin_ps[found], roots.end_ps[found]
@@ -226,15 +225,6 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
     return table
 
 
-def _group_of_events(events: OpEvents, roots: StepRoots) -> I64:
-    """The annotation that each op began in, else the one in which its run began."""
-    own = _containing(events.begin_ps, roots)
-    runs, of_event = np.unique(events.run_id, return_inverse=True)
-    first = np.full(len(runs), 2**64 - 1, np.uint64)
-    np.minimum.at(first, of_event, events.begin_ps)
-    return np.where(own >= 0, own, _containing(first, roots)[of_event])
-
-
 def _containing(times: U64, roots: StepRoots) -> I64:
     order = np.argsort(roots.begin_ps, kind="stable")
     if not len(order):
@@ -248,56 +238,27 @@ def _containing(times: U64, roots: StepRoots) -> I64:
 
 
 def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[Diagnostic]:
-    if not len(steps):
-        yield notes.no_steps()
-    most = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
-    if (most > 1).any():
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="ops-on-several-threads",
-            message=f"ops ran on several threads at once (up to {int(most.max())}). Each counts "
-            "the time in which any thread worked for it, once.",
-            count=int((most > 1).sum()),
-        )
-    if programs.unreadable:
-        yield notes.unreadable_hlo(programs.unreadable)
-
-
-_NO_LEVELS = (MemoryLevel.HBM,)
+    threads = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
+    counts = {
+        "no-steps": int(not len(steps)),
+        "ops-on-several-threads": int((threads > 1).sum()),
+        "unreadable-hlo": programs.unreadable,
+    }
+    yield from counted(NOTES, counts, most=int(threads.max(initial=0)))
 
 
 def read_without_device(space: Space) -> Profile:
     """A profile without ops; its diagnostic says what the capture holds instead."""
-    none = np.zeros(0, np.uint64)
+    levels = (MemoryLevel.HBM,)
+    names = ", ".join(sorted({plane.name for plane in space.planes if plane.name})[:6])
     return Profile(
-        device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0, bandwidth_gbs={}),
+        device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=0),),
-        ops=OpTableBuilder(_NO_LEVELS).build(),
+        ops=OpTableBuilder(levels).build(),
         time_ps=0,
         op_time_ps=0,
         normalised_op_time_ps=0,
-        wall_time_ps=None,
-        steps=StepTable(
-            label=(),
-            begin_ps=none,
-            end_ps=none,
-            duration_ps=none,
-            time_ps=none,
-            sums=OpColumns.zeros((0, 2), _NO_LEVELS),
-        ),
-        has_average=False,
+        steps=no_steps(levels),
         captured_at_ns=space.captured_at_ns,
-        program_names={},
-        diagnostics=(_why_empty(space),),
-    )
-
-
-def _why_empty(space: Space) -> Diagnostic:
-    names = ", ".join(sorted({plane.name for plane in space.planes if plane.name})[:6])
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-device",
-        message=f"This capture holds no TPU or GPU plane, only: {names or 'nothing'}. "
-        "The program ran on the CPU, or the device tracer was off.",
-        remedy="Check jax.devices() in the program; capture on the accelerator's own host.",
+        diagnostics=(noted(NOTES, "no-device", names=names or "nothing"),),
     )

@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
 from roofline.importers.shared.sweep import union_length
-from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.gpu_timeline import gpu_timeline
 from roofline.importers.xspace.gpu_transfers import HostLinks
@@ -21,11 +21,12 @@ from roofline.importers.xspace.grouping import EventGroups, add_step_work, group
 from roofline.importers.xspace.hlo.ops import Programs
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, OpColumns
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.units import PS_PER_MS
 
 GPU_LEVELS = (MemoryLevel.HBM,)
@@ -180,50 +181,23 @@ def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
 def _diagnostics(
     gpus: Sequence[Kernels], steps: StepTable, programs: Programs, span_ps: int
 ) -> Iterator[Diagnostic]:
-    if not len(steps):
-        yield notes.no_steps()
-    if unmatched := sum(map(_kernels_without_hlo, gpus)):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="kernels-without-hlo",
-            message="kernels name no instruction of a compiled program in this capture, so their "
-            "FLOPs and bytes are unknown. They are listed by kernel name; XProf drops them.",
-            remedy="Capture with the program's HLO: keep the /host:metadata plane, and start the "
-            "trace before the program is compiled.",
-            count=unmatched,
-        )
-    if split := _ops_of_several_kernels(gpus):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="several-kernels-per-op",
-            message="ops run as several kernels each. Their FLOPs and bytes count once per "
-            "execution; XProf counts them once per kernel, so its rates are higher.",
-            count=split,
-        )
-    if programs.unreadable:
-        yield notes.unreadable_hlo(programs.unreadable)
-    resting = len(gpus) - len(_working(gpus))
-    if resting and resting < len(gpus):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="gpus-without-kernels",
-            message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
-            f"are means over the {len(gpus) - resting} that did.",
-        )
-    yield from _at_different_times([gpu.range_ps for gpu in _working(gpus)], span_ps)
-
-
-def _at_different_times(ranges_ps: Sequence[int], span_ps: int) -> Iterator[Diagnostic]:
-    """Says so where GPUs ran in different parts of the capture: sums do not show it."""
+    counts = {
+        "no-steps": int(not len(steps)),
+        "kernels-without-hlo": sum(map(_kernels_without_hlo, gpus)),
+        "several-kernels-per-op": _ops_of_several_kernels(gpus),
+        "unreadable-hlo": programs.unreadable,
+    }
+    yield from counted(NOTES, counts)
+    working = _working(gpus)
+    resting = len(gpus) - len(working)
+    if resting and working:
+        slots = {"resting": resting, "gpus": len(gpus), "working": len(working)}
+        yield noted(NOTES, "gpus-without-kernels", **slots)
+    # Sums do not show that GPUs ran in different parts of the capture.
+    ranges_ps = [gpu.range_ps for gpu in working]
     if sum(ranges_ps) < _SAME_TIME * len(ranges_ps) * span_ps:
         mean, span = (f"{ps / PS_PER_MS:.3g} ms" for ps in (np.mean(ranges_ps), span_ps))
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="gpus-at-different-times",
-            message=f"GPUs began and ended at different times of this capture of {span}. The time "
-            f"of each is from its own first event to its own last, {mean} on average. Time before "
-            "and after that does not count as idle.",
-        )
+        yield noted(NOTES, "gpus-at-different-times", mean=mean, span=span)
 
 
 def _kernels_without_hlo(gpu: Kernels) -> int:

@@ -304,11 +304,13 @@ def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequen
 
     `categories` are those of the labels that the rows refer to.
     """
-    kind = np.array([_work_class(category) for category in categories], np.int64)[rows.label]
+    kind = work_classes(categories)[rows.label]
     kept = kind >= 0
     table.sums.add_at((scope[kept], kind[kept]), rows.select(kept))
 
 
-def _work_class(category: str) -> int:
-    """Second index of a step's sums: 0 work, 1 infeed and outfeed, -1 containers."""
-    return -1 if is_container(category) else int(is_infeed_outfeed(category))
+def work_classes(categories: Sequence[str]) -> I64:
+    """Second index of a step's sums, per op: 0 work, 1 infeed and outfeed, -1 containers."""
+    return np.array(
+        [-1 if is_container(of) else int(is_infeed_outfeed(of)) for of in categories], np.int64
+    )

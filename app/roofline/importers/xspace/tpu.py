@@ -2,15 +2,16 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
-from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import group_steps
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS
 from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
@@ -29,7 +30,7 @@ from roofline.importers.xspace.tpu_work import (
 )
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.timeline import Timeline
 from roofline.model.units import KILO
 
@@ -227,45 +228,16 @@ def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
     return names
 
 
-def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> list[Diagnostic]:
-    found = []
-    if not len(steps):
-        found.append(notes.no_steps())
-    clamped = sum(core.clamped for core in cores)
-    if clamped:
-        found.append(
-            Diagnostic(
-                severity=Severity.WARNING,
-                code="overlapping-children",
-                message="ops are shorter than the ops inside them, so their self time is "
-                "counted as zero. XProf lets it wrap to 213 days.",
-                remedy="Usually two clocks in one capture; capture again with a newer runtime.",
-                count=clamped,
-            )
-        )
-    if without_id := set().union(*(_without_id(core) for core in cores)):
-        found.append(notes.ops_without_id(len(without_id)))
-    negative = sum(core.negative_costs for core in cores)
-    if negative:
-        found.append(
-            Diagnostic(
-                severity=Severity.WARNING,
-                code="negative-cost",
-                message="ops report negative FLOPs or bytes; their cost is shown as unknown.",
-                remedy="The compiler could not count them; a newer compiler may.",
-                count=negative,
-            )
-        )
+def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> Iterator[Diagnostic]:
+    counts = {
+        "no-steps": int(not len(steps)),
+        "overlapping-children": sum(core.clamped for core in cores),
+        "ops-without-id": len(set().union(*(_without_id(core) for core in cores))),
+        "negative-cost": sum(core.negative_costs for core in cores),
+    }
+    yield from counted(NOTES, counts)
     if cores and not next(plane for plane in space.planes if plane.is_tpu).is_tensor_core:
-        found.append(
-            Diagnostic(
-                severity=Severity.INFO,
-                code="sparse-core-first",
-                message="A SparseCore stands before the TensorCores in this file. Peaks are taken "
-                "from the TensorCore; XProf takes the SparseCore's and shows none.",
-            )
-        )
-    return found
+        yield noted(NOTES, "sparse-core-first")
 
 
 def _without_id(core: CoreOps) -> set[str]:

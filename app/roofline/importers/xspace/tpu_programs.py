@@ -222,14 +222,11 @@ class TpuPrograms:
         """The unit that does the op's FLOPs; `None` where nothing tells."""
         key = (labels.program_id, labels.name)
         if key not in self._units:
-            self._units[key] = self._unit(labels)
+            program = self._program(labels.program_id)
+            unit = program.unit(labels.name) if program is not None else None
+            found = None if unit is not None else self._text(labels)
+            self._units[key] = unit if found is None else unit_by_text(labels.category, found)
         return self._units[key]
-
-    def _unit(self, labels: OpLabels) -> ComputeUnit | None:
-        program = self._program(labels.program_id)
-        unit = program.unit(labels.name) if program is not None else None
-        found = None if unit is not None else self._text(labels)
-        return unit if found is None else unit_by_text(labels.category, found)
 
     def _text(self, labels: OpLabels) -> Instruction | None:
         """The op's own text, read once."""

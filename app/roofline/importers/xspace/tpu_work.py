@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.xspace.grouping import work_classes
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.nested_sums import RowSums
 from roofline.importers.xspace.oddities import Oddities
@@ -18,7 +20,6 @@ from roofline.importers.xspace.op_kinds import LEVELS, OpKind
 from roofline.importers.xspace.op_metrics import CoreOps
 from roofline.importers.xspace.planes import OP_LINES, Plane
 from roofline.importers.xspace.tpu_programs import TpuPrograms
-from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
@@ -152,7 +153,7 @@ def steps_of(
 ) -> StepTable:
     """Steps that every core with steps has, in order of their id."""
     if not with_steps:
-        return _empty_steps()
+        return no_steps(LEVELS)
     begin, end, duration = step_spans(with_steps, groups)
     used = {unit for ops in described.values() for unit in ops.units}
     units = [unit for unit in ComputeUnit if unit in used]
@@ -164,7 +165,7 @@ def steps_of(
         time_ps=np.zeros(len(groups), np.uint64),
         sums=OpColumns.zeros((len(groups), 2), LEVELS, units),
     )
-    classes = _work_classes(builder.categories)
+    classes = work_classes(builder.categories)
     for core in _cores_in_steps(cores, with_steps, oddities):
         ops = described[id(core)]
         rows = op_rows(ops, core.step_rows)
@@ -196,18 +197,6 @@ def _cores_in_steps(
     if oddities.files_steps_by_plane_id:
         return list(dict(tensor).values())
     return [core for _, core in tensor]
-
-
-def _empty_steps() -> StepTable:
-    none = np.zeros(0, np.uint64)
-    return StepTable(
-        label=(),
-        begin_ps=none,
-        end_ps=none,
-        duration_ps=none,
-        time_ps=none,
-        sums=OpColumns.zeros((0, 2), LEVELS),
-    )
 
 
 def _complete_groups(core: CoreOps) -> set[int]:
@@ -259,13 +248,6 @@ def _add_core_steps(
     counted = work_class[inside] >= 0
     at = (scope[counted], work_class[inside][counted])
     table.sums.add_at(at, rows.select(np.flatnonzero(inside)[counted]))
-
-
-def _work_classes(categories: Sequence[str]) -> I64:
-    """Second index of a step's sums, per op: 0 work, 1 infeed and outfeed, -1 containers."""
-    return np.array(
-        [-1 if is_container(c) else int(is_infeed_outfeed(c)) for c in categories], np.int64
-    )
 
 
 _RUNTIME_LINE = "XLA TraceMe"

@@ -151,13 +151,4 @@ def long_name(instruction: Instruction) -> str:
 
 def plain_labels(name: str, category: str) -> OpLabels:
     """Labels of an op that no program describes."""
-    return OpLabels(
-        name=name,
-        program_id=0,
-        category=category or UNKNOWN_CATEGORY,
-        has_source=False,
-        source_file="",
-        source_line=-1,
-        source_stack="",
-        long_name="",
-    )
+    return OpLabels(name=name, category=category or UNKNOWN_CATEGORY)
