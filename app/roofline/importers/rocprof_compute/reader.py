@@ -61,8 +61,8 @@ _NOTES = {
     "time-unknown": Note(
         Severity.WARNING,
         "{count:,} of {launches:,} dispatches have no duration, so their rates are predictions:"
-        " what the roof allows at best. Their timestamps are missing, not in order, or rounded, as a"
-        " spreadsheet rounds them when it saves the file.",
+        " what the roof allows at best. Their timestamps are missing, not in order, or rounded, as"
+        " a spreadsheet rounds them when it saves the file.",
         "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
     ),
     "flop-not-counted": Note(

@@ -12,7 +12,7 @@ from roofline.model.profile import Diagnostic, Severity
 
 
 class Note(NamedTuple):
-    """The words of one note: what is so, and what the reader can do about it."""
+    """The words of one note: the fact, and the reader's next action."""
 
     severity: Severity
     message: str

@@ -60,8 +60,8 @@ NOTES = {
     "amd-memory-clock": Note(
         Severity.INFO,
         "XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which on some"
-        " parts counts half of the transfers. Where the catalogue shows that this is one of them, HBM's"
-        " roof is drawn at twice the peak in the export.",
+        " parts counts half of the transfers. Where the catalogue shows that this is one of them,"
+        " HBM's roof is drawn at twice the peak in the export.",
     ),
 }
 
