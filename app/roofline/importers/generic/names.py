@@ -143,13 +143,13 @@ def meaning_of(label: str) -> Meaning:
     busy = _BUSY.fullmatch(base)
     if busy:
         return Meaning(field=Field.BUSY, label=label, ceiling=ceiling_named(busy["unit"]))
-    found = _known(base)
-    if found is None and not unit:
+    known = _known(base)
+    if known is None and not unit:
         base, unit = _split_suffix(base)
-        found = _known(base)
-    if found is None:
+        known = _known(base)
+    if known is None:
         return Meaning(field=Field.TAG, label=label)
-    field, level, own = found
+    field, level, own = known
     dimension = DIMENSIONS.get(field)
     if dimension is None or not unit:
         ambiguous = label.strip() == "FLOPS"
@@ -230,8 +230,8 @@ def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
 
 def _split_unit(label: str) -> tuple[str, str]:
     """The words of a header, and the unit in its brackets."""
-    found = _BRACKETS.fullmatch(label)
-    return (header_words(found["base"]), found["unit"]) if found else (header_words(label), "")
+    match = _BRACKETS.fullmatch(label)
+    return (header_words(match["base"]), match["unit"]) if match else (header_words(label), "")
 
 
 def _split_suffix(words: str) -> tuple[str, str]:

@@ -251,12 +251,12 @@ def _unit_flop(kernel: Kernel, known: frozenset[ComputeUnit]) -> dict[ComputeUni
     split = kernel.precision_flop
     if not split and kernel.precision and kernel.flop is not None:
         split = {kernel.precision: kernel.flop}
-    found: dict[ComputeUnit, int] = defaultdict(int)
+    by_unit: dict[ComputeUnit, int] = defaultdict(int)
     for text, flop in split.items():
         unit = _unit(text, known)
         if unit is not None:
-            found[unit] += round(flop)
-    return dict(found)
+            by_unit[unit] += round(flop)
+    return dict(by_unit)
 
 
 def _unit(text: str, known: frozenset[ComputeUnit]) -> ComputeUnit | None:

@@ -90,13 +90,13 @@ def unit_factor(unit: str, dimension: Dimension) -> float | None:
         Dimension.BYTES: _BYTES,
         Dimension.BANDWIDTH: _BANDWIDTH,
     }
-    found = patterns[dimension].fullmatch(text) if dimension in patterns else None
-    if not found:
+    match = patterns[dimension].fullmatch(text) if dimension in patterns else None
+    if not match:
         return None
-    if found["prefix"] is None:  # "GBs" and "GiBs", as in column names
+    if match["prefix"] is None:  # "GBs" and "GiBs", as in column names
         return unit_factor(f"{text[:-1]}/s", dimension)
-    power = _DECIMAL[found["prefix"]]
-    if found["binary"]:
+    power = _DECIMAL[match["prefix"]]
+    if match["binary"]:
         return float(KIB) ** power if power else None
     return KILO**power
 
@@ -111,11 +111,11 @@ def parse_quantity(
     try:
         number, factor = parse_number(text, decimal), default
     except ValueError:
-        found = _WITH_UNIT.fullmatch(text.strip())
-        own = unit_factor(found["unit"] or "", dimension) if found else None
-        if found is None or own is None:
+        match = _WITH_UNIT.fullmatch(text.strip())
+        own = unit_factor(match["unit"] or "", dimension) if match else None
+        if match is None or own is None:
             raise
-        number, factor = parse_number(found["number"], decimal), own if found["unit"] else default
+        number, factor = parse_number(match["number"], decimal), own if match["unit"] else default
     if number is None:
         return None
     value = number * factor

@@ -27,8 +27,8 @@ def tables_of(folder: Path) -> list[Path]:
 
     Raises `UploadRejectedError` where there is no workload, or several.
     """
-    found = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
-    workloads = sorted({path.parent for path in found})
+    tables = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
+    workloads = sorted({path.parent for path in tables})
     if not workloads:
         raise UploadRejectedError(
             f"{folder} is a folder.", remedy=f"Name the profile files: {folder}/*.xplane.pb."
@@ -71,13 +71,13 @@ def examine(
     numbers: Sequence[int], sources: Sequence[SourceFile], read: Callable[[SourceFile], Profile]
 ) -> list[Examined]:
     """Each file read alone: what its device is, or why it cannot be read."""
-    found = []
+    result = []
     for number, source in zip(numbers, sources, strict=True):
         try:
-            found.append(Examined(number, source.name, device=read(source).device))
+            result.append(Examined(number, source.name, device=read(source).device))
         except RooflineError as error:
-            found.append(Examined(number, source.name, error=error))
-    return found
+            result.append(Examined(number, source.name, error=error))
+    return result
 
 
 def devices_of(
@@ -95,7 +95,7 @@ def is_one_machine(profile: Profile, machines: Machines) -> bool:
     """False where two files of `profile` certainly ran on different devices."""
     devices = [host.device for host in profile.hosts if host.device is not None]
     return not any(
-        machines.differ(one, other) for k, one in enumerate(devices) for other in devices[:k]
+        machines.differ(device, other) for k, device in enumerate(devices) for other in devices[:k]
     )
 
 
@@ -116,9 +116,11 @@ def by_device(files: Sequence[Examined], machines: Machines | None) -> list[File
 def unreadable(files: Sequence[Examined]) -> list[UnreadableFile]:
     """The files that cannot be read, with their own errors."""
     return [
-        UnreadableFile(one.name, one.number, one.error.code, one.error.message, one.error.remedy)
-        for one in files
-        if one.error is not None
+        UnreadableFile(
+            file.name, file.number, file.error.code, file.error.message, file.error.remedy
+        )
+        for file in files
+        if file.error is not None
     ]
 
 
@@ -128,7 +130,9 @@ def different_machines(
     """The error for files of several devices."""
     return MixedUploadError(
         f"These files are of different machines, so they are not one profile: {named(groups)}."
-        + "".join(f" {one.message}" for one in unreadable_files[:_NAMES_SHOWN]),
+        + "".join(
+            f" {unreadable_file.message}" for unreadable_file in unreadable_files[:_NAMES_SHOWN]
+        ),
         remedy="Make one profile of each group: upload the files of one machine together.",
         groups=groups,
         unreadable=unreadable_files,
@@ -143,7 +147,7 @@ def some_unreadable(
     readable = sum(len(group.files) for group in groups)
     count = len(unreadable_files) + readable
     more = f" {len(others):,} more of the {count:,} files cannot be read either." if others else ""
-    names = _listed([one.name for one in unreadable_files])
+    names = _listed([unreadable_file.name for unreadable_file in unreadable_files])
     return MixedUploadError(
         f"{first.message}{more}",
         remedy=f"{first.remedy} Or go on without {names}: the other "

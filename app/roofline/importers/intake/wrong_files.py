@@ -203,30 +203,30 @@ _MEMBERS: tuple[tuple[str, WrongFile], ...] = (
 
 def what_it_is(source: SourceFile) -> WrongFile | None:
     """The kind of `source`, if it is a known one that no importer reads. Never raises."""
-    found = _by_signature(source.head) or _by_text(source)
-    if found is None and is_perfetto(source.head):
+    result = _by_signature(source.head) or _by_text(source)
+    if result is None and is_perfetto(source.head):
         return WrongFile("a Perfetto trace", _TORCH_PROFILER)
-    return found
+    return result
 
 
 def refused(source: SourceFile, formats: str) -> UnknownFormatError:
     """The error for a file that no importer reads; `formats` lists those that are read."""
-    found = what_it_is(source)
-    broken = _break_of_json(source) if found is _NO_KERNELS else ""
+    wrong = what_it_is(source)
+    broken = _break_of_json(source) if wrong is _NO_KERNELS else ""
     if broken:
         return UnknownFormatError(
             f"{source.name} is not a whole JSON document: {broken}.",
             remedy="Export it again, or mend that line. A download or a copy may have been cut"
             " short.",
         )
-    if found is None:
+    if wrong is None:
         return UnknownFormatError(
             f"{source.name} is not a profile this server can read.",
             remedy=f"Upload the file as the profiler wrote it. Formats read: {formats}.",
         )
     return UnknownFormatError(
-        f"{source.name} is {found.what}, not a profile.",
-        remedy=found.instead
+        f"{source.name} is {wrong.what}, not a profile.",
+        remedy=wrong.instead
         or f"Upload the file that the profiler wrote. Formats read: {formats}.",
     )
 
@@ -241,9 +241,9 @@ def packed_document(members: Sequence[str]) -> WrongFile | None:
 
 
 def _by_signature(head: bytes) -> WrongFile | None:
-    found = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
-    if found is not None:
-        return found
+    result = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
+    if result is not None:
+        return result
     if head.startswith(b"\x7fELF"):
         order: Literal["big", "little"] = "big" if head[5:6] == b"\x02" else "little"
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
@@ -310,9 +310,9 @@ def _by_text(source: SourceFile) -> WrongFile | None:
         return WrongFile(kind, _PICTURE if "SVG" in kind else "")
     if text.lstrip()[:1] in {"{", "["}:
         return _json_document(text.lstrip())
-    found = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
-    if found is not None:
-        return found
+    result = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
+    if result is not None:
+        return result
     words = {header_words(cell) for cell in first_row(head)}
     return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
 

@@ -146,7 +146,7 @@ def _name_shared_pipe(shares: Shares) -> None:
 
 def _side(shares: Iterable[Ceiling], kinds: set[CeilingKind]) -> set[Ceiling]:
     others = {Ceiling.SM_OTHER, Ceiling.MEMORY_OTHER}
-    return {one for one in shares if one.kind in kinds and one not in others}
+    return {share for share in shares if share.kind in kinds and share not in others}
 
 
 def _keep_if_largest(headline: Ceiling, shares: Shares, named: Iterable[Ceiling]) -> None:
@@ -187,7 +187,7 @@ def use_factors(
     `fused` is, per vector unit, its operations over those of as many multiply-adds. An op has one
     such factor: that of the busiest of these pipes.
     """
-    found = {
+    shares = {
         UseFactor.LANES: _over(numbers.get(_LANES), _WARP_LANES),
         UseFactor.MULTIPLY_ADDS: _fused(busy, fused),
         **{
@@ -196,7 +196,7 @@ def use_factors(
         },
         **_waves(numbers),
     }
-    return {factor: share for factor, share in found.items() if share is not None}
+    return {factor: share for factor, share in shares.items() if share is not None}
 
 
 def _fused(busy: Mapping[Ceiling, float], fused: Mapping[ComputeUnit, float]) -> float | None:

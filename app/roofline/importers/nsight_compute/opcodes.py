@@ -93,13 +93,13 @@ def opcode_work(launch: Launch) -> OpcodeWork | None:
 def _floating(opcode: str) -> tuple[ComputeUnit | None, int]:
     """Unit and operations per thread; no unit for what does no floating-point arithmetic."""
     base, modifiers = _split(opcode)
-    found = _FLOATING.fullmatch(base)
-    if found is None or (found["kind"] == "H" and "F32" in modifiers):  # HADD2.F32 converts
+    match = _FLOATING.fullmatch(base)
+    if match is None or (match["kind"] == "H" and "F32" in modifiers):  # HADD2.F32 converts
         return None, 0
-    lanes = 2 if found["packed"] else 1
+    lanes = 2 if match["packed"] else 1
     is_brain = any(modifier.startswith("BF16") for modifier in modifiers)
-    unit = ComputeUnit.VECTOR_BF16 if is_brain else _UNITS[found["kind"]]
-    return unit, _PER_LANE[found["operation"]] * lanes
+    unit = ComputeUnit.VECTOR_BF16 if is_brain else _UNITS[match["kind"]]
+    return unit, _PER_LANE[match["operation"]] * lanes
 
 
 def _split(opcode: str) -> tuple[str, frozenset[str]]:

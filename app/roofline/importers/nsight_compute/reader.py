@@ -53,10 +53,10 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 def build_profile(captures: Sequence[Capture]) -> Profile:
     """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
     pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
-    kept = [(launch, work) for launch, work in pairs if not work.is_empty]
-    if not kept:
+    measured = [(launch, work) for launch, work in pairs if not work.is_empty]
+    if not measured:
         raise _nothing_measured(captures, len(pairs))
-    launches, works = [launch for launch, _ in kept], [work for _, work in kept]
+    launches, works = [launch for launch, _ in measured], [work for _, work in measured]
     builder = OpTableBuilder(_levels(works))
     causes = _slow_causes(launches, works)
     labels = [_label(launch, causes[launch.name]) for launch in launches]
@@ -124,8 +124,10 @@ def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dic
     longest: dict[str, tuple[bool, float, SlowCause]] = {}
     for launch, work in zip(launches, works, strict=True):
         cause = slow_cause(launch, work.time_ns)
-        found = (bool(cause.why), work.time_ns or 0.0, cause)
-        longest[launch.name] = max(longest.get(launch.name, found), found, key=lambda one: one[:2])
+        candidate = (bool(cause.why), work.time_ns or 0.0, cause)
+        longest[launch.name] = max(
+            longest.get(launch.name, candidate), candidate, key=lambda one: one[:2]
+        )
     return {name: cause for name, (_, _, cause) in longest.items()}
 
 

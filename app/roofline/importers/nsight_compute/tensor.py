@@ -102,11 +102,11 @@ def _paths(
     """The profiler's own counters by (operands, result)."""
     paths: dict[tuple[str, str], _Path] = {}
     for name, value in numbers.items():
-        found = _PATH.match(name)
-        if found is None:
+        match = _PATH.match(name)
+        if match is None:
             continue
-        path = paths.setdefault((found["src"], found["dst"] or ""), _Path())
-        layer, suffix = found["sparsity"] or "", name[found.end() :]
+        path = paths.setdefault((match["src"], match["dst"] or ""), _Path())
+        layer, suffix = match["sparsity"] or "", name[match.end() :]
         if suffix == "":
             path.counts[layer] = value
         elif suffix == ".per_second" and time_s is not None:
@@ -181,19 +181,19 @@ def operations_per_warp(opcode: str) -> tuple[ComputeUnit, int] | None:
 
     "HMMA.16816.F32" is a 16×8×16 tile: 4,096 operations on fp16.
     """
-    found = _TILE.match(opcode)
-    if found is None:
+    match = _TILE.match(opcode)
+    if match is None:
         return None
-    tile = found["tile"]
+    tile = match["tile"]
     m, rest = (16, tile[2:]) if tile.startswith("16") else (8, tile[1:])
     if not rest.startswith("8") or len(rest) < 2:
         return None
     n, k = 8, int(rest[1:])
     modifiers = set(opcode.split("."))
     operations = 2 * m * n * k
-    if found["pipe"] == "HMMA" and tile == "884" and "F16" in modifiers and "F32" not in modifiers:
+    if match["pipe"] == "HMMA" and tile == "884" and "F16" in modifiers and "F32" not in modifiers:
         operations *= 2  # Volta: four quads in two steps; in four with 32-bit results
-    return _unit_of_opcode(found["pipe"], m, k, modifiers), operations
+    return _unit_of_opcode(match["pipe"], m, k, modifiers), operations
 
 
 def _unit_of_opcode(pipe: str, m: int, k: int, modifiers: set[str]) -> ComputeUnit:

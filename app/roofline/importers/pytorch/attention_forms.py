@@ -162,9 +162,9 @@ def result_bytes(
     inputs: Inputs, form: Form, query: Tensor | None, value: Tensor | None
 ) -> int | None:
     """A row of the values' depth per query; of 8-bit queries the result's type is not recorded."""
-    given = inputs.tensor(form.result) if form.result is not None else None
-    if given is not None:
-        return given.size_bytes
+    receiver = inputs.tensor(form.result) if form.result is not None else None
+    if receiver is not None:
+        return receiver.size_bytes
     if query is None or value is None or not query.shape or not value.shape:
         return None
     item = query.item_bytes

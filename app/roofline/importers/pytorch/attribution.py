@@ -87,15 +87,15 @@ def attribute(trace: Trace) -> Attribution:
 
 def _launch_of(correlation: I64, launches: I64) -> I32:
     """Place of the launch with the same correlation, `NOT_FOUND` where the trace dropped it."""
-    found = np.full(len(correlation), NOT_FOUND, np.int32)
+    result = np.full(len(correlation), NOT_FOUND, np.int32)
     if not len(launches):
-        return found
+        return result
     order = np.argsort(launches, kind="stable").astype(np.int32)
     place = np.searchsorted(launches, correlation, sorter=order)
     at = order[np.minimum(place, len(order) - 1)]
     matches = (launches[at] == correlation) & (correlation > 0)
-    found[matches] = at[matches]
-    return found
+    result[matches] = at[matches]
+    return result
 
 
 def _by_external_id(trace: Trace, operator: I32) -> None:
@@ -119,8 +119,8 @@ def distinct_steps(steps: list[Step]) -> list[Step]:
     """Steps in order of time, one per number: the longest of its markers, in whole if cut."""
     longest: dict[int, Step] = {}
     for step in steps:
-        kept = longest.get(step.number)
-        if kept is None or step.end_ns - step.begin_ns > kept.end_ns - kept.begin_ns:
+        known = longest.get(step.number)
+        if known is None or step.end_ns - step.begin_ns > known.end_ns - known.begin_ns:
             longest[step.number] = step
     return sorted(longest.values(), key=lambda step: (step.begin_ns, step.number))
 
@@ -144,14 +144,14 @@ def settle_gradients(trace: Trace, parent: I32) -> None:
     # The gradients that operators directly inside each operator compute.
     ran = np.zeros(len(parent), np.int64)
     np.bitwise_or.at(ran, parent[inner], kind[inner])
-    told = open_ones[signature] & (ran > 0)
-    keys = signature[told].astype(np.int64) * (_BOTH + 1) + ran[told]
+    is_settled = open_ones[signature] & (ran > 0)
+    keys = signature[is_settled].astype(np.int64) * (_BOTH + 1) + ran[is_settled]
     distinct, inverse = np.unique(keys, return_inverse=True)
     first = len(trace.signatures)
     for key in distinct.tolist():
         number, gradients = divmod(key, _BOTH + 1)
         trace.signatures.append(_settled(trace.signatures[number], gradients))
-    signature[told] = first + inverse
+    signature[is_settled] = first + inverse
 
 
 def _gradient(operator: str) -> int:
@@ -171,24 +171,26 @@ def _settled(call: Signature, gradients: int) -> Signature:
 _LEVELS = 4
 
 
-def settle_collectives(trace: Trace, found: Attribution) -> None:
+def settle_collectives(trace: Trace, attribution: Attribution) -> None:
     """Fill in kinds, payloads and groups of the trace's collectives, in place."""
-    places = [at for at, one in trace.collectives.items() if math.isnan(one.payload_bytes)]
+    places = [
+        at for at, collective in trace.collectives.items() if math.isnan(collective.payload_bytes)
+    ]
     if not places:
         return
     at = np.array(places, np.int64)
-    told = (
-        _around(trace.stated, trace.calls, found, at),
-        _of_operators(trace, found, at),
-        _around(trace.called, trace.calls, found, at),
+    by_source = (
+        _around(trace.stated, trace.calls, attribution, at),
+        _of_operators(trace, attribution, at),
+        _around(trace.called, trace.calls, attribution, at),
     )
-    for place, *calls in zip(places, *told, strict=True):
+    for place, *calls in zip(places, *by_source, strict=True):
         trace.collectives[place] = _merged([*calls, trace.collectives[place]])
 
 
-def _merged(told: Sequence[Collective | None]) -> Collective:
+def _merged(sources: Sequence[Collective | None]) -> Collective:
     """The first known value of each field; the kernel itself comes last."""
-    known = [one for one in told if one is not None]
+    known = [one for one in sources if one is not None]
     return Collective(
         next((one.kind for one in known if one.kind != UNKNOWN_KIND), UNKNOWN_KIND),
         next((one.payload_bytes for one in known if not math.isnan(one.payload_bytes)), math.nan),
@@ -197,33 +199,33 @@ def _merged(told: Sequence[Collective | None]) -> Collective:
 
 
 def _around(
-    spans: Columns, calls: Sequence[Collective], found: Attribution, at: I64
+    spans: Columns, calls: Sequence[Collective], attribution: Attribution, at: I64
 ) -> list[Collective | None]:
     """The span around each event's launch on its thread. Spans of one kind do not overlap."""
     if not len(spans):
         return [None] * len(at)
     threads, begin = spans["thread"].astype(np.int64), spans["begin"]
     inside = np.full(len(at), -1, np.int64)
-    for thread in np.unique(found.thread[at]).tolist():
+    for thread in np.unique(attribution.thread[at]).tolist():
         mine = np.flatnonzero(threads == thread)
         mine = mine[np.argsort(begin[mine], kind="stable")]
-        asked = np.flatnonzero((found.thread[at] == thread) & found.has_launch[at])
-        launched = found.launched_ns[at[asked]]
+        events = np.flatnonzero((attribution.thread[at] == thread) & attribution.has_launch[at])
+        launched = attribution.launched_ns[at[events]]
         last = np.searchsorted(begin[mine], launched, side="right") - 1
-        asked, span = asked[last >= 0], mine[last[last >= 0]]
+        events, span = events[last >= 0], mine[last[last >= 0]]
         holds = launched[last >= 0] <= begin[span] + spans["duration"][span]
-        inside[asked[holds]] = span[holds]
+        inside[events[holds]] = span[holds]
     moved = np.append(spans["moved"], -1)[inside].tolist()
-    return [calls[one] if one >= 0 else None for one in moved]
+    return [calls[call] if call >= 0 else None for call in moved]
 
 
-def _of_operators(trace: Trace, found: Attribution, at: I64) -> list[Collective | None]:
+def _of_operators(trace: Trace, attribution: Attribution, at: I64) -> list[Collective | None]:
     """The message of the innermost operator around each launch that is a collective."""
     calls = [called_collective_of(one) for one in trace.signatures]
-    moves = np.array([*(one is not None for one in calls), False], np.bool_)
+    moves = np.array([*(call is not None for call in calls), False], np.bool_)
     signatures = np.append(trace.operators["signature"].astype(np.int64), -1)
-    parents = np.append(found.parent.astype(np.int64), -1)
-    operator, chosen = found.operator[at].astype(np.int64), np.full(len(at), -1, np.int64)
+    parents = np.append(attribution.parent.astype(np.int64), -1)
+    operator, chosen = attribution.operator[at].astype(np.int64), np.full(len(at), -1, np.int64)
     for _ in range(_LEVELS):
         signature = signatures[operator]
         chosen = np.where((chosen < 0) & moves[signature], signature, chosen)

@@ -42,8 +42,8 @@ _UNNAMED = "an accelerator"
 
 def accelerator_behind(trace: Trace) -> str:
     """The accelerator for which the host launched work, in words; empty if no file names one."""
-    found = _seen(trace)
-    return (listed_device(trace) or found) if found else ""
+    seen = _seen(trace)
+    return (listed_device(trace) or seen) if seen else ""
 
 
 def listed_device(trace: Trace) -> str:
@@ -67,7 +67,7 @@ def _uses_device(trace: Trace) -> bool:
     info = trace.header.get("distributedInfo")
     backend = text(info.get("backend")) if isinstance(info, dict) else ""
     return bool(_DEVICE_BACKENDS.search(backend)) or any(
-        _DEVICE_OPERATORS.search(one.operator) for one in trace.signatures
+        _DEVICE_OPERATORS.search(signature.operator) for signature in trace.signatures
     )
 
 
@@ -102,7 +102,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     counted = _counted(order, parent, signature, Costs.of(trace.signatures))
     scope = step_at(begin, steps)
     row = np.array([_row(trace, k, numbers) for k in range(n_signatures)], np.int64)
-    one = np.zeros(len(begin), np.int64)
+    all_threads = np.zeros(len(begin), np.int64)
     lasted = np.array([step.end_ns - step.begin_ns for step in steps], np.int64)
     numbers.note_gaps(
         flop=row[signature[counted.costs.flop[signature] < 0]],
@@ -120,7 +120,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
         step_core_ns=lasted,
-        busy_ns=busy_times(one, begin, duration, 1),
+        busy_ns=busy_times(all_threads, begin, duration, 1),
         span_ns=np.array([(begin + duration).max() - begin.min()]),
         begin_ns=int(begin.min()),
         end_ns=int((begin + duration).max()),

@@ -321,15 +321,15 @@ class _Reader:
 
     def _launched(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
         """Number of the kernel that each launch names."""
-        found = np.full(len(rows), NO_KERNEL)
+        result = np.full(len(rows), NO_KERNEL)
         named = np.flatnonzero(rows[:, Column.KERNEL_LEN] > 0)
         if len(named):
             these = rows[named]
-            found[named] = self._names.number(
+            result[named] = self._names.number(
                 these[:, Column.KERNEL_HASH],
                 lambda k: self._trace.names.append(name_of(buffer, these[k], Column.KERNEL_AT)),
             )
-        return found
+        return result
 
     def _learn_apis(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         hashes, first = np.unique(rows[:, Column.NAME_HASH], return_index=True)
@@ -379,9 +379,9 @@ class _Reader:
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
             return
-        found = parsed(text_of(buffer, row, Column.ARGS_AT))
-        if isinstance(found, dict):
-            self._trace.counters.append(found)
+        counters = parsed(text_of(buffer, row, Column.ARGS_AT))
+        if isinstance(counters, dict):
+            self._trace.counters.append(counters)
 
     def _take_others(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         hashes, first, count = np.unique(

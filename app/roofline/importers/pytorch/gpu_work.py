@@ -67,21 +67,21 @@ _KERNEL_CHARACTERS = 120
 def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] = ()) -> FileWork:
     """The work of all devices of `trace`; the steps of a server come before the program's own."""
     steps = [*map(as_step, count(), serving)] or distinct_steps(trace.steps)
-    found = attribute(trace)
-    settle_gradients(trace, found.parent)
-    settle_collectives(trace, found)
+    attribution = attribute(trace)
+    settle_gradients(trace, attribution.parent)
+    settle_collectives(trace, attribution)
     if not serving:
         # Only steps that launched work: of others, such as the rest after the last one, nothing on
         # the device has a time. All of them, where none did.
-        launched = np.unique(_launched_in(found, steps))
+        launched = np.unique(_launched_in(attribution, steps))
         steps = [steps[k] for k in launched[launched >= 0].tolist()] or steps
-    scopes = scopes_of(trace, found.parent)
+    scopes = scopes_of(trace, attribution.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")
     trace.work.forget("external")
-    return _GpuWork(trace, found, scopes, steps, numbers, serving).result()
+    return _GpuWork(trace, attribution, scopes, steps, numbers, serving).result()
 
 
 def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
@@ -120,24 +120,24 @@ class _GpuWork:
     def __init__(
         self,
         trace: Trace,
-        found: Attribution,
+        attribution: Attribution,
         scopes: Scopes,
         steps: list[Step],
         numbers: RowNumbers,
         serving: Sequence[ServingStep],
     ) -> None:
-        self._trace, self._found, self._steps, self._numbers = trace, found, steps, numbers
+        self._trace, self._found, self._steps, self._numbers = trace, attribution, steps, numbers
         self._scopes, self._serving = scopes, serving
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
         computes = self._is_kernel & ~collectives[work["name"]]
-        self._in_graph = computes & (found.api == Api.GRAPH)
+        self._in_graph = computes & (attribution.api == Api.GRAPH)
         self._in_region = computes & ~self._in_graph & self._is_inside_region()
         named = computes & ~self._in_graph & ~self._in_region
-        self._by_operator = named & (found.operator >= 0)
-        self._is_loose = named & (found.operator < 0)
-        self._scope = _launched_in(found, steps)
+        self._by_operator = named & (attribution.operator >= 0)
+        self._is_loose = named & (attribution.operator < 0)
+        self._scope = _launched_in(attribution, steps)
         self._costs = Costs.of(trace.signatures)
         self._copied = self._copied_bytes()
         self._operator = self._operators()
@@ -400,8 +400,8 @@ class _GpuWork:
         kind = np.full(len(self._trace.work), WORK, np.int8)
         transfer = np.full(len(kind), -1, np.int32)
         moved: dict[Collective, int] = {}
-        for at, one in self._trace.collectives.items():
-            kind[at], transfer[at] = COMMUNICATION, moved.setdefault(one, len(moved))
+        for at, message in self._trace.collectives.items():
+            kind[at], transfer[at] = COMMUNICATION, moved.setdefault(message, len(moved))
         directions = np.array([copy_direction(name) for name in self._trace.names], object)
         of_name = (directions != "")[self._trace.work["name"]]
         copies = np.flatnonzero(of_name & ~self._is_kernel)
@@ -438,9 +438,9 @@ class _GpuWork:
         """
         is_work = self._moves()[0] == WORK
         spans = np.zeros((len(self._steps), n_devices), np.int64)
-        found = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
-        for one, steps in enumerate(self._on_devices(device, n_devices, is_work)):
-            spans[found, one] = steps.windows.end - steps.windows.begin
+        ran = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
+        for number, steps in enumerate(self._on_devices(device, n_devices, is_work)):
+            spans[ran, number] = steps.windows.end - steps.windows.begin
         return spans
 
     def _launched_in(self) -> I64:

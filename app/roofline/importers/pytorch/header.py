@@ -28,30 +28,30 @@ def read_header(before: bytes, after: bytes) -> dict[str, object]:
     """The keys beside the events; those that can be read if the text is damaged or cut."""
     text = (before.rstrip().rstrip(b"[") + b"[]" + (after or b"}")).decode("utf-8", "replace")
     try:
-        found = json.loads(text)
+        header = json.loads(text)
     except (ValueError, RecursionError):
         return _single_keys(text)
-    return found if isinstance(found, dict) else {}
+    return header if isinstance(header, dict) else {}
 
 
 def _single_keys(text: str) -> dict[str, object]:
-    found: dict[str, object] = {}
-    found.update({name: json.loads(value) for name, value in _SCALARS.findall(text)})
+    result: dict[str, object] = {}
+    result.update({name: json.loads(value) for name, value in _SCALARS.findall(text)})
     decoder = json.JSONDecoder()
     for key in _KEYS:
         match = re.search(rf'"{key}"\s*:\s*', text)
         if match:
             try:
-                found[key] = decoder.raw_decode(text, match.end())[0]
+                result[key] = decoder.raw_decode(text, match.end())[0]
             except (ValueError, RecursionError):
                 continue
-    return found
+    return result
 
 
 def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]]:
     """One entry per GPU of the machine; none where the trace lists no device."""
-    found = header.get("deviceProperties")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    listed = header.get("deviceProperties")
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def rank(header: Mapping[str, object]) -> int | None:
@@ -86,10 +86,10 @@ def text(value: object) -> str:
 
 def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int) -> ReportedDevice:
     """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name."""
-    one = next(iter(properties), {})
-    name = text(one.get("name"))
-    is_amd = is_hip or bool(_AMD.search(name)) or whole(one.get("warpSize")) == _AMD_WARP
-    major, minor = whole(one.get("computeMajor")), whole(one.get("computeMinor"))
+    first = next(iter(properties), {})
+    name = text(first.get("name"))
+    is_amd = is_hip or bool(_AMD.search(name)) or whole(first.get("warpSize")) == _AMD_WARP
+    major, minor = whole(first.get("computeMajor")), whole(first.get("computeMinor"))
     # AMD's parts report the compute capability of other vendors' parts: it tells nothing there.
     architecture = f"sm_{major}{minor}" if major and minor is not None and not is_amd else ""
     if is_amd and not name:
@@ -99,8 +99,8 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
         name=name,
         core_count=count,
         traits=DeviceTraits(
-            processor_count=whole(one.get("numSms")),
-            memory_bytes=whole(one.get("totalGlobalMem")),
+            processor_count=whole(first.get("numSms")),
+            memory_bytes=whole(first.get("totalGlobalMem")),
             architecture=architecture,
         ),
     )

@@ -36,7 +36,7 @@ class Launched:
 
 def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
     """The calls that the launches at these places make by themselves."""
-    found = _windowed(trace.signatures, trace.operators["signature"], launched)
+    result = _windowed(trace.signatures, trace.operators["signature"], launched)
     routings: dict[int, Routing | None] = {}
     for place, (node, operator) in enumerate(
         zip(launched.nodes, launched.operator.tolist(), strict=True)
@@ -49,10 +49,10 @@ def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
         if operator not in routings:
             routings[operator] = _routing(trace, operator, outer)
         routing = routings[operator]
-        made = _product(node, outer, routing) if routing else None
-        if made is not None:
-            found[place] = made
-    return found
+        call = _product(node, outer, routing) if routing else None
+        if call is not None:
+            result[place] = call
+    return result
 
 
 def _windowed(
@@ -61,15 +61,15 @@ def _windowed(
     """Attention of layers with a window; its work is unknown where the window is."""
     if not {_WINDOWED, _FULL} <= set(launched.nodes):
         return {}
-    found = {}
+    result = {}
     for place, node in enumerate(launched.nodes):
         operator = int(launched.operator[place])
         if node != _WINDOWED or operator < 0:
             continue
         outer = signatures[int(of_operator[operator])]
         if names_a_layer(outer.operator):
-            found[place] = _of_window(outer)
-    return found
+            result[place] = _of_window(outer)
+    return result
 
 
 def _of_window(outer: Signature) -> Signature:
@@ -117,8 +117,12 @@ def _inside(trace: Trace, operator: int) -> list[Signature]:
 
 def _chosen(inside: Sequence[Signature], tokens: int) -> int | None:
     """Experts per token: what sorts the tokens has a row per token and a column per choice."""
-    for one in inside:
-        first = one.inputs.tensor(0) if one.inputs and one.operator == "SortTokens" else None
+    for signature in inside:
+        first = (
+            signature.inputs.tensor(0)
+            if signature.inputs and signature.operator == "SortTokens"
+            else None
+        )
         if first is not None and len(first.shape) == 2 and first.shape[0] == tokens:
             return first.shape[1]
     return None
@@ -126,8 +130,12 @@ def _chosen(inside: Sequence[Signature], tokens: int) -> int | None:
 
 def _inner(inside: Sequence[Signature], rows: int) -> int | None:
     """Width between the two products: of the room that is made for it, one row per choice."""
-    for one in inside:
-        sizes = one.inputs.whole_numbers(0) if one.inputs and one.operator == "aten::empty" else []
+    for signature in inside:
+        sizes = (
+            signature.inputs.whole_numbers(0)
+            if signature.inputs and signature.operator == "aten::empty"
+            else []
+        )
         if len(sizes) == 3 and sizes[:2] == [1, rows]:
             return sizes[2]
     return None

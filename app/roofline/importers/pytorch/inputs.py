@@ -140,12 +140,12 @@ def _tensors(shape: object, spelled: object, layout: object) -> list[Tensor]:
         return []
     if any(isinstance(part, list) for part in shape):
         inner = _list(layout)
-        found = [
+        tensors = [
             _tensor(part, "", inner[k] if k < len(inner) else None) for k, part in enumerate(shape)
         ]
     else:
-        found = [_tensor(shape, spelled if isinstance(spelled, str) else "", layout)]
-    return [tensor for tensor in found if tensor is not None]
+        tensors = [_tensor(shape, spelled if isinstance(spelled, str) else "", layout)]
+    return [tensor for tensor in tensors if tensor is not None]
 
 
 def _tensor(shape: object, spelled: str, layout: object) -> Tensor | None:
@@ -173,10 +173,10 @@ def _sizes(value: object) -> tuple[int, ...] | None:
 
 def _parsed(text: str) -> object:
     try:
-        found: object = json.loads(text)
+        result: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found
+    return result
 
 
 def _list(value: object) -> list[object]:

@@ -25,24 +25,28 @@ def read_caches(signatures: list[Signature]) -> None:
     That is the type of a cache of the same heads that the trace shows being written.
     """
     known = _caches(signatures)
-    for place, one in enumerate(signatures):
-        if one.inputs is None or one.ragged is not None or not names_a_layer(one.operator):
+    for place, signature in enumerate(signatures):
+        if (
+            signature.inputs is None
+            or signature.ragged is not None
+            or not names_a_layer(signature.operator)
+        ):
             continue
-        key = one.inputs.tensor(1)
+        key = signature.inputs.tensor(1)
         item = known.get(key.shape[-2:]) if key is not None else None
         if item:
-            signatures[place] = replace(one, ragged=ragged_of_heads(one.inputs, item))
+            signatures[place] = replace(signature, ragged=ragged_of_heads(signature.inputs, item))
 
 
 def _caches(signatures: Sequence[Signature]) -> dict[tuple[int, ...], int]:
     """Bytes per element of caches by heads and depth; 0 where there are several."""
-    found: dict[tuple[int, ...], int] = {}
-    for one in signatures:
-        cache = cache_of(one.inputs) if one.inputs is not None else None
+    result: dict[tuple[int, ...], int] = {}
+    for signature in signatures:
+        cache = cache_of(signature.inputs) if signature.inputs is not None else None
         if cache is not None:
             heads, item = cache
-            found[heads] = item if found.get(heads, item) == item else 0
-    return found
+            result[heads] = item if result.get(heads, item) == item else 0
+    return result
 
 
 def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
@@ -65,15 +69,20 @@ def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
 
 def _with_lengths(signatures: list[Signature], place: int, step: ServingStep) -> int:
     """Place of the same signature with the work of this step; its own where that is unknown."""
-    one = signatures[place]
-    lengths = _lengths_of(one.ragged, step) if one.ragged else None
-    cost = _cost(one.ragged, lengths) if one.ragged and lengths else None
+    signature = signatures[place]
+    lengths = _lengths_of(signature.ragged, step) if signature.ragged else None
+    cost = _cost(signature.ragged, lengths) if signature.ragged and lengths else None
     if cost is None:
         return place
     flop, cached, moved = cost
     signatures.append(
         replace(
-            one, flop=flop, moved_bytes=moved, cache_bytes=cached, ragged=None, is_uncountable=False
+            signature,
+            flop=flop,
+            moved_bytes=moved,
+            cache_bytes=cached,
+            ragged=None,
+            is_uncountable=False,
         )
     )
     return len(signatures) - 1
@@ -89,9 +98,9 @@ def _lengths_of(ragged: Ragged, step: ServingStep) -> Lengths | None:
         for part in phases:
             if part.queries == ragged.queries:
                 return part
-    found = _both(step)
-    is_enough = found.queries is not None and ragged.queries >= found.queries
-    return found if is_enough else None
+    both = _both(step)
+    is_enough = both.queries is not None and ragged.queries >= both.queries
+    return both if is_enough else None
 
 
 def _both(step: ServingStep) -> Lengths:
@@ -128,7 +137,11 @@ class Assumed:
 
     def add(self, trace: Trace) -> None:
         """Add the calls of one trace."""
-        kinds = [k for k, one in enumerate(trace.signatures) if one.touched or one.window]
+        kinds = [
+            k
+            for k, signature in enumerate(trace.signatures)
+            if signature.touched or signature.window
+        ]
         if not kinds:
             return
         counts = np.bincount(trace.operators["signature"], minlength=len(trace.signatures))

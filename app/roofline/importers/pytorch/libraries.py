@@ -129,10 +129,10 @@ def _cached(inputs: Inputs) -> int | None:
         return None
     total = 0
     for row, cache in zip(form.rows, form.caches, strict=True):
-        one, into = inputs.tensor(row), inputs.tensor(cache)
-        if one is None or into is None or into.item_bytes is None:
+        rows, into = inputs.tensor(row), inputs.tensor(cache)
+        if rows is None or into is None or into.item_bytes is None:
             return None
-        total += slots.elements * math.prod(one.shape[1:]) * into.item_bytes
+        total += slots.elements * math.prod(rows.shape[1:]) * into.item_bytes
     return total
 
 

@@ -245,30 +245,30 @@ class Findings:
         return bool(self.accelerator and self.n_operators)
 
 
-def diagnostics(found: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
+def diagnostics(findings: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
     """Everything worth telling, worst first."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    every = [*_of_files(found), *_of_work(found, notes, n_steps)]
+    every = [*_of_files(findings), *_of_work(findings, notes, n_steps)]
     return tuple(sorted(every, key=lambda note: order.index(note.severity)))
 
 
-def _of_files(found: Findings) -> Iterator[Diagnostic]:
+def _of_files(findings: Findings) -> Iterator[Diagnostic]:
     counts = {
-        "truncated": found.n_cut,
-        "damaged-events": found.n_damaged,
-        "unknown-events": found.other_categories.total(),
-        "counters-without-time": found.n_counter_ranges,
-        "many-shapes": found.n_merged,
+        "truncated": findings.n_cut,
+        "damaged-events": findings.n_damaged,
+        "unknown-events": findings.other_categories.total(),
+        "counters-without-time": findings.n_counter_ranges,
+        "many-shapes": findings.n_merged,
     }
-    kinds = ", ".join(name for name, _ in found.other_categories.most_common(6))
-    yield from counted(_NOTES, counts, kinds=kinds, flop=found.counter_flop)
+    kinds = ", ".join(name for name, _ in findings.other_categories.most_common(6))
+    yield from counted(_NOTES, counts, kinds=kinds, flop=findings.counter_flop)
 
 
-def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
-    yield from _of_device(found, notes)
-    if not found.accelerator:
-        yield from _of_replays(found.replays, found.server)
-        yield from _of_assumptions(found.assumed)
+def _of_work(findings: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
+    yield from _of_device(findings, notes)
+    if not findings.accelerator:
+        yield from _of_replays(findings.replays, findings.server)
+        yield from _of_assumptions(findings.assumed)
         yield from _of_kernels(notes)
         unshaped = notes["without-shapes"] if not notes["with-shapes"] else 0
         uncounted = {
@@ -283,22 +283,22 @@ def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Dia
         yield noted(_NOTES, "overlapping-streams", overlap_ms=notes["overlap-ns"] / NS_PER_MS)
     if notes["whole-microseconds"]:
         yield noted(_NOTES, "whole-microseconds")
-    if not n_steps and (notes["kernels"] or found.n_operators):
+    if not n_steps and (notes["kernels"] or findings.n_operators):
         yield noted(_NOTES, "no-steps")
-    yield from counted(_NOTES, {"files-without-work": found.idle_files})
+    yield from counted(_NOTES, {"files-without-work": findings.idle_files})
 
 
-def _of_device(found: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
-    if found.is_host_only:
-        yield noted(_NOTES, "launches-without-kernels", accelerator=found.accelerator)
-    elif found.kind is not DeviceKind.GPU and not found.n_operators:
+def _of_device(findings: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
+    if findings.is_host_only:
+        yield noted(_NOTES, "launches-without-kernels", accelerator=findings.accelerator)
+    elif findings.kind is not DeviceKind.GPU and not findings.n_operators:
         yield noted(_NOTES, "no-work")
-    elif found.kind is not DeviceKind.GPU:
-        unused = f" The machine has {found.unused}, but the trace has no call of its runtime."
-        yield noted(_NOTES, "cpu-only", unused=unused if found.unused else "")
+    elif findings.kind is not DeviceKind.GPU:
+        unused = f" The machine has {findings.unused}, but the trace has no call of its runtime."
+        yield noted(_NOTES, "cpu-only", unused=unused if findings.unused else "")
     elif not notes["kernels"]:
         yield noted(_NOTES, "no-kernels")
-    elif not found.is_named:
+    elif not findings.is_named:
         yield noted(_NOTES, "gpu-unnamed")
 
 
@@ -377,10 +377,10 @@ def _left_kernels(replays: Alignment) -> str:
     return "; ".join(listed) + (f"; {more:,} more names" if more > 0 else "")
 
 
-def limits(found: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
+def limits(findings: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
     """The limits of this profiler, in plain sentences."""
-    sentences = [_HOST_ONLY] if found.accelerator else list(_ESTIMATES)
-    if found.kind is DeviceKind.GPU:
+    sentences = [_HOST_ONLY] if findings.accelerator else list(_ESTIMATES)
+    if findings.kind is DeviceKind.GPU:
         sentences.append(
             "The trace states no clocks and no bandwidth: peaks come from the device's name."
         )

@@ -94,7 +94,7 @@ class Row:
         sent, received, ranks, size = (
             found.pop() if len(found) == 1 else None
             for found in (
-                {getattr(one, name) for one in self.messages}
+                {getattr(message, name) for message in self.messages}
                 for name in ("sent", "received", "ranks", "group_size")
             )
         )
@@ -223,9 +223,9 @@ def multiplied(at: I64, signature: I64, cost: I64, size: int, file_name: str) ->
 
 def any_at(places: I64, size: int) -> Bools:
     """True at `places`, false at the others of `size`."""
-    found = np.zeros(size, np.bool_)
-    found[places] = True
-    return found
+    result = np.zeros(size, np.bool_)
+    result[places] = True
+    return result
 
 
 def _too_large(file_name: str) -> CorruptProfileError:
@@ -269,17 +269,17 @@ def op_rows(
 
 def _by_unit(row: I64, flop: U64, units: Mapping[int, Unit], kind: type[Split]) -> dict[Split, U64]:
     """FLOPs of the rows whose unit is one of `kind`, by unit."""
-    found: dict[Split, U64] = {}
+    result: dict[Split, U64] = {}
     for unit in used(units, kind):
         of_unit = np.isin(row, [at for at, its in units.items() if its is unit])
-        found[unit] = np.where(of_unit, flop, np.uint64(0))
-    return found
+        result[unit] = np.where(of_unit, flop, np.uint64(0))
+    return result
 
 
 def used(units: Mapping[int, Unit], kind: type[Split]) -> list[Split]:
     """The members of `kind` that any row has, in their order."""
-    found = set(units.values())
-    return [unit for unit in kind if unit in found]
+    in_use = set(units.values())
+    return [unit for unit in kind if unit in in_use]
 
 
 def as_ps(ns: I64) -> U64:

@@ -137,26 +137,29 @@ def serving_steps(annotations: Sequence[Annotation]) -> list[ServingStep]:
     """The steps in order of time. Of annotations inside each other the outer one is the step, and
     the inner one tells what it does not."""
     steps: list[ServingStep] = []
-    for one in sorted(_read(annotations), key=lambda step: (step.begin_ns, -step.end_ns)):
+    for annotation in sorted(_read(annotations), key=lambda step: (step.begin_ns, -step.end_ns)):
         last = steps[-1] if steps else None
-        if last is not None and one.end_ns <= last.end_ns:
+        if last is not None and annotation.end_ns <= last.end_ns:
             steps[-1] = replace(
                 last,
-                prefill=last.prefill.completed(one.prefill),
-                decode=last.decode.completed(one.decode),
+                prefill=last.prefill.completed(annotation.prefill),
+                decode=last.decode.completed(annotation.decode),
             )
         else:
-            steps.append(one)
+            steps.append(annotation)
     return steps
 
 
 def _read(annotations: Sequence[Annotation]) -> Iterator[ServingStep]:
-    for one in annotations:
-        found = _phases(one.name)
+    for annotation in annotations:
+        found = _phases(annotation.name)
         if found is not None and any(phase.sequences for phase in found):
             prefill, decode = found
             yield ServingStep(
-                begin_ns=one.begin_ns, end_ns=one.end_ns, prefill=prefill, decode=decode
+                begin_ns=annotation.begin_ns,
+                end_ns=annotation.end_ns,
+                prefill=prefill,
+                decode=decode,
             )
 
 
@@ -256,15 +259,15 @@ def step_bytes(signatures: Sequence[Signature], calls: I64, step: I32, n_steps: 
         np.add.at(total, step[inside], each[calls[inside]])
         return total
 
-    touched = [one.touched for one in signatures]
-    weight = [one.weight_bytes for one in signatures]
+    touched = [signature.touched for signature in signatures]
+    weight = [signature.weight_bytes for signature in signatures]
     of_least = [t.least * t.bytes_each if t else w for t, w in zip(touched, weight, strict=True)]
     of_most = [t.most * t.bytes_each if t else w for t, w in zip(touched, weight, strict=True)]
     return StepBytes(
         weight=summed(weight),
         least=summed(of_least),
         most=summed(of_most),
-        cache=summed([one.cache_bytes for one in signatures]),
+        cache=summed([signature.cache_bytes for signature in signatures]),
     )
 
 
@@ -289,7 +292,7 @@ def joined_serving(
     count = len(place)
     first: dict[int, ServingStep] = {}
     times, seen = np.zeros((3, count)), np.zeros(count)
-    moved = {one.name: np.zeros(count) for one in fields(StepBytes)}
+    moved = {field.name: np.zeros(count) for field in fields(StepBytes)}
     for file in files:
         at = np.array([place[number] for number in range(len(file.steps))], np.int64)
         for k, step in zip(at.tolist(), file.steps, strict=True):

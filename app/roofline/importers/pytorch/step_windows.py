@@ -21,19 +21,19 @@ def steps_of(
     """The steps of each device, times in ns. `launched_in` is the host's step of each event (-1:
     none); steps that launched work are numbered from 0."""
     works = is_work & (launched_in >= 0)
-    found, number = np.unique(launched_in[works], return_inverse=True)
+    launching, number = np.unique(launched_in[works], return_inverse=True)
     real = end > begin
     steps = []
-    for one in range(n_devices):
-        mine = device[works] == one
-        last = int(end[real & (device == one)].max(initial=0))
+    for number_of_device in range(n_devices):
+        mine = device[works] == number_of_device
+        last = int(end[real & (device == number_of_device)].max(initial=0))
         # From the first work launched in a step to that of the next; without work it is empty.
-        n_steps = len(found)
+        n_steps = len(launching)
         first = np.full(n_steps, last)
         np.minimum.at(first, number[mine], begin[works][mine])
         first = np.minimum.accumulate(first[::-1])[::-1]
         windows = Windows(begin=first, end=np.append(first[1:], last)[:n_steps])
-        steps.append(Steps(windows=windows, number=np.arange(len(found))))
+        steps.append(Steps(windows=windows, number=np.arange(len(launching))))
     return steps
 
 
@@ -41,8 +41,8 @@ def joined(
     timelines: Sequence[Timeline], hosts: Sequence[str], op_of_row: I64, ops: OpColumns
 ) -> Timeline | None:
     """The timelines of all traces as one, with ops of the table in place of rows."""
-    parts = [(one, host, op_of_row) for one, host in zip(timelines, hosts, strict=True)]
-    found = joined_timeline(parts if len(parts) > 1 else [(one, "", op) for one, _, op in parts])
+    parts = [(timeline, host, op_of_row) for timeline, host in zip(timelines, hosts, strict=True)]
+    found = joined_timeline(parts if len(parts) > 1 else [(part, "", op) for part, _, op in parts])
     return None if found is None else replace(found, work=with_calls(found.work, ops))
 
 
@@ -117,9 +117,9 @@ def _window(begin: I64, end: I64) -> tuple[int, int, int, int]:
 def _waits(windows: I64, has: Bools) -> I64:
     """Idle time of each device before each step: from the step before, else what lies inside it."""
     waits = np.array(windows[:, :, 3])
-    for one in range(windows.shape[1]):
-        mine = np.flatnonzero(has[:, one])
+    for device in range(windows.shape[1]):
+        mine = np.flatnonzero(has[:, device])
         if len(mine) > 1:
-            since = windows[mine[1:], one, 0] - windows[mine[:-1], one, 1]
-            waits[mine[1:], one] = np.maximum(since, waits[mine[1:], one])
+            since = windows[mine[1:], device, 0] - windows[mine[:-1], device, 1]
+            waits[mine[1:], device] = np.maximum(since, waits[mine[1:], device])
     return waits

@@ -69,10 +69,10 @@ class Columns:
         column = self._arrays[name]
         return np.frombuffer(column, np.dtype(column.typecode))
 
-    def keep(self, kept: Bools) -> None:
+    def keep(self, is_kept: Bools) -> None:
         """Drop rows."""
         for name, column in self._arrays.items():
-            self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
+            self._arrays[name] = array(column.typecode, self[name][is_kept].tobytes())
 
     def forget(self, *names: str) -> None:
         """Free columns that are not needed any more."""
@@ -175,19 +175,19 @@ class Trace:
     n_events: int = 0
     n_damaged: int = 0
 
-    def keep_work(self, kept: Bools) -> None:
+    def keep_work(self, is_kept: Bools) -> None:
         """Drop device events."""
-        place = np.cumsum(kept) - 1
-        self.copied.keep(kept[self.copied["place"]])
+        place = np.cumsum(is_kept) - 1
+        self.copied.keep(is_kept[self.copied["place"]])
         bytes_kept = np.array(self.copied["bytes"])
         moved = place[self.copied["place"]]
         self.copied = Columns(place="q", bytes="q")
         self.copied.extend(place=moved, bytes=bytes_kept)
-        self.work.keep(kept)
+        self.work.keep(is_kept)
         self.collectives = {
-            int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
+            int(place[at]): moved for at, moved in self.collectives.items() if is_kept[at]
         }
-        self.messages = {int(place[at]): one for at, one in self.messages.items() if kept[at]}
+        self.messages = {int(place[at]): one for at, one in self.messages.items() if is_kept[at]}
 
 
 MOST_FRAMES = 24

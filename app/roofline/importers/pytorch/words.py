@@ -114,8 +114,8 @@ def matrix_precisions(architecture: str, name: str, kernels: Iterable[str]) -> M
     capability, gfx = _CUDA.match(architecture), _AMD.match(architecture)
     if capability:
         number = int(capability.group(1))
-        found = {one for one, since in _SINCE.items() if number >= since}
-        return frozenset(found | ({Precision.FP64} if number in _WITH_FP64 else set()))
+        precisions = {one for one, since in _SINCE.items() if number >= since}
+        return frozenset(precisions | ({Precision.FP64} if number in _WITH_FP64 else set()))
     names = [gfx.group(1)] if gfx else [isa for model, isa in _INSTINCT if re.search(model, name)]
     names += [isa.group(1) for kernel in kernels if (isa := _TENSILE_ISA.search(kernel))]
     return next((_GFX[one] for one in names if one in _GFX), _EVERY)
@@ -162,14 +162,14 @@ def unit_of(dtype: str, kernel: str, matrix: Matrix, *, tf32: bool = True) -> Un
     if word not in set(Precision):
         return UndecidedUnit.ANY
     precision = Precision(word)
-    found = _candidates(precision, matrix if tf32 else matrix - {Precision.TF32})
+    units = _candidates(precision, matrix if tf32 else matrix - {Precision.TF32})
     if precision in _MATRIX:
-        found = _named(precision, kernel, found, matrix)
+        units = _named(precision, kernel, units, matrix)
     elif "simt" in kernel:
         return UndecidedUnit.ANY  # on the vector unit, at a precision that the name does not tell
     elif _SUMS.search(kernel):
         return ComputeUnit.VECTOR_FP32
-    return next(iter(found)) if len(found) == 1 else UndecidedUnit.of(found)
+    return next(iter(units)) if len(units) == 1 else UndecidedUnit.of(units)
 
 
 def working_kernel(kernels: Mapping[str, tuple[int, int]]) -> str:
@@ -185,27 +185,27 @@ def working_kernel(kernels: Mapping[str, tuple[int, int]]) -> str:
 def _candidates(precision: Precision, matrix: Matrix) -> frozenset[ComputeUnit]:
     """The units of the part that take inputs of this type: of narrow types the matrix unit."""
     inside = _IN_MATRIX.get(precision, (precision,))
-    found = {ComputeUnit(f"matrix_{one.value}") for one in inside if one in matrix}
-    if found and precision not in _MATRIX:
-        return frozenset(found)
+    units = {ComputeUnit(f"matrix_{one.value}") for one in inside if one in matrix}
+    if units and precision not in _MATRIX:
+        return frozenset(units)
     name = f"vector_{precision.value}"
     vector = _IN_VECTOR.get(precision) or (ComputeUnit(name) if name in set(ComputeUnit) else None)
-    return frozenset(found | {vector} if vector else found)
+    return frozenset(units | {vector} if vector else units)
 
 
 def _named(
-    precision: Precision, kernel: str, found: frozenset[ComputeUnit], matrix: Matrix
+    precision: Precision, kernel: str, units: frozenset[ComputeUnit], matrix: Matrix
 ) -> frozenset[ComputeUnit]:
-    """Those of `found` that the kernel's name leaves; of fp32 and fp64 there may be two."""
-    fast = found & {ComputeUnit.MATRIX_TF32, ComputeUnit.MATRIX_FP64}
+    """Those of `units` that the kernel's name leaves; of fp32 and fp64 there may be two."""
+    fast = units & {ComputeUnit.MATRIX_TF32, ComputeUnit.MATRIX_FP64}
     if fast and _MATRIX[precision].search(kernel):
         return fast
     is_older = precision is Precision.FP32 and Precision.TF32 not in matrix
     if is_older and Precision.FP16 in matrix and _CONVERTED.search(kernel):
         return frozenset({ComputeUnit.MATRIX_FP16})
     if _VECTOR.search(kernel):
-        return frozenset(unit for unit in found if not unit.is_matrix)
-    return found
+        return frozenset(unit for unit in units if not unit.is_matrix)
+    return units
 
 
 def _tensile_unit(types: str, kernel: str) -> Unit:

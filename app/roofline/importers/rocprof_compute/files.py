@@ -133,7 +133,7 @@ def number(table: Table, row: int, column: str) -> float | None:
 
 def counters(table: Table, row: int) -> dict[str, float]:
     """The counters of one dispatch; those of single channels are added up to `<name>_sum`."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     sums: dict[str, float] = {}
     for column in table.rows[row]:
         if not _COUNTER.fullmatch(column):
@@ -145,7 +145,7 @@ def counters(table: Table, row: int) -> dict[str, float]:
         if channel:
             sums[f"{channel[1]}_sum"] = sums.get(f"{channel[1]}_sum", 0.0) + value
         else:
-            found[column] = value
+            result[column] = value
     for name, value in sums.items():
-        found.setdefault(name, value)
-    return found
+        result.setdefault(name, value)
+    return result

@@ -113,8 +113,8 @@ def read_size(system: Mapping[str, str]) -> AmdSize:
 
 def read_environment(system: Mapping[str, str]) -> dict[str, str]:
     """Versions and partitions of the machine, as `sysinfo.csv` says them."""
-    found = {name: _text(system, column) for name, column in _ENVIRONMENT.items()}
-    return environment({name: text for name, text in found.items() if text != _NOT_KNOWN})
+    texts = {name: _text(system, column) for name, column in _ENVIRONMENT.items()}
+    return environment({name: text for name, text in texts.items() if text != _NOT_KNOWN})
 
 
 def read_program(system: Mapping[str, str]) -> str:

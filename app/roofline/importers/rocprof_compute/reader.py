@@ -112,33 +112,33 @@ def read(
 
 def _system(tables: Sequence[Table]) -> Mapping[str, str]:
     """The machine by `sysinfo.csv`; the ranks of one workload ran on one kind."""
-    found = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
-    gpus = dict.fromkeys(name for system in found if (name := gpu_name(system)))
+    systems = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
+    gpus = dict.fromkeys(name for system in systems if (name := gpu_name(system)))
     if len(gpus) > 1:
         raise UploadRejectedError(
             f"These files are of workloads on different machines: {' and '.join(gpus)}.",
             remedy="Upload the folder of one workload at a time.",
         )
-    return found[0] if found else {}
+    return systems[0] if systems else {}
 
 
 def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
     """`pmc_perf.csv`, one per rank; not the files of single passes, which have few columns."""
-    found = [table for table in tables if table.kind is Kind.COUNTERS]
-    widest = max((table.n_columns for table in found), default=0)
-    if not found:
+    tables_of_counters = [table for table in tables if table.kind is Kind.COUNTERS]
+    widest = max((table.n_columns for table in tables_of_counters), default=0)
+    if not tables_of_counters:
         names = ", ".join(source.name for source in sources[:4])
         raise IncompleteProfileError(
             f"{names}: these files of a rocprof-compute workload hold no counters.",
             remedy="Upload pmc_perf.csv with them, or the whole folder of the workload as a zip.",
         )
-    kept = [table for table in found if 2 * table.n_columns > widest]
-    if not any(table.rows for table in kept):
+    result = [table for table in tables_of_counters if 2 * table.n_columns > widest]
+    if not any(table.rows for table in result):
         raise CorruptProfileError(
-            f"{kept[0].name} lists no dispatch.",
+            f"{result[0].name} lists no dispatch.",
             remedy="Profile again: the application launched no kernel, or the filter left none.",
         )
-    return kept
+    return result
 
 
 def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: bool) -> CacheSizes:
@@ -151,13 +151,13 @@ def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: b
 
 def _exact_times(tables: Sequence[Table]) -> dict[str, int]:
     """Durations in ps by dispatch, of `timestamps.csv`."""
-    found = {}
+    result = {}
     for table in tables:
         for row in table.rows if table.kind is Kind.TIMES else ():
             time_ps = _time_ps(row)
             if time_ps is not None:
-                found[row.get("dispatch_id", "").strip()] = time_ps
-    return found
+                result[row.get("dispatch_id", "").strip()] = time_ps
+    return result
 
 
 def _time_ps(row: Mapping[str, str]) -> int | None:
@@ -197,15 +197,15 @@ class _Work:
     def add(self, table: Table) -> None:
         """The dispatches of one file."""
         for k, row in enumerate(table.rows):
-            found = counters(table, k)
+            collected = counters(table, k)
             dispatch = row.get("dispatch_id", "").strip()
             time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
-            flop, moved = unit_flop(found), traffic_bytes(found, self._sizes)
+            flop, moved = unit_flop(collected), traffic_bytes(collected, self._sizes)
             self.devices.add(row.get("gpu_id", "").strip())
             self.untimed += time_ps is None
             self.without_flop += flop is None
             self.without_bytes += not moved
-            self.integer_operations += integer_operations(found)
+            self.integer_operations += integer_operations(collected)
             name = row.get("kernel_name", "")
             self.launches.append(
                 Launch(
@@ -217,9 +217,9 @@ class _Work:
                     flop=None if flop is None else sum(flop.values()),
                     unit_flop=flop or {},
                     traffic_bytes=moved,
-                    busy=busy_shares(found, self._size, time_ps),
-                    use=use_shares(found),
-                    slow=why_slow(found, self._size, time_ps, _blocks(table, k)),
+                    busy=busy_shares(collected, self._size, time_ps),
+                    use=use_shares(collected),
+                    slow=why_slow(collected, self._size, time_ps, _blocks(table, k)),
                 )
             )
 

@@ -59,7 +59,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
         progress("read", k / len(sources))
         processes += read_file(source)
     processes = joined_passes(processes)
-    if not any(one.dispatches or one.copies for one in processes):
+    if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
             f"{sources[0].name} holds neither kernels nor copies.",
             remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
@@ -73,16 +73,16 @@ def joined_passes(processes: Sequence[Process]) -> list[Process]:
 
     The times are those of the first pass; each pass runs the program again.
     """
-    kept: list[Process] = []
+    result: list[Process] = []
     for process in processes:
-        known = next((one for one in kept if _is_pass_of(process, one)), None)
+        known = next((dispatch for dispatch in result if _is_pass_of(process, dispatch)), None)
         if known is None:
-            kept.append(process)
+            result.append(process)
             continue
-        for one, again in zip(_ordered(known), _ordered(process), strict=True):
-            one.counters = {**again.counters, **one.counters}
-            one.times = one.times or again.times
-    return kept
+        for dispatch, again in zip(_ordered(known), _ordered(process), strict=True):
+            dispatch.counters = {**again.counters, **dispatch.counters}
+            dispatch.times = dispatch.times or again.times
+    return result
 
 
 def _ordered(process: Process) -> list[Dispatch]:
@@ -99,7 +99,7 @@ def _is_pass_of(process: Process, other: Process) -> bool:
 
 
 def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
-    return {name for one in dispatches for name in one.counters}
+    return {name for dispatch in dispatches for name in dispatch.counters}
 
 
 # ------------------------------------------------------------------------------------------ profile
@@ -107,9 +107,9 @@ def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
 
 def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Profile:
     agents = _used_agents(processes)
-    sizes = cache_sizes(next((one.architecture for one in agents), ""), None)
+    sizes = cache_sizes(next((agent.architecture for agent in agents), ""), None)
     launches = [*_launches(processes, sizes)]
-    if sum(one.time_ps or 0 for one in launches) >= _LONGEST_PS:
+    if sum(launch.time_ps or 0 for launch in launches) >= _LONGEST_PS:
         raise CorruptProfileError(
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
@@ -134,12 +134,12 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
 
 def _used_agents(processes: Sequence[Process]) -> list[Agent]:
     """One entry per GPU that ran something, of all processes."""
-    found = {}
+    agents = {}
     for process in processes:
-        for one in process.events:
-            if one.agent in process.agents:
-                found[process.file_name, process.pid, one.agent] = process.agents[one.agent]
-    return list(found.values())
+        for event in process.events:
+            if event.agent in process.agents:
+                agents[process.file_name, process.pid, event.agent] = process.agents[event.agent]
+    return list(agents.values())
 
 
 def _device(agents: Sequence[Agent]) -> ReportedDevice:
@@ -162,7 +162,7 @@ def _device(agents: Sequence[Agent]) -> ReportedDevice:
 
 def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Iterable[Host]:
     for source in sources:
-        mine = [one for one in processes if one.file_name == source.name]
+        mine = [process for process in processes if process.file_name == source.name]
         yield Host(
             file_name=source.name,
             hostname=f"process {mine[0].pid}" if mine and mine[0].pid else "",
@@ -172,8 +172,8 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
 
 def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
     for process in processes:
-        for one in process.dispatches:
-            yield _kernel(one, sizes, _size(process.agents.get(one.agent)))
+        for dispatch in process.dispatches:
+            yield _kernel(dispatch, sizes, _size(process.agents.get(dispatch.agent)))
         for copy in process.copies:
             yield _copy(copy)
 
@@ -190,33 +190,36 @@ def _size(agent: Agent | None) -> AmdSize:
     )
 
 
-def _kernel(one: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
+def _kernel(dispatch: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
     # Counters of a block's instances were added up: that is what `…_sum` counts.
-    counters = {**{f"{name}_sum": value for name, value in one.counters.items()}, **one.counters}
+    counters = {
+        **{f"{name}_sum": value for name, value in dispatch.counters.items()},
+        **dispatch.counters,
+    }
     flop, moved = unit_flop(counters), traffic_bytes(counters, sizes)
-    time_ps = (one.times[1] - one.times[0]) * PS_PER_NS if one.times else None
+    time_ps = (dispatch.times[1] - dispatch.times[0]) * PS_PER_NS if dispatch.times else None
     return Launch(
-        name=one.kernel,
-        category=kernel_category(one.kernel),
-        detail=f"dispatch {one.number}" + (f", grid {one.grid}" if one.grid else ""),
+        name=dispatch.kernel,
+        category=kernel_category(dispatch.kernel),
+        detail=f"dispatch {dispatch.number}" + (f", grid {dispatch.grid}" if dispatch.grid else ""),
         time_ps=time_ps,
         flop=None if flop is None else sum(flop.values()),
         unit_flop=flop or {},
         traffic_bytes=moved,
         busy=busy_shares(counters, size, time_ps),
         use=use_shares(counters),
-        slow=why_slow(counters, size, time_ps, one.blocks),
+        slow=why_slow(counters, size, time_ps, dispatch.blocks),
     )
 
 
-def _copy(one: Copy) -> Launch:
+def _copy(copy: Copy) -> Launch:
     """A copy within the devices' memory is read and written there."""
-    within = "DEVICE_TO_DEVICE" in one.name
-    size = None if one.size is None else one.size * (2 if within else 1)
+    within = "DEVICE_TO_DEVICE" in copy.name
+    size = None if copy.size is None else copy.size * (2 if within else 1)
     return Launch(
-        name=one.name,
+        name=copy.name,
         category=COPY,
-        time_ps=(one.times[1] - one.times[0]) * PS_PER_NS if one.times else None,
+        time_ps=(copy.times[1] - copy.times[0]) * PS_PER_NS if copy.times else None,
         flop=0,
         traffic_bytes={} if size is None else {MemoryLevel.HBM: size},
     )
@@ -227,9 +230,9 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
     busy = span = 0
     for process in processes:
         by_agent: dict[int, list[tuple[int, int]]] = {}
-        for one in process.events:
-            if one.times is not None:
-                by_agent.setdefault(one.agent, []).append(one.times)
+        for event in process.events:
+            if event.times is not None:
+                by_agent.setdefault(event.agent, []).append(event.times)
         for spans in by_agent.values():
             begin, end = (np.array(column) for column in zip(*sorted(spans), strict=True))
             reached = np.maximum.accumulate(end)
@@ -241,7 +244,9 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
 
 def _diagnostics(processes: Sequence[Process], launches: Sequence[Launch]) -> Iterable[Diagnostic]:
     kernels = sum(len(process.dispatches) for process in processes)
-    has_counters = any(one.counters for process in processes for one in process.dispatches)
+    has_counters = any(
+        dispatch.counters for process in processes for dispatch in process.dispatches
+    )
     only_times = bool(kernels) and not has_counters
     without_flop = sum(launch.flop is None for launch in launches)
     counts = {

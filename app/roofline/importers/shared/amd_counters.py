@@ -72,7 +72,7 @@ def cache_sizes(
 
 def unit_flop(counters: Counters) -> dict[ComputeUnit, int] | None:
     """FLOPs by unit, `None` where no counter of floating-point work was collected (MI100)."""
-    found: dict[ComputeUnit, int] = {}
+    by_unit: dict[ComputeUnit, int] = {}
     for precision, unit in _VALU.items():
         weighed = [
             weight * counters[name]
@@ -80,12 +80,12 @@ def unit_flop(counters: Counters) -> dict[ComputeUnit, int] | None:
             if (name := f"SQ_INSTS_VALU_{kind}_{precision}") in counters
         ]
         if weighed:
-            found[unit] = round(LANES * sum(weighed))
+            by_unit[unit] = round(LANES * sum(weighed))
     for precision, unit in _MFMA.items():
         operations = counters.get(f"SQ_INSTS_VALU_MFMA_MOPS_{precision}")
         if operations is not None:
-            found[unit] = round(_FLOP_PER_MOPS * operations)
-    return found or None
+            by_unit[unit] = round(_FLOP_PER_MOPS * operations)
+    return by_unit or None
 
 
 def integer_operations(counters: Counters) -> int:
@@ -95,13 +95,13 @@ def integer_operations(counters: Counters) -> int:
 
 def traffic_bytes(counters: Counters, sizes: CacheSizes) -> dict[MemoryLevel, int]:
     """Bytes by level, without those whose counters were not collected."""
-    found = {
+    by_level = {
         MemoryLevel.HBM: _hbm(counters, sizes),
         MemoryLevel.L2: _l2(counters, sizes),
         MemoryLevel.L1: _times(counters, "TCP_TOTAL_CACHE_ACCESSES_sum", sizes.l1_line),
         MemoryLevel.LDS: _lds(counters, sizes),
     }
-    return {level: max(0, round(value)) for level, value in found.items() if value is not None}
+    return {level: max(0, round(value)) for level, value in by_level.items() if value is not None}
 
 
 def _hbm(counters: Counters, sizes: CacheSizes) -> float | None:
@@ -226,24 +226,24 @@ def busy_shares(counters: Counters, size: AmdSize, time_ps: int | None) -> dict[
         Ceiling.TENSOR: _SIMDS_PER_UNIT * size.units,
         Ceiling.L2: size.l2_channels,
     }
-    found = {}
+    result = {}
     for ceiling, names in _CYCLES.items():
         used, place = [counters.get(name) for name in names], places.get(ceiling, size.units)
         if place and None not in used:
-            found[ceiling] = min(1.0, sum(one or 0.0 for one in used) / (cycles * place))
-    return found
+            result[ceiling] = min(1.0, sum(one or 0.0 for one in used) / (cycles * place))
+    return result
 
 
 def use_shares(counters: Counters) -> dict[UseFactor, float]:
     """Share of the busy time, 0 to 1, that was of use: lanes at work, accesses without conflict."""
     vector, lanes = counters.get("SQ_ACTIVE_INST_VALU"), counters.get(_LANE_CYCLES)
     active, conflicts = counters.get("SQ_LDS_IDX_ACTIVE"), counters.get(_CONFLICTS)
-    found = {}
+    result = {}
     if vector and lanes is not None:
-        found[UseFactor.LANES] = min(1.0, lanes / (vector * LANES))
+        result[UseFactor.LANES] = min(1.0, lanes / (vector * LANES))
     if active and conflicts is not None:
-        found[UseFactor.BANK_CONFLICTS] = max(0.0, 1.0 - conflicts / active)
-    return found
+        result[UseFactor.BANK_CONFLICTS] = max(0.0, 1.0 - conflicts / active)
+    return result
 
 
 def why_slow(

@@ -18,14 +18,14 @@ _MOST_FLAGS = 1 << 20
 def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
     """Distinct keys in order, and the place of each key among them; keys are below `n_keys`."""
     if n_keys > max(_MOST_FLAGS, len(keys)):
-        found, place = np.unique(keys, return_inverse=True)
-        return found, place
+        keys_in_use, place = np.unique(keys, return_inverse=True)
+        return keys_in_use, place
     is_used = np.zeros(n_keys, np.bool_)
     is_used[keys] = True
-    found = np.flatnonzero(is_used)
+    keys_in_use = np.flatnonzero(is_used)
     places = np.zeros(n_keys, np.int64)
-    places[found] = np.arange(len(found))
-    return found, places[keys]
+    places[keys_in_use] = np.arange(len(keys_in_use))
+    return keys_in_use, places[keys]
 
 
 NO_LAUNCH = np.iinfo(np.int64).max

@@ -52,7 +52,7 @@ def _least(each: EachTransfer, mine: Bools, n_cores: int) -> float:
 Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes, EachTransfer)
 
 
-_PLAIN = [one.name for one in fields(CoreTimes) if one.name not in {"exposed_ps", "idle"}]
+_PLAIN = [field.name for field in fields(CoreTimes) if field.name not in {"exposed_ps", "idle"}]
 
 
 def joined_timeline(
@@ -124,7 +124,7 @@ def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
 
 def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
     """The rows of `parts`, one after the other."""
-    names = [one.name for one in fields(kind)]
+    names = [field.name for field in fields(kind)]
     return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
@@ -165,20 +165,20 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
 
 def _without_steps(timeline: Timeline) -> Timeline:
     times, work = timeline.times, timeline.work
-    kept, kept_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
+    whole, whole_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
     return replace(
         timeline,
         times=CoreTimes(
-            exposed_ps={link: column[kept] for link, column in times.exposed_ps.items()},
-            idle=_rows_of(times.idle, kept),
-            **{name: getattr(times, name)[kept] for name in _PLAIN},
+            exposed_ps={link: column[whole] for link, column in times.exposed_ps.items()},
+            idle=_rows_of(times.idle, whole),
+            **{name: getattr(times, name)[whole] for name in _PLAIN},
         ),
-        work=_rows_of(work, kept_work),
+        work=_rows_of(work, whole_work),
     )
 
 
-def _rows_of(table: Table, kept: Bools) -> Table:
-    columns = {one.name: getattr(table, one.name)[kept] for one in fields(table)}
+def _rows_of(table: Table, is_kept: Bools) -> Table:
+    columns = {field.name: getattr(table, field.name)[is_kept] for field in fields(table)}
     return type(table)(**columns)
 
 

@@ -111,8 +111,8 @@ class Collective:
     @property
     def wire_bytes(self) -> float:
         """Bytes on the wire per device; NaN where size or group is not known."""
-        found = wire_bytes(self.kind, self.payload_bytes, self.group_size)
-        return NAN if found is None else found
+        size = wire_bytes(self.kind, self.payload_bytes, self.group_size)
+        return NAN if size is None else size
 
 
 def is_collective(kernel: str) -> bool:

@@ -100,16 +100,16 @@ class OpTableBuilder:
         )
 
 
-def _complete(kept: OpLabels, other: OpLabels) -> OpLabels:
+def _complete(known: OpLabels, other: OpLabels) -> OpLabels:
     """The first non-empty text and the first source win, in the order of arrival."""
     missing = {
         name: getattr(other, name)
         for name in _COMPLETED
-        if getattr(other, name) and not getattr(kept, name)
+        if getattr(other, name) and not getattr(known, name)
     }
-    if other.has_source and not kept.has_source:
+    if other.has_source and not known.has_source:
         missing.update({name: getattr(other, name) for name in _SOURCE})
-    return replace(kept, **missing) if missing else kept
+    return replace(known, **missing) if missing else known
 
 
 _SOURCE = ("has_source", "source_file", "source_line", "source_stack")
@@ -146,31 +146,31 @@ class Description:
     group_size: int = 0
 
 
-def described(labels: OpLabels, found: Description) -> OpLabels:
-    """`labels` with what `found` knows and they do not."""
+def described(labels: OpLabels, description: Description) -> OpLabels:
+    """`labels` with what `description` knows and they do not."""
     missing = {
-        name: getattr(found, name)
+        name: getattr(description, name)
         for name in Description.__slots__
-        if getattr(found, name) and not getattr(labels, name)
+        if getattr(description, name) and not getattr(labels, name)
     }
     return replace(labels, **missing) if missing else labels
 
 
 def described_by_text(labels: OpLabels) -> OpLabels:
     """`labels` with what their own long name says, where that is an instruction of HLO."""
-    found = parse_instruction(labels.long_name)
-    return labels if found is None else described(labels, description_of_text(found))
+    instruction = parse_instruction(labels.long_name)
+    return labels if instruction is None else described(labels, description_of_text(instruction))
 
 
-def description_of_text(found: Instruction) -> Description:
+def description_of_text(instruction: Instruction) -> Description:
     """The description in the text of an instruction."""
     return Description(
-        framework_path=found.framework_path,
-        operands=SEPARATOR.join(found.operand_texts),
-        results=SEPARATOR.join(found.result_texts),
-        operand_names=SEPARATOR.join(found.operand_names),
-        replica_groups=found.replica_groups,
-        group_size=found.group_size,
+        framework_path=instruction.framework_path,
+        operands=SEPARATOR.join(instruction.operand_texts),
+        results=SEPARATOR.join(instruction.result_texts),
+        operand_names=SEPARATOR.join(instruction.operand_names),
+        replica_groups=instruction.replica_groups,
+        group_size=instruction.group_size,
     )
 
 

@@ -72,30 +72,30 @@ def read(
 
 def _one_of(tables: Sequence[ExportTable], tool: Tool) -> ExportTable | None:
     """The table of `tool`: JSON before CSV of the same one. Refuses two that differ."""
-    found = [table for table in tables if table.tool is tool]
-    kinds = [table.properties is not None for table in found]
+    result = [table for table in tables if table.tool is tool]
+    kinds = [table.properties is not None for table in result]
     if len(set(kinds)) < len(kinds):
-        names = " and ".join(table.name for table in found[:2])
+        names = " and ".join(table.name for table in result[:2])
         raise UploadRejectedError(
             f"{names} are both exports of XProf's {tool.value}.",
             remedy="Upload them one by one: exports of several profiles cannot be joined.",
         )
-    return max(found, key=lambda table: table.properties is not None, default=None)
+    return max(result, key=lambda table: table.properties is not None, default=None)
 
 
 def _from_roofline(table: ExportTable, *, counts_resting: bool) -> Profile:
-    found = read_roofline(table, counts_resting=counts_resting)
-    device = read_device(table, core_count=found.core_count)
+    roofline = read_roofline(table, counts_resting=counts_resting)
+    device = read_device(table, core_count=roofline.core_count)
     limits = ["It has no names of programs and not the time of the capture."]
-    limits += [] if len(found.steps) else ["XProf exported no steps with any time."]
+    limits += [] if len(roofline.steps) else ["XProf exported no steps with any time."]
     limits += [] if table.properties else [_csv_limits(device)]
     limits += _GPU_LIMITS if device.kind is DeviceKind.GPU else []
-    return _profile(table, device, found, limits)
+    return _profile(table, device, roofline, limits)
 
 
 def _from_hlo_stats(table: ExportTable) -> Profile:
     ops, time_ps = read_hlo_stats(table)
-    found = Roofline(
+    roofline = Roofline(
         ops=ops,
         time_ps=time_ps,
         op_time_ps=int(ops.self_time_ps.sum(dtype=np.uint64)),
@@ -109,25 +109,25 @@ def _from_hlo_stats(table: ExportTable) -> Profile:
     ]
     device = read_device(table, core_count=1)
     limits += _GPU_COSTS if device.kind is DeviceKind.GPU else []
-    return _profile(table, device, found, limits)
+    return _profile(table, device, roofline, limits)
 
 
 def _profile(
-    table: ExportTable, device: ReportedDevice, found: Roofline, limits: Sequence[str]
+    table: ExportTable, device: ReportedDevice, roofline: Roofline, limits: Sequence[str]
 ) -> Profile:
     return Profile(
         format_detail=f"of {table.tool.value}",
         device=device,
         hosts=(Host(file_name=table.name, hostname="", core_count=device.core_count),),
-        ops=found.ops,
-        time_ps=found.time_ps,
-        op_time_ps=found.op_time_ps,
-        normalised_op_time_ps=_scaled(table, found.op_time_ps),
-        steps=found.steps,
-        has_average=len(found.steps) > 0,
-        diagnostics=(*found.notes, *_diagnostics(table, device)),
+        ops=roofline.ops,
+        time_ps=roofline.time_ps,
+        op_time_ps=roofline.op_time_ps,
+        normalised_op_time_ps=_scaled(table, roofline.op_time_ps),
+        steps=roofline.steps,
+        has_average=len(roofline.steps) > 0,
+        diagnostics=(*roofline.notes, *_diagnostics(table, device)),
         limits=tuple(limits),
-        stated_total_ps=found.stated_ps,
+        stated_total_ps=roofline.stated_ps,
     )
 
 

@@ -188,8 +188,14 @@ class _Rows:
         other = [row if k is None else k for row, k in zip(whole, inner, strict=True)]
 
         def split(column: U64) -> U64:
-            all_of_it, kept = column[whole], column[other]
-            return np.stack([kept, np.where(all_of_it > kept, all_of_it - kept, 0)], axis=1)
+            all_of_it, without_infeed = column[whole], column[other]
+            return np.stack(
+                [
+                    without_infeed,
+                    np.where(all_of_it > without_infeed, all_of_it - without_infeed, 0),
+                ],
+                axis=1,
+            )
 
         moved = split(work.bytes_accessed)
         times = split(time_ps)
@@ -247,8 +253,8 @@ def _checked(
 
 def _lacking(whole: int, listed: U64) -> float:
     """Share of the program's work that no listed op did."""
-    found = int(listed.sum(dtype=np.uint64))
-    return (whole - found) / whole if whole > found else 0.0
+    done = int(listed.sum(dtype=np.uint64))
+    return (whole - done) / whole if whole > done else 0.0
 
 
 def _never_split(ops: OpTable, excess_bytes: int) -> Bools:

@@ -171,9 +171,9 @@ def _ops(
     labels, costs = [], []
     for pair in pairs.tolist():
         name = texts[pair // width].rpartition("::")[2]
-        found = programs.op(int(ids[pair % width]), name)
-        labels.append(plain_labels(name, "") if found is None else found.labels)
-        costs.append(NO_COST if found is None else found.cost)
+        op_of_program = programs.op(int(ids[pair % width]), name)
+        labels.append(plain_labels(name, "") if op_of_program is None else op_of_program.labels)
+        costs.append(NO_COST if op_of_program is None else op_of_program.cost)
     return op.astype(np.int64), labels, costs
 
 
@@ -209,16 +209,16 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
     first = np.full(len(runs), 2**64 - 1, np.uint64)
     np.minimum.at(first, of_event, work.events.begin_ps)
     group = np.where(own >= 0, own, _containing(first, roots)[of_event])
-    found = np.unique(group[group >= 0])
-    scope = np.where(group >= 0, np.searchsorted(found, group), -1)
-    begin, end = roots.begin_ps[found], roots.end_ps[found]
+    groups = np.unique(group[group >= 0])
+    scope = np.where(group >= 0, np.searchsorted(groups, group), -1)
+    begin, end = roots.begin_ps[groups], roots.end_ps[groups]
     table = StepTable(
-        label=step_labels(found, roots),
+        label=step_labels(groups, roots),
         begin_ps=begin,
         end_ps=end,
         duration_ps=end - begin,
         time_ps=end - begin,
-        sums=OpColumns.zeros((len(found), 2), _LEVELS, VECTOR_UNITS),
+        sums=OpColumns.zeros((len(groups), 2), _LEVELS, VECTOR_UNITS),
     )
     of_row, rows = work.rows(scope)
     add_step_work(table, of_row, rows, [label.category for label in work.labels])

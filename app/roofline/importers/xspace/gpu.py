@@ -114,10 +114,10 @@ def _working(gpus: Sequence[Kernels]) -> list[Kernels]:
 
 def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
     """Time in ops; what several streams share counts once."""
-    kept = gpu.op >= 0
+    is_op = gpu.op >= 0
     if oddities.adds_up_streams:
-        return int(gpu.duration_ps[kept].sum(dtype=np.uint64))
-    return union_length(gpu.begin_ps[kept], gpu.duration_ps[kept])
+        return int(gpu.duration_ps[is_op].sum(dtype=np.uint64))
+    return union_length(gpu.begin_ps[is_op], gpu.duration_ps[is_op])
 
 
 # -------------------------------------------------------------------------------------------- steps
@@ -126,26 +126,28 @@ def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
 def _steps(gpus: Sequence[Kernels], groups: EventGroups, oddities: Oddities) -> StepTable:
     """A step per group of which a GPU ran a kernel."""
     marked = [gpu.group[gpu.marks_step & (gpu.group >= 0)] for gpu in gpus]
-    found = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
+    step_ids = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
     most = oddities.most_gpu_steps_kept
-    if most is not None and len(found) > most:
-        found = found[1:-1]
+    if most is not None and len(step_ids) > most:
+        step_ids = step_ids[1:-1]
     by_group = oddities.numbers_gpu_steps_by_group
-    begin, end, duration = _spans(gpus, found)
+    begin, end, duration = _spans(gpus, step_ids)
     table = StepTable(
-        label=tuple(map(str, found.tolist())) if by_group else step_labels(found, groups.roots),
+        label=tuple(map(str, step_ids.tolist()))
+        if by_group
+        else step_labels(step_ids, groups.roots),
         begin_ps=begin,
         end_ps=end,
         duration_ps=duration,
-        time_ps=np.zeros(len(found), np.uint64),
-        sums=OpColumns.zeros((len(found), 2), GPU_LEVELS, VECTOR_UNITS),
+        time_ps=np.zeros(len(step_ids), np.uint64),
+        sums=OpColumns.zeros((len(step_ids), 2), GPU_LEVELS, VECTOR_UNITS),
     )
     if oddities.zeroes_gpu_steps:
         return table
     for gpu in _working(gpus):
-        scope, rows = gpu.rows_by_step(found)
+        scope, rows = gpu.rows_by_step(step_ids)
         add_step_work(table, scope, rows, [label.category for label in gpu.labels])
-        table.time_ps[:] += np.maximum(_busy_by_step(gpu, found), duration)
+        table.time_ps[:] += np.maximum(_busy_by_step(gpu, step_ids), duration)
     return table
 
 
@@ -167,10 +169,10 @@ def _spans(gpus: Sequence[Kernels], groups: I64) -> tuple[U64, U64, U64]:
 
 def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
     """Time in ops of each step on one GPU, streams that run at once counted once."""
-    kept = gpu.op >= 0
+    is_op = gpu.op >= 0
     busy = [
         union_length(gpu.begin_ps[inside], gpu.duration_ps[inside])
-        for inside in (kept & (gpu.group == group) for group in groups.tolist())
+        for inside in (is_op & (gpu.group == group) for group in groups.tolist())
     ]
     return np.array(busy, np.uint64)
 

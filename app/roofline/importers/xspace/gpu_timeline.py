@@ -54,8 +54,8 @@ class HostLaunches:
         ids = np.unique(correlation)
         first = np.full(len(ids), NO_LAUNCH)
         is_wanted = _Wanted(ids)
-        for found, begin in self._launches(is_wanted):
-            np.minimum.at(first, np.searchsorted(ids, found), begin)
+        for correlated, begin in self._launches(is_wanted):
+            np.minimum.at(first, np.searchsorted(ids, correlated), begin)
         known = correlation > 0
         launched[known] = first[np.searchsorted(ids, correlation[known])]
         return launched
@@ -113,7 +113,7 @@ def gpu_timeline(
     `rows_of` numbers the ops of labels in the table to come, `hosts` are planes with launches.
     """
     streams = [_streams(plane, gpu) for plane, gpu in zip(planes, gpus, strict=True)]
-    ran = [one for one in streams if one is not None]
+    ran = [stream for stream in streams if stream is not None]
     if not ran:
         return None
     # Times count from the first kernel of the first GPU.
@@ -130,11 +130,11 @@ def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
     moves = gpu.moves
     if moves is None:
         return None
-    kept = moves.kind >= 0
-    if not kept.any():
+    on_stream = moves.kind >= 0
+    if not on_stream.any():
         return None
     # A slice copies nothing.
-    every = slice(None) if kept.all() else kept
+    every = slice(None) if on_stream.all() else on_stream
     return _Streams(
         name=plane.name, kernels=gpu, moves=moves, kept=every, steps=_marked_steps(plane)
     )
@@ -149,23 +149,23 @@ def _events(
     has_launches: bool,
 ) -> DeviceEvents:
     """The events of one GPU, in ps since `origin`."""
-    kernels, moves, kept = gpu.kernels, gpu.moves, gpu.kept
-    begin = (kernels.begin_ps[kept] - origin).view(np.int64)
-    kind = moves.kind[kept]
+    kernels, moves, on_stream = gpu.kernels, gpu.moves, gpu.kept
+    begin = (kernels.begin_ps[on_stream] - origin).view(np.int64)
+    kind = moves.kind[on_stream]
     return DeviceEvents(
         name=gpu.name,
         begin=begin,
-        end=begin + kernels.duration_ps[kept].view(np.int64),
+        end=begin + kernels.duration_ps[on_stream].view(np.int64),
         kind=kind,
-        op=kernels.op[kept],
+        op=kernels.op[on_stream],
         rows=rows_of(kernels.labels),
-        transfer=moves.transfer[kept],
+        transfer=moves.transfer[on_stream],
         moved=moves.moved,
         links=moves.links,
         steps=_steps(gpu, numbers, origin),
         # The bytes of a collective are its instruction's, which may run several kernels.
-        starts=kernels.starts[kept] | (kind != COMMUNICATION),
-        launch=kernels.correlation[kept].view(np.int64) if has_launches else None,
+        starts=kernels.starts[on_stream] | (kind != COMMUNICATION),
+        launch=kernels.correlation[on_stream].view(np.int64) if has_launches else None,
     )
 
 

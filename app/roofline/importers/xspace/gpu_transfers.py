@@ -133,11 +133,11 @@ class StreamMoves:
         instruction = module.by_name.get(label.name) if module is not None else None
         if instruction is None:
             return -1
-        found = collective_of(instruction)
-        if found is None:
+        collective = collective_of(instruction)
+        if collective is None:
             return WORK
         fits = fits_on_host(instruction, self._host.n_gpus)
-        self._of_op[len(self._kind_of_op)] = found, self._host.link if fits else None
+        self._of_op[len(self._kind_of_op)] = collective, self._host.link if fits else None
         return COMMUNICATION
 
     def _transfers(self, events: Events, op: I64, kind: I8, rows: I64) -> I64:
@@ -151,11 +151,11 @@ class StreamMoves:
         n_second, n_third = len(self._names) + 1, len(self._details.texts) + 1
         keys = (first * n_second + second) * n_third + third
         n_first = len(self._labels) + 1
-        found, of_row = distinct(keys, n_first * n_second * n_third)
+        distinct_keys, of_row = distinct(keys, n_first * n_second * n_third)
         numbers = [
             self._number(key // n_third // n_second - 1, key // n_third % n_second - 1,
                          key % n_third - 1)
-            for key in found.tolist()
+            for key in distinct_keys.tolist()
         ]  # fmt: skip
         return np.array(numbers, np.int64)[of_row]
 

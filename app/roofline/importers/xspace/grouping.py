@@ -183,8 +183,8 @@ def _came_grouped(space: Space) -> bool:
 
 def last_line(plane: Plane, names: Sequence[str]) -> Line | None:
     """The last line of one of these names, if it has events."""
-    found = [line for line in plane.lines if line.name in names]
-    return found[-1] if found and found[-1].event_count else None
+    named = [line for line in plane.lines if line.name in names]
+    return named[-1] if named and named[-1].event_count else None
 
 
 def _grouping_line(plane: Plane) -> Line | None:
@@ -236,15 +236,15 @@ def _merge_markers(events: Events, group: I64) -> Markers:
     keep = group >= 0
     if not keep.any():
         return _markers(events, group, np.ones(len(events), np.bool_))
-    kept = np.flatnonzero(keep)
-    ids = group[kept]
+    in_step = np.flatnonzero(keep)
+    ids = group[in_step]
     first = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-    last = np.append(first[1:], len(kept)) - 1
-    begin, end = events.begin_ps[kept], events.end_ps[kept]
+    last = np.append(first[1:], len(in_step)) - 1
+    begin, end = events.begin_ps[in_step], events.end_ps[in_step]
     span_begin, span_end = device_span(events)
-    on_device = _has_device_clock(events)[kept][first]
-    hull_begin = np.minimum.reduceat(span_begin[kept], first)
-    hull_end = np.maximum.reduceat(span_end[kept], first)
+    on_device = _has_device_clock(events)[in_step][first]
+    hull_begin = np.minimum.reduceat(span_begin[in_step], first)
+    hull_end = np.maximum.reduceat(span_end[in_step], first)
     return Markers(
         group=ids[first],
         begin_ps=begin[first],
@@ -287,8 +287,8 @@ def _groups_from_host(
     for k, line in lines.items():
         credit_plane(forest, space.planes[k], line, scanned[k], first_node[k])
     groups, roots = spread_roots(forest)
-    found = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
-    return found, len(roots)
+    by_plane = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
+    return by_plane, len(roots)
 
 
 def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:
@@ -305,8 +305,8 @@ def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequen
     `categories` are those of the labels that the rows refer to.
     """
     kind = work_classes(categories)[rows.label]
-    kept = kind >= 0
-    table.sums.add_at((scope[kept], kind[kept]), rows.select(kept))
+    counts = kind >= 0
+    table.sums.add_at((scope[counts], kind[counts]), rows.select(counts))
 
 
 def work_classes(categories: Sequence[str]) -> I64:

@@ -169,14 +169,14 @@ def _merge_diagnostics(
 ) -> tuple[Diagnostic, ...]:
     merged: dict[str, Diagnostic] = {}
     for profile in profiles:
-        for found in profile.diagnostics:
-            if found.code == "no-steps" and len(steps):
+        for diagnostic in profile.diagnostics:
+            if diagnostic.code == "no-steps" and len(steps):
                 continue
-            known = merged.get(found.code)
+            known = merged.get(diagnostic.code)
             if known is None:
-                merged[found.code] = found
-            elif found.code not in _ONCE_PER_PROFILE:
-                merged[found.code] = replace(known, count=known.count + found.count)
+                merged[diagnostic.code] = diagnostic
+            elif diagnostic.code not in _ONCE_PER_PROFILE:
+                merged[diagnostic.code] = replace(known, count=known.count + diagnostic.count)
     if apart:
         merged.pop("no-steps", None)
         merged["steps-do-not-intersect"] = noted(NOTES, "steps-do-not-intersect")
@@ -198,13 +198,13 @@ def _merge_steps(profiles: Sequence[Profile], oddities: Oddities) -> tuple[StepT
     if not len(tables[chief]):
         return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), False
     overlaps = [_overlaps(tables[chief], table) for table in tables]
-    offsets = [0 if k == chief else _best_offset(found) for k, found in enumerate(overlaps)]
+    offsets = [0 if k == chief else _best_offset(overlap) for k, overlap in enumerate(overlaps)]
     first = max(offsets)
     stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
     shared = max(0, stop - first)
     if not oddities.pairs_steps_without_overlap and any(
-        not found and _differ(tables[chief].label, table.label)
-        for found, table in zip(overlaps, tables, strict=True)
+        not overlap and _differ(tables[chief].label, table.label)
+        for overlap, table in zip(overlaps, tables, strict=True)
     ):
         shared = 0
     merged = _sum_steps(tables, offsets, first, shared, relabel=oddities.renumbers_shared_steps)

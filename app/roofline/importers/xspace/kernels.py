@@ -112,15 +112,15 @@ class Kernels:
         return used // width, self._sum(dense - shift, len(used), used % width)
 
     def _sum(self, row: I64, n_rows: int, label: I64) -> OpRows:
-        kept = row >= 0
+        in_rows = row >= 0
 
         def total(column: U64) -> U64:
             sums = np.zeros(n_rows, np.uint64)
             if column.any():
-                np.add.at(sums, row[kept], column[kept])
+                np.add.at(sums, row[in_rows], column[in_rows])
             return sums
 
-        occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
+        occurrences = np.bincount(row[in_rows & self.starts], minlength=n_rows).astype(np.int64)
         hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
         is_split = np.array([count is not None for count in hbm], np.bool_)
         split = np.array([count or 0 for count in hbm], np.uint64) * occurrences.astype(np.uint64)
@@ -362,8 +362,8 @@ class _Ops:
         key = ("hlo", text_number, program_id)
         if key not in self._number:
             name = self._texts.texts[text_number].rpartition("::")[2]
-            found = self._programs.op(program_id, name)
-            self._number[key] = -1 if found is None else self._new(found.labels, found.cost)
+            op = self._programs.op(program_id, name)
+            self._number[key] = -1 if op is None else self._new(op.labels, op.cost)
         return self._number[key]
 
     def _framework_op(self, text_number: int, meta: int) -> int:

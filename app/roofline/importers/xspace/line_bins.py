@@ -84,12 +84,12 @@ class LineBins:
         """
         came = self._edges[: self._count]
         place = np.searchsorted(came, edges)
-        found = np.append(came, -1)[place] == edges
+        places = np.append(came, -1)[place] == edges
         late = np.broadcast_to(self._last, (len(edges), SUMS, self._n_rows))
         sums = np.where((edges >= self._reached)[:, None, None], late, 0.0)
-        sums[found] = self._sums[place[found]]
+        sums[places] = self._sums[place[places]]
         launch = np.where(edges >= self._reached, last_launch_ps, 0.0)
-        launch[found] = self._launch_ps[place[found]]
+        launch[places] = self._launch_ps[place[places]]
         return sums, launch
 
     def _needed(self, reached: int, last_ps: int) -> int:

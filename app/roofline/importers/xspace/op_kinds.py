@@ -166,11 +166,11 @@ def keys_of(kinds: Sequence[OpKind | None]) -> I64:
     Without these each metadata has its own: equal names of several programs cost differently.
     """
     keys: dict[tuple[int, int] | int, int] = {}
-    found = [
+    numbers = [
         -1 if op is None else keys.setdefault(_ids_of(op) or number, len(keys))
         for number, op in enumerate(kinds)
     ]
-    return np.array([*found, -1], np.int64)
+    return np.array([*numbers, -1], np.int64)
 
 
 def _ids_of(op: OpKind) -> tuple[int, int] | None:

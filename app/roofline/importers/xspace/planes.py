@@ -195,8 +195,8 @@ class Plane:
     @property
     def ordinal(self) -> int | None:
         """The device number in the plane's name."""
-        found = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
-        return int(found[1]) if found else None
+        match = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
+        return int(match[1]) if match else None
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -370,7 +370,7 @@ _OF_JAX = ("jax_version", "jaxlib_version")
 
 def read_environment(space: Space) -> dict[str, str]:
     """Versions of JAX and its backends; empty where the capture has none."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     backends = []
     for plane in space.planes:
         if plane.name == HLO_METADATA:
@@ -381,10 +381,10 @@ def read_environment(space: Space) -> dict[str, str]:
             for name in sorted(name for name in names if name.endswith(_SUFFIX)):
                 text = stats.text(name)
                 if name in _OF_JAX:
-                    found[name] = text
+                    versions[name] = text
                 elif text:
                     backends.append(_backend(name.removesuffix(_SUFFIX), text))
-    return environment({**found, "backend_version": ", ".join(backends)})
+    return environment({**versions, "backend_version": ", ".join(backends)})
 
 
 def _backend(name: str, version: str) -> str:

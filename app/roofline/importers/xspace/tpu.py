@@ -144,21 +144,23 @@ def _share(
             return known
         return int(builder.numbers([label_of(kind)])[0])
 
-    kept, step_kept = (np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows))
-    metas = core.rows.first_meta[kept]
-    step_metas = core.step_rows.first_meta[step_kept]
+    with_events, step_with_events = (
+        np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows)
+    )
+    metas = core.rows.first_meta[with_events]
+    step_metas = core.step_rows.first_meta[step_with_events]
     programs = {k: kind.program_id for k, kind in enumerate(kinds) if kind is not None}
-    found = np.searchsorted(groups, core.step_group[step_kept])
-    inside = np.isin(core.step_group[step_kept], groups)
+    found = np.searchsorted(groups, core.step_group[step_with_events])
+    inside = np.isin(core.step_group[step_with_events], groups)
     return CoreShare(
         name=plane.name,
         range_ps=core.range_ps,
         barrier_ps=barrier_ps(plane),
-        rows=core.rows.take(kept),
-        key_of_row=kept,
+        rows=core.rows.take(with_events),
+        key_of_row=with_events,
         op_of_row=numbers[metas],
         meta_of_row=metas,
-        step_rows=core.step_rows.take(step_kept),
+        step_rows=core.step_rows.take(step_with_events),
         op_of_step_row=numbers[step_metas],
         meta_of_step_row=step_metas,
         step_of_row=np.where(inside, found, -1),
@@ -222,9 +224,9 @@ def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
     for plane in space.planes:
         if plane.is_tpu:
             for name in plane.event_names:
-                found = _MODULE_NAME.match(name)
-                if found and int(found[2]) in program_ids:
-                    names.setdefault(int(found[2]), found[1])
+                match = _MODULE_NAME.match(name)
+                if match and int(match[2]) in program_ids:
+                    names.setdefault(int(match[2]), match[1])
     return names
 
 

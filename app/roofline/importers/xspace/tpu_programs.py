@@ -53,15 +53,15 @@ _MATRIX: Mapping[str, ComputeUnit] = {
 _FP8, _FP4 = "f8", "f4"
 
 
-def unit_by_text(category: str, found: Instruction) -> ComputeUnit | None:
+def unit_by_text(category: str, instruction: Instruction) -> ComputeUnit | None:
     """The unit by the opcode and the element types in the op's own text."""
     if category.lower().startswith(PRODUCTS):
         # Scalars are factors and offsets: a product has operands with extents.
-        types = [shape.dtype for shape in found.operands if shape.rank > 0]
-        return matrix_unit(types, precision=found.precision)
-    is_fusion = found.opcode == "fusion" and found.fusion_kind in _VECTOR_FUSIONS
-    if is_fusion or found.opcode in ELEMENTWISE or found.opcode in _REDUCTIONS:
-        return vector_unit(shape.dtype for shape in (*found.operands, *found.results))
+        types = [shape.dtype for shape in instruction.operands if shape.rank > 0]
+        return matrix_unit(types, precision=instruction.precision)
+    is_fusion = instruction.opcode == "fusion" and instruction.fusion_kind in _VECTOR_FUSIONS
+    if is_fusion or instruction.opcode in ELEMENTWISE or instruction.opcode in _REDUCTIONS:
+        return vector_unit(shape.dtype for shape in (*instruction.operands, *instruction.results))
     return None
 
 
@@ -79,8 +79,8 @@ def matrix_unit(types: Iterable[str], *, precision: str = "") -> ComputeUnit | N
     kinds = list(types)
     if "f32" in kinds and precision:
         return ComputeUnit.MATRIX_FP32
-    found = set(_units(kinds))
-    return found.pop() if len(found) == 1 else None
+    units = set(_units(kinds))
+    return units.pop() if len(units) == 1 else None
 
 
 def _units(types: Iterable[str]) -> Iterator[ComputeUnit]:
@@ -125,10 +125,10 @@ class _Program:
         place = self._by_name.get(labels.name.encode("utf-8", "replace"))
         if place is None:
             return labels
-        found = description_of_proto(
+        description = description_of_proto(
             place.instruction, self._operands_of(place), self._run_by(place.instruction)
         )
-        return self._with_source(described(labels, found), place.instruction)
+        return self._with_source(described(labels, description), place.instruction)
 
     def unit(self, name: str) -> ComputeUnit | None:
         """The unit of the products in a fusion, the vector unit without any.
@@ -144,14 +144,14 @@ class _Program:
         products = [one for one in inner if text(one.instruction.opcode).startswith(PRODUCTS)]
         if not products:
             return vector_unit(type_name(one.instruction.shape.element_type) for one in inner)
-        found = {self._unit_of_product(product) for product in products}
-        return found.pop() if len(found) == 1 else None
+        units = {self._unit_of_product(product) for product in products}
+        return units.pop() if len(units) == 1 else None
 
     def _unit_of_product(self, product: _Place) -> ComputeUnit | None:
-        asked = max(product.instruction.precision_config.operand_precision, default=0)
+        precision = max(product.instruction.precision_config.operand_precision, default=0)
         operands = self._operands_of(product)
         types = [type_name(operand.shape.element_type) for operand in operands]
-        return matrix_unit(types, precision=_PRECISIONS.get(asked, ""))
+        return matrix_unit(types, precision=_PRECISIONS.get(precision, ""))
 
     def _inside(self, instruction: pb.Instruction, seen: set[int]) -> Iterator[_Place]:
         """All instructions of the computations that `instruction` calls, and they in turn."""
@@ -224,8 +224,8 @@ class TpuPrograms:
         if key not in self._units:
             program = self._program(labels.program_id)
             unit = program.unit(labels.name) if program is not None else None
-            found = None if unit is not None else self._text(labels)
-            self._units[key] = unit if found is None else unit_by_text(labels.category, found)
+            units = None if unit is not None else self._text(labels)
+            self._units[key] = unit if units is None else unit_by_text(labels.category, units)
         return self._units[key]
 
     def _text(self, labels: OpLabels) -> Instruction | None:
@@ -238,9 +238,9 @@ class TpuPrograms:
     def described(self, labels: OpLabels) -> OpLabels:
         """`labels` with all that is known of their op; what they say themselves stays."""
         result = replace(labels, results=shapes_label(labels.results)) if labels.results else labels
-        found = self._text(labels)
-        if found is not None:
-            result = described(result, description_of_text(found))
+        instruction = self._text(labels)
+        if instruction is not None:
+            result = described(result, description_of_text(instruction))
         program = self._program(labels.program_id)
         return result if program is None else program.completed(result)
 

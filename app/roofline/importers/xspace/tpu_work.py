@@ -82,9 +82,9 @@ def describe(core: CoreOps, programs: TpuPrograms | None) -> CoreOpKinds:
     """The ops of a core; their units are those that `programs` tell, without them none."""
     kinds = core.kinds
     labels, label_of_meta = _labels(core)
-    found = [None if programs is None else programs.unit(label) for label in labels]
-    units = tuple(unit for unit in ComputeUnit if unit in found)
-    of_label = np.array([*(units.index(u) if u else -1 for u in found), -1], np.int64)
+    units_of_labels = [None if programs is None else programs.unit(label) for label in labels]
+    units = tuple(unit for unit in ComputeUnit if unit in units_of_labels)
+    of_label = np.array([*(units.index(u) if u else -1 for u in units_of_labels), -1], np.int64)
 
     def column(cost: Callable[[OpKind], int]) -> U64:
         return np.array([0 if kind is None else cost(kind) for kind in kinds], np.uint64)
@@ -109,16 +109,16 @@ def _traffic_of(level: MemoryLevel) -> Callable[[OpKind], int]:
 
 def op_rows(ops: CoreOpKinds, rows: RowSums) -> OpRows:
     """Work of each row: the cost of one occurrence, from its first event, times occurrences."""
-    kept = np.flatnonzero(rows.first_meta >= 0)
-    meta = rows.first_meta[kept]
-    times = rows.occurrences[kept].astype(np.uint64)
+    with_events = np.flatnonzero(rows.first_meta >= 0)
+    meta = rows.first_meta[with_events]
+    times = rows.occurrences[with_events].astype(np.uint64)
     flop, unit = ops.flop[meta] * times, ops.unit_of_meta[meta]
     return OpRows(
         label=ops.label_of_meta[meta],
-        occurrences=rows.occurrences[kept],
-        time_ps=rows.time_ps[kept],
-        self_time_ps=rows.self_time_ps[kept],
-        dma_stall_ps=rows.dma_stall_ps[kept],
+        occurrences=rows.occurrences[with_events],
+        time_ps=rows.time_ps[with_events],
+        self_time_ps=rows.self_time_ps[with_events],
+        dma_stall_ps=rows.dma_stall_ps[with_events],
         flop=flop,
         model_flop=ops.model_flop[meta] * times,
         bytes_accessed=ops.bytes_accessed[meta] * times,
@@ -176,14 +176,14 @@ def steps_of(
 
 def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> list[CoreOps]:
     """The last of these cores that share steps without a gap: XProf's way."""
-    kept: list[CoreOps] = []
+    result: list[CoreOps] = []
     shared: set[int] = set()
     for core in cores:
         if not shared:
-            kept = []
-        shared = shared & groups[id(core)] if kept else groups[id(core)]
-        kept.append(core)
-    return kept
+            result = []
+        shared = shared & groups[id(core)] if result else groups[id(core)]
+        result.append(core)
+    return result
 
 
 def _cores_in_steps(
@@ -278,4 +278,4 @@ def _first_op_ps(plane: Plane) -> np.uint64:
 
 
 def _first_with_events(plane: Plane, names: Sequence[str]) -> Line | None:
-    return next((one for one in plane.lines if one.name in names and one.event_count), None)
+    return next((line for line in plane.lines if line.name in names and line.event_count), None)

@@ -63,10 +63,10 @@ def groups_text(instruction: pb.Instruction) -> str:
 
 
 def _iota_text(iota: pb.IotaReplicaGroups) -> str:
-    made = f"[{iota.num_replica_groups},{iota.num_devices_per_group}]"
+    shape = f"[{iota.num_replica_groups},{iota.num_devices_per_group}]"
     dims, order = (
         ",".join(map(str, numbers))
         for numbers in (iota.iota_reshape_dims, iota.iota_transpose_perm)
     )
     turned = f"T({order})" if len(iota.iota_transpose_perm) > 1 else ""
-    return f"{made}<=[{dims}]{turned}" if dims else made
+    return f"{shape}<=[{dims}]{turned}" if dims else shape

@@ -82,13 +82,13 @@ def _fusion_writes(instruction: Instruction, body: Computation, cost: Properties
     for index, leaf in instruction.shape.leaves():
         if not leaf.is_array:
             continue
-        made = body.root
-        if len(index) == 1 and made.opcode == "tuple":
-            made = made.operands[index[0]]
+        source = body.root
+        if len(index) == 1 and source.opcode == "tuple":
+            source = source.operands[index[0]]
         size = leaf.bytes
-        if made.opcode == "dynamic-update-slice" and len(index) <= 1:
-            size = made.operands[1].shape.bytes
-            in_place.add(id(made))
+        if source.opcode == "dynamic-update-slice" and len(index) <= 1:
+            size = source.operands[1].shape.bytes
+            in_place.add(id(source))
         cost.bytes = f32(cost.bytes + size)
         cost.writes[index] = f32(size)
     cost.writes[()] = f32(sum(cost.writes.values()))

@@ -43,9 +43,9 @@ class HloPlane:
 def _program_id(plane: Plane, index: int) -> int:
     """The number in parentheses after the name, else a stat, else the metadata's own id."""
     kind = plane.event_kinds[index]
-    found = _PROGRAM_ID.search(kind.name)
-    if found:
-        return int(found[1])
+    match = _PROGRAM_ID.search(kind.name)
+    if match:
+        return int(match[1])
     return kind.stats.int_or_uint("program_id") or plane.event_ids[index]
 
 
@@ -141,12 +141,12 @@ def _labels(module: Module, instruction: Instruction, program_id: int, *, names:
 
 def long_name(instruction: Instruction) -> str:
     """The instruction in short: result type, opcode, operands' types and the framework's name."""
-    made = str(instruction.shape)
+    result_shape = str(instruction.shape)
     read = ", ".join(str(operand.shape) for operand in instruction.operands)
     target = f" {instruction.custom_call_target}" if instruction.custom_call_target else ""
     name = instruction.framework_name
     origin = f" [{name}]" if name else ""
-    return f"{instruction.name} = {made} {instruction.opcode}{target}({read}){origin}"
+    return f"{instruction.name} = {result_shape} {instruction.opcode}{target}({read}){origin}"
 
 
 def plain_labels(name: str, category: str) -> OpLabels:

@@ -38,9 +38,9 @@ def unit_on_cpu(instruction: Instruction) -> ComputeUnit | None:
 def _vector_unit(instruction: Instruction) -> ComputeUnit | None:
     shapes = (*(operand.shape for operand in instruction.operands), instruction.shape)
     kinds = {leaf.kind for shape in shapes for _, leaf in shape.leaves()}
-    found = {unit for kind in kinds if (unit := _VECTOR.get(kind)) is not None}
+    units = {unit for kind in kinds if (unit := _VECTOR.get(kind)) is not None}
     # Work on several precisions at once cannot be told apart.
-    return found.pop() if len(found) == 1 else None
+    return units.pop() if len(units) == 1 else None
 
 
 def _has_matrix_work(instruction: Instruction) -> bool:
