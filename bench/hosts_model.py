@@ -8,11 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.run import TRAITS
-from roofline.fleet.batches import expected_cpu_seconds
-from roofline.fleet.choosing import host_files, open_kept
-from roofline.fleet.limits import import_limits
+from roofline.fleet.choosing import host_files
+from roofline.fleet.engine import HostFile, expected_cpu_seconds, import_limits
+from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.fleet.receipts import HostFile
 from roofline.pods.fetching import sources_of
 from roofline.settings import Settings
 from tests.tools.generate_xspace import Config, write_profile

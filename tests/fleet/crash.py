@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from roofline.fleet.batches import batches
-from roofline.fleet.receipts import HostFile
+from roofline.fleet.engine import HostFile, batches
 from tests.browser.serving import serving
 from tests.conftest import PYTHON_PATH
 from tests.fleet.cluster import Processes, processes

@@ -14,17 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError
 from roofline.exports.run_report import render_run
-from roofline.fleet.choosing import host_files, open_kept
-from roofline.fleet.kept import file_key
-from roofline.fleet.local import LocalEngine
-from roofline.fleet.mapping import map_file
+from roofline.fleet.choosing import host_files, reduce_receipts
+from roofline.fleet.engine import HostFile, Receipt, files_from, receipts_from, to_text
+from roofline.fleet.kept import file_key, open_kept
+from roofline.fleet.local import LocalEngine, map_file
 from roofline.fleet.readers import Readers, Reading
-from roofline.fleet.receipts import HostFile, Receipt, files_from, receipts_from, to_text
-from roofline.fleet.reducing import reduce_receipts
-from roofline.pods.files import files_of
-from roofline.sandbox.limits import ImportLimits
+from roofline.pods.folders import files_of
 from tests.conftest import PYTHON_PATH, SAMPLES
 
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
@@ -167,7 +165,7 @@ def test_cancel_ends_the_program_and_the_receipts(tmp_path: Path) -> None:
 def test_the_program_has_no_secrets_and_ends_with_its_parent() -> None:
     code = (
         "import sys; from pathlib import Path; from roofline.fleet.readers import Readers;"
-        "from roofline.fleet.receipts import files_from; from tests.fleet.test_local import LIMITS;"
+        "from roofline.fleet.engine import files_from; from tests.fleet.test_local import LIMITS;"
         "r, (f,) = Readers(LIMITS), files_from(sys.argv[1]); r.read(f, Path(f.address), 'd');"
         "print(r.pid, flush=True); input()"
     )

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from roofline.fleet.limits import import_limits
-from roofline.imports.run_engine import reading_environment
-from roofline.imports.run_process import RunProcess
+from roofline.fleet.engine import import_limits
+from roofline.imports.run_process import RunProcess, reading_environment
 from roofline.settings import Settings
 
 SECRETS = {

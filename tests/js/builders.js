@@ -11,6 +11,7 @@ import { readFileSync } from "node:fs";
  * @typedef {object} Golden
  * @property {[value: number, unit: string, text: string][]} numbers
  * @property {[value: number, digits: number, text: string][]} percents
+ * @property {Record<string, [value: number, text: string][]>} writers by function of format.js
  * @property {Templates} templates
  * @property {{ sentence: string, fillings: Record<string, Filling>, segments: Segment[], text: string }[]} examples
  */

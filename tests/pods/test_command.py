@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.pods.files import Found, files_of
+from roofline.pods.folders import Found, files_of
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file
-from roofline.pods.reduce import in_order
+from roofline.pods.workers import in_order
 from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank

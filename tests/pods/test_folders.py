@@ -9,8 +9,7 @@ import pytest
 from roofline.errors import UploadRejectedError
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.pods.fetching import fetch_folder
-from roofline.pods.files import Found, digest_of, files_of
-from roofline.pods.folders import name_of, rank_of
+from roofline.pods.folders import Found, digest_of, files_of, name_of, rank_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.pods.partial import FLOP, Partial
 from roofline.pods.reading import read_file

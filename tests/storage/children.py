@@ -60,7 +60,7 @@ def by_content(request: ImportRequest, pipe: Connection) -> None:
     elif word == b"fail":
         _say(pipe, error=broken)
     else:
-        from roofline.imports.child.child import run
+        from roofline.imports.child import run
 
         run(request, pipe)
 

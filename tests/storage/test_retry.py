@@ -11,7 +11,7 @@ from pathlib import Path
 from roofline.errors import DamagedCopyError
 from roofline.imports.job_runs import JobRuns
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Importing, Ready
+from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage import statements
 from roofline.storage.sweeping import sweep_over_quota
 from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored

@@ -6,10 +6,21 @@ again with `python -m tests.tools.golden_words`, and read the difference.
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from roofline.presentation.quantities import percent, quantity
+from roofline.presentation.quantities import (
+    amount,
+    intensity,
+    peak_bandwidth,
+    peak_rate,
+    percent,
+    quantity,
+    share,
+    significant,
+    stated,
+)
 from roofline.presentation.sentences import (
     SENTENCES,
     Filling,
@@ -32,6 +43,19 @@ _RATIOS = (0, 1e-9, 0.0004, 0.0005, 0.00051, 0.001, 0.00949, 0.0994, 0.0995, 0.0
 _RATIOS += (0.345, 0.5, 0.9949, 0.995, 0.997, 0.9994, 0.9996, 0.99994, 0.999995, 1, 1.0001, 1.005)
 _RATIOS += (1.5, 3.275, 9.994, 9.996, 10, 12.7, 25.5, 278, 1_924_471.3)
 _UNITS = ("count", "bytes", "time_us", "gflops", "gibs", "gbs", "flop_per_byte", "number")
+
+_LARGE = (1.5e13, 999.4e12, 999.6e12, 5e15, 5e18, 1.2e21)
+# Every exported function of static/js/text/format.js that no unit leads to, with the server's.
+_WRITERS: dict[str, Callable[[float], str]] = {
+    "flops": lambda value: amount(value, "FLOP"),
+    "decimalBytes": lambda value: amount(value, "B"),
+    "peakRate": peak_rate,
+    "peakBandwidth": peak_bandwidth,
+    "stated": stated,
+    "significant": significant,
+    "intensity": intensity,
+    "share": share,
+}
 
 _BOUND = Segment(kind="bound", text="bound by VMEM write", token="--roof-vmem-write")
 # What fills the slots of an example, by the slot's name.
@@ -173,6 +197,10 @@ def document() -> dict[str, Any]:
         "percents": [
             [value, digits, percent(value, digits)] for digits in (0, 1) for value in _RATIOS
         ],
+        "writers": {
+            name: [[value, write(value)] for value in (*_NUMBERS, *_LARGE) if value]
+            for name, write in _WRITERS.items()
+        },
         "templates": {name: list(parts(name)) for name in SENTENCES},
         "examples": [*map(_example, SENTENCES), *(_example(name, one) for name in counted)],
     }

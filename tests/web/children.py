@@ -48,7 +48,7 @@ def babble(_order: ImportRequest, pipe: Connection) -> None:
 
 def spin(request: ImportRequest, _pipe: Connection) -> None:
     """Computes for ever, within its limits."""
-    from roofline.sandbox.limits import limit_process
+    from roofline.children.sandbox import limit_process
 
     limit_process(request.limits, 0)
     while True:

@@ -15,7 +15,7 @@ from roofline.cli.runs import seconds
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
-    from roofline.pods.files import Found
+    from roofline.pods.folders import Found
 
 TRIES = 5
 FIRST_PAUSE_S = 1.0
@@ -157,7 +157,7 @@ def files_to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
         yield [file]
         return
     from roofline.errors import UploadRejectedError
-    from roofline.pods.files import files_of
+    from roofline.pods.folders import files_of
 
     if not file.exists():
         raise UploadRejectedError(f"{file} cannot be read.", remedy="Check the path.")
@@ -176,7 +176,7 @@ def _partials(found: "Found", scratch: Path) -> list[Path]:
     from roofline.errors import UploadRejectedError
     from roofline.importers.intake.archives import UnpackLimits
     from roofline.pods.fetching import fetch_folder
-    from roofline.pods.files import Found, digest_of
+    from roofline.pods.folders import Found, digest_of
     from roofline.pods.packed import SUFFIX, pack
     from roofline.pods.reading import read_file
     from roofline.pods.report import Unreadable

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from roofline.fleet.receipts import HostFile, Receipt
+    from roofline.fleet.engine import HostFile, Receipt
     from roofline.pods.report import RunReport
 
 ENGINES = ("local", "dask")
@@ -54,9 +54,14 @@ def analyse_run(given: argparse.Namespace) -> bytes:
     """The report of the run whose hosts' files are named, or in the folders that are."""
     from roofline.errors import UploadRejectedError
     from roofline.exports.run_report import render_run
-    from roofline.fleet.choosing import EngineChoice, host_files, open_engine, open_kept, own_place
-    from roofline.fleet.pruning import prune
-    from roofline.fleet.reducing import reduce_receipts
+    from roofline.fleet.choosing import (
+        EngineChoice,
+        host_files,
+        open_engine,
+        own_place,
+        reduce_receipts,
+    )
+    from roofline.fleet.kept import open_kept, prune
     from roofline.pods.fetching import sources_of
     from roofline.settings import Settings
 

@@ -17,12 +17,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from roofline.children.sandbox import ImportLimits, needed_environment
 from roofline.errors import ImportStoppedError
-from roofline.fleet.receipts import HostFile
+from roofline.fleet.engine import HostFile
 from roofline.pods.partial import Names, Partial
 from roofline.pods.report import Unreadable
-from roofline.sandbox.isolation import needed_environment
-from roofline.sandbox.limits import ImportLimits
 
 PROGRAM = "roofline.fleet.reading_process"
 _ATTEMPTS = 3

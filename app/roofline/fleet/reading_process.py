@@ -11,10 +11,10 @@ import os
 # One thread: NumPy's BLAS would start one per processor, and threads do not survive a fork.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from roofline.sandbox import isolation
+from roofline.children import sandbox
 
 if __name__ == "__main__":
-    isolation.give_up_network()  # while there is one thread
+    sandbox.give_up_network()  # while there is one thread
 
 import ctypes
 import json
@@ -26,13 +26,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from roofline.children.sandbox import ImportLimits, limit_memory, limit_process, out_of_memory
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.pods.files import Found
+from roofline.pods.folders import Found
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file
 from roofline.pods.report import Unreadable
-from roofline.sandbox.limits import ImportLimits, limit_memory, limit_process, out_of_memory
 
 _PIECE = 1 << 16
 _PR_SET_PDEATHSIG = 1

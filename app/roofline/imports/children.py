@@ -1,6 +1,6 @@
 """Imports in child processes: started, limited, watched and stopped by the process that runs jobs.
 
-A fork server holds the importers with their kernels compiled (`imports.child.fork_server`); a
+A fork server holds the importers with their kernels compiled (`imports.fork_server`); a
 child forks from it in about 10 ms. The child speaks JSON lines over a pipe: progress, that the page
 can be shown, then either a summary or an error. Whatever ends a child, its import ends as a result
 or as a `RooflineError`.
@@ -19,9 +19,9 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from roofline import process_environment
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import ImportRequest
-from roofline.sandbox.limits import ImportLimits
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
 PHASES = {
@@ -33,7 +33,7 @@ PHASES = {
     "store": 0.06,
 }
 # The modules that the fork server loads once, for all children.
-LOADED_ONCE: tuple[str, ...] = ("roofline.imports.child.fork_server", "roofline.cli.main")
+LOADED_ONCE: tuple[str, ...] = ("roofline.imports.fork_server", "roofline.cli.main")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
 # Ends that a child does not choose, nor the file: it was killed from outside, or its fork server
@@ -179,7 +179,7 @@ class Children:
 def run_in_child(request: ImportRequest, pipe: Connection) -> None:
     """The child's main function."""
     # Imported here: the server's process never loads the importers, numba or NumPy.
-    from roofline.imports.child.child import run
+    from roofline.imports.child import run
 
     run(request, pipe)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import (
     ImportStoppedError,
     RooflineError,
@@ -23,7 +24,6 @@ from roofline.errors import (
 from roofline.imports.children import ChildLost, Children, ImportTask, Outcome, Progress
 from roofline.imports.messages import ImportRequest
 from roofline.model.units import MIB
-from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from roofline.sandbox.limits import ImportLimits
+from roofline.children.sandbox import ImportLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,21 +5,41 @@ itself loads neither importers nor NumPy, and its memory does not grow with host
 """
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from roofline.children.sandbox import ImportLimits, needed_environment
 from roofline.errors import ImportStoppedError, RooflineError, error_from
-from roofline.imports.run_engine import RunEngine, reading_environment
-from roofline.sandbox.limits import ImportLimits
 
 PROGRAM = "roofline.imports.run_program"
 Answer = dict[str, Any]
+_CREDENTIALS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
+# How to reach a store from a network that has a door of its own.
+_WAYS_OUT = frozenset({"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"})
+_AUTHORITIES = frozenset({"SSL_CERT_DIR", "SSL_CERT_FILE"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEngine:
+    """The engine that reads the hosts of runs: `local`, or `dask` with the cluster at `scheduler`.
+
+    `authority`, `certificate` and `key` are paths of PEM files for TLS.
+    """
+
+    name: str = "local"
+    scheduler: str | None = None
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+
 _LOCAL = RunEngine()
 
 
@@ -136,3 +156,21 @@ class RunProcess:
         return ImportStoppedError(
             f"Reading the run {what}.", remedy="It goes on with what was not read yet."
         )
+
+
+def reading_environment(places: Sequence[str]) -> dict[str, str]:
+    """The variables of this process for one that reads `places` and nothing else.
+
+    Credentials are those of the stores that `places` name: not those of databases, of this server's
+    users, or of other stores.
+    """
+    schemes = {place.partition("://")[0] for place in places if "://" in place}
+    prefixes = tuple(_CREDENTIALS[one] for one in sorted(schemes & _CREDENTIALS.keys()))
+    found = needed_environment()
+    if not prefixes:
+        return found
+    for name, value in os.environ.items():
+        is_way = name.upper() in _WAYS_OUT or name in _AUTHORITIES
+        if is_way or name.startswith(prefixes):
+            found[name] = value
+    return found

@@ -6,11 +6,13 @@ It ends when its input does.
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from roofline.children.sandbox import ImportLimits, give_way
 from roofline.errors import (
     CorruptProfileError,
     RooflineError,
@@ -18,20 +20,74 @@ from roofline.errors import (
     describe,
 )
 from roofline.exports.run_report import op_record, render_run
-from roofline.fleet.choosing import open_kept
-from roofline.fleet.kept import KeptPartials
-from roofline.fleet.pruning import drop_unneeded_names
-from roofline.fleet.receipts import HostFile, receipts_from
-from roofline.fleet.reducing import file_with, op_of_receipts, reduce_receipts
-from roofline.imports.run_readers import RunReaders
+from roofline.fleet.choosing import (
+    EngineChoice,
+    file_with,
+    op_of_receipts,
+    reduce_receipts,
+    start_engine,
+)
+from roofline.fleet.engine import Engine, HostFile, Receipt, receipts_from
+from roofline.fleet.kept import KeptPartials, drop_unneeded_names, open_kept
+from roofline.imports.run_process import RunEngine
 from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.folders import is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.process_environment import hide_secrets_of_libraries
-from roofline.sandbox.limits import give_way
 from roofline.storage import buckets
 
 Request = dict[str, Any]
+
+
+class RunReaders:
+    """Reads files with the engine of `options`, as `run_process` sends them.
+
+    Files that were pushed lie on this machine: they are read here, whatever the engine is.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._place = str(options["place"])
+        self._limits = ImportLimits(**options["limits"])
+        self._workers = max(1, int(options["workers"]))
+        self._wanted = RunEngine(**options["engine"])
+        self._engines: dict[str, Engine] = {}
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Nothing is started yet."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Ends what was started."""
+        self._ending.close()
+
+    def receipts(self, files: Sequence[HostFile]) -> Iterator[Receipt]:
+        """A receipt for each file. Raises what the engine raises."""
+        pushed = [one for one in files if one.is_named]
+        listed = [one for one in files if not one.is_named]
+        # Files of this machine are read while the cluster reads.
+        here = self._engine("local").submit(pushed) if pushed else None
+        if listed:
+            yield from self._engine(self._wanted.name).submit(listed).receipts()
+        if here is not None:
+            yield from here.receipts()
+
+    def _engine(self, name: str) -> Engine:
+        if name not in self._engines:
+            wanted = self._wanted
+            choice = EngineChoice(engine="local", workers=self._workers)
+            if name != "local":
+                choice = EngineChoice(engine=name, scheduler=wanted.scheduler)
+            files = (wanted.authority, wanted.certificate, wanted.key)
+            engine = start_engine(
+                choice,
+                self._place,
+                self._limits,
+                tuple(None if one is None else Path(one) for one in files),
+            )
+            self._ending.callback(engine.close)
+            self._engines[name] = engine
+        return self._engines[name]
 
 
 def main() -> None:

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import Found, captures_among, files_of
-from roofline.pods.folders import as_one, hosts_among, members_of, path_of
-from roofline.pods.sessions import check_one_session
+from roofline.pods.folders import (
+    Found,
+    as_one,
+    captures_among,
+    check_one_session,
+    files_of,
+    hosts_among,
+    members_of,
+    path_of,
+)
 from roofline.storage import buckets
 from roofline.storage.buckets import ChangedError, Listed
 

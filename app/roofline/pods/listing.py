@@ -14,17 +14,22 @@ from math import inf
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import XSPACE_SUFFIX, Found, captures_among, files_of
 from roofline.pods.folders import (
     ROCPROFV3,
+    XSPACE_SUFFIX,
+    Found,
     above_ranks,
+    captures_among,
+    check_one_session,
+    files_of,
     hosts_among,
     is_folder,
     listed_folder,
     on_disk,
     path_of,
+    session_of,
+    some_of,
 )
-from roofline.pods.sessions import check_one_session, session_of, some_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 

@@ -103,7 +103,7 @@ def amount(value: float | None, unit: str = "", digits: int = 3) -> str:
     """A count with the prefix of its thousand: "51.6 GFLOP"; for bytes as vendors count them."""
     if value is None or _missing(value):
         return DASH
-    if value < KILO:
+    if value < KILO * _ROUNDS_UP:
         return f"{significant(value, digits)}{SPACE}{unit}".rstrip()
     return _stepped(value, _AMOUNT_STEPS, unit, digits).rstrip()
 

@@ -14,7 +14,7 @@ from roofline import __version__
 from roofline.library.advising import AdviceBook
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
-from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileLists
 from roofline.settings import Settings
 from roofline.web.api import (
     adding,

@@ -11,10 +11,9 @@ from roofline.compare.series_records import RunNumbers, Standing
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
-from roofline.library.lists import ProfileLists
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.ranges import RangeResults
-from roofline.library.reader import ProfileReader
+from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.library.runs import RunLibrary
 from roofline.presentation.first_view.thumbnail import Preview
 from roofline.settings import Settings

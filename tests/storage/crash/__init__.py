@@ -24,7 +24,7 @@ from pathlib import Path
 from roofline.cli.admin import run_doctor
 from roofline.errors import NotReadyError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
-from roofline.library.states import Failed
+from roofline.library.reader import Failed
 from roofline.settings import Settings
 from roofline.storage.results import CSV, PAGE
 from roofline.storage.statements import profile_ids

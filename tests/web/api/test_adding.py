@@ -167,7 +167,7 @@ def test_stopping_the_server_ends_its_imports(
 def in_a_fork_server(code: str, **environment: str) -> str:
     """What `code` prints in a process that has loaded what the fork server loads."""
     done = subprocess.run(
-        [sys.executable, "-c", f"import os, roofline.imports.child.fork_server; {code}"],
+        [sys.executable, "-c", f"import os, roofline.imports.fork_server; {code}"],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -178,7 +178,7 @@ def in_a_fork_server(code: str, **environment: str) -> str:
 
 
 def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = "from roofline.sandbox.isolation import give_up_network; print(give_up_network())"
+    asked = "from roofline.children.sandbox import give_up_network; print(give_up_network())"
     may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     if may_leave.stdout.strip() != "True":
         pytest.skip("this system lets no process of this user leave the network")

@@ -11,8 +11,7 @@ import orjson
 
 from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
-from roofline.library.reader import ProfileReader
-from roofline.library.states import Failed, Importing, Ready, State
+from roofline.library.reader import Failed, Importing, ProfileReader, Ready, State
 from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings

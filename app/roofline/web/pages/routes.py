@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileLists
 from roofline.web.api.limits import limits_of
 from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
 from roofline.web.api.ranges import Range, results_for

@@ -2,15 +2,21 @@
 
 The child limits itself before it touches a byte, says how far it is, and leaves files; the server
 moves them into place. It is killed without warning and cleans up nothing.
+
+An upload whose files are not one profile fails, and its groups can be imported later, each as a
+profile of its own. A group is known by the uploaded files that hold it. Where an archive also holds
+files of other groups, the digests of its own files tell them apart: names may be equal, and the
+order may change with the code that unpacks.
 """
 
 import gc
+import hashlib
 import json
 import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -19,19 +25,25 @@ from typing import Any
 import orjson
 
 from roofline.analysis.analyse import analyse
+from roofline.analysis.one_host import hosts_alone, of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.time_range import to_analyse_again
+from roofline.children.sandbox import (
+    give_way,
+    limit_memory,
+    limit_process,
+    out_of_memory,
+    system_fault,
+)
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
-from roofline.devices.this_machine import may_be_this_machine, measurements_digest
-from roofline.errors import MixedUploadError, RooflineError, describe
+from roofline.devices import resolve
+from roofline.devices.this_machine import may_be_this_machine, measurements_digest, read_machine
+from roofline.errors import FileGroup, MixedUploadError, RooflineError, describe
 from roofline.exports.answering import answered
 from roofline.exports.records import both_to_csv, both_to_json
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
-from roofline.imports.child.groups import chosen, located
-from roofline.imports.child.headline import found_in
-from roofline.imports.child.hosts import hosts_to_store
 from roofline.imports.messages import ImportRequest
 from roofline.model.device import Device
 from roofline.model.profile import Profile
@@ -39,17 +51,12 @@ from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
 from roofline.presentation.capture_titles import title_of_capture
+from roofline.presentation.ceiling_words import ceiling_token, ceiling_words
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
-from roofline.sandbox.limits import (
-    give_way,
-    limit_memory,
-    limit_process,
-    out_of_memory,
-    system_fault,
-)
-from roofline.storage.records import Found
+from roofline.presentation.sentences import plain_text
+from roofline.storage.records import Found, Summary
 from roofline.storage.results import (
     ADVICE,
     BUDGET,
@@ -192,3 +199,95 @@ class ProgressReport:
             return
         self._phase, self._sent_at = phase, now
         self._pipe.send_bytes(json.dumps({"phase": phase, "fraction": fraction}).encode())
+
+
+def located(error: MixedUploadError, sources: Sequence[SourceFile]) -> MixedUploadError:
+    """`error` with the uploaded files of each group; its groups number `sources`."""
+    return MixedUploadError(
+        error.message,
+        remedy=error.remedy,
+        groups=[_located(group, sources) for group in error.groups],
+        unreadable=error.unreadable,
+    )
+
+
+def chosen(
+    sources: Sequence[SourceFile], digests: Collection[str] | None
+) -> tuple[SourceFile, ...]:
+    """The `sources` with these digests; all of them for `None`."""
+    if digests is None:
+        return tuple(sources)
+    return tuple(source for source in sources if _digest(source) in digests)
+
+
+def _located(group: FileGroup, sources: Sequence[SourceFile]) -> FileGroup:
+    own = set(group.numbers)
+    uploads = sorted({sources[number].upload for number in own})
+    held = {number for number, source in enumerate(sources) if source.upload in uploads}
+    digests = None
+    if held != own:
+        digests = tuple(_digest(sources[number]) for number in sorted(own))
+    return group._replace(uploads=tuple(uploads), digests=digests)
+
+
+def _digest(source: SourceFile) -> str:
+    return hashlib.sha256(source.data).hexdigest()
+
+
+def found_in(page: dict[str, Any]) -> Found:
+    """The findings of an import: format, summary and hosts of the page data."""
+    return Found(
+        format=page["profile"]["format"],
+        summary=_summary(page),
+        hosts=_hosts(page["profile"]["files"]),
+    )
+
+
+def _summary(page: dict[str, Any]) -> Summary:
+    device, view = page["device"], page["views"]["in"]
+    subject, lines = dict(page["subject"]), view["verdict"]
+    del subject["parts"]
+    ceiling = subject["ceiling"]
+    costs = page["ops"]["columns"]["cost"]
+    return Summary(
+        device=device["name"],
+        device_kind=device["kind"],
+        core_count=device["cores"],
+        core_word=device["core_word"],
+        host_count=device["hosts"],
+        op_count=sum(cost != "idle" for cost in costs) + view["beyond"]["ops"],
+        bound_by=ceiling_words(ceiling) if ceiling else None,
+        bound_kind=_kind(page, ceiling) if ceiling else None,
+        bound_token=ceiling_token(ceiling) if ceiling else None,
+        efficiency_ratio=subject["roof_ratio"],
+        subject=subject,
+        headline=plain_text(lines["headline"]),
+        lines={"headline": lines["headline"], "do_first": lines["do_first"]},
+    )
+
+
+def _kind(page: dict[str, Any], ceiling: str) -> str:
+    """How a roofline draws a ceiling: memories and links as slanted lines."""
+    return "slanted" if any(one["id"] == ceiling for one in page["levels"]) else "flat"
+
+
+def _hosts(files: list[dict[str, Any]]) -> dict[str, str]:
+    """Host names by file name, where both are known and the file's name is the only one."""
+    names = [file["name"] for file in files]
+    return {
+        file["name"]: file["host"]
+        for file in files
+        if file["host"] and names.count(file["name"]) == 1
+    }
+
+
+def hosts_to_store(profile: Profile) -> bytes:
+    """Name, profile and device of each host that can be shown alone."""
+    machine = read_machine()
+    found = [(name, of_host(profile, name)) for name in hosts_alone(profile)]
+    return stored(
+        tuple(
+            (name, to_analyse_again(one), resolve(one.device, machine=machine))
+            for name, one in found
+        )
+    )

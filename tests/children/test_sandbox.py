@@ -4,9 +4,8 @@ import errno
 
 import pytest
 
+from roofline.children.sandbox import ImportLimits, needed_environment, system_fault
 from roofline.errors import ImportStoppedError, StorageFullError, UploadTooLargeError
-from roofline.sandbox.isolation import needed_environment
-from roofline.sandbox.limits import ImportLimits, system_fault
 
 LIMITS = ImportLimits(
     memory_bytes=1 << 30,

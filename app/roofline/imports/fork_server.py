@@ -6,13 +6,13 @@ import os
 # and threads do not survive a fork. Must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from roofline.sandbox import isolation
+from roofline.children import sandbox
 
 # First of all, while there is one thread; children inherit both.
-isolation.give_up_network()
-isolation.forget_environment()
+sandbox.give_up_network()
+sandbox.forget_environment()
 
 from roofline.importers import registry  # noqa: E402
-from roofline.imports.child import child  # noqa: F401, E402
+from roofline.imports import child  # noqa: F401, E402
 
 registry.warm_up()

@@ -1,0 +1,1 @@
+"""Processes that read untrusted files: limits of the system, and no network."""
