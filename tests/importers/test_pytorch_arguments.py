@@ -3,11 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline.importers.pytorch import attention, bytes_moved, convolutions, libraries, products
+from roofline.importers.pytorch import attention, bytes_moved, convolutions, products
 from roofline.importers.pytorch.inputs import recorded_as
 from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES, read_signature
 
-FAMILIES = (attention, bytes_moved, convolutions, libraries, products)
+FAMILIES = (attention, bytes_moved, convolutions, products)
 OPERATORS = sorted(recorded_as(name) for module in FAMILIES for name in module.FAMILY.names)
 SIZES = st.one_of(st.integers(0, 70), st.sampled_from([2**31, 2**47, 2**60, -1]))
 SHAPES = st.one_of(st.lists(SIZES, max_size=5), st.lists(st.lists(SIZES, max_size=2), max_size=2))

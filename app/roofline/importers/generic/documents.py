@@ -14,15 +14,17 @@ from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     QUANTITIES,
+    Dimension,
     Field,
     Meaning,
     ceiling_named,
     level_named,
     meaning_of,
+    parse_quantity,
+    unit_factor,
 )
 from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
 from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Key, Reading, kernel_of
-from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
 from roofline.model.profile import Provenance
 
 SCHEMA = "roofline-generic/1"

@@ -9,13 +9,14 @@ from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     QUANTITIES,
+    Dimension,
     Field,
     Meaning,
     meaning_of,
+    parse_quantity,
     precision_named,
 )
 from roofline.importers.generic.roofs import LABEL_LENGTH, Machine, Roof, roof_of
-from roofline.importers.generic.units import Dimension, parse_quantity
 from roofline.importers.shared.tables_text import (
     TextTable,
     decimal_mark,

@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 
 from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares, use_factors
 from roofline.importers.nsight_compute.launches import Launch
-from roofline.importers.nsight_compute.opcodes import OpcodeWork, opcode_work
-from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
+from roofline.importers.nsight_compute.opcodes import (
+    OpcodeWork,
+    TensorWork,
+    opcode_work,
+    tensor_work,
+)
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

@@ -17,7 +17,6 @@ from roofline.importers.pytorch import (
     bytes_moved,
     convolutions,
     experts,
-    libraries,
     products,
 )
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
@@ -55,7 +54,7 @@ _WITHOUT_FORMULA = Family(
     precision=first_precision,
 )
 _ARITHMETIC = (products.FAMILY, convolutions.FAMILY, attention.FAMILY)
-_FAMILIES = (*_ARITHMETIC, experts.FAMILY, libraries.FAMILY, bytes_moved.FAMILY)
+_FAMILIES = (*_ARITHMETIC, experts.FAMILY, bytes_moved.LIBRARIES, bytes_moved.FAMILY)
 _BY_NAME = {name: family for family in _FAMILIES for name in family.names}
 
 # Operators, as traces spell them, whose formulas read plain arguments.

@@ -12,15 +12,13 @@ from roofline.importers.rocprof_compute.files import (
     Kind,
     Table,
     counters,
+    gpu_name,
     kind_of,
     number,
-    read_file,
-)
-from roofline.importers.rocprof_compute.machine import (
-    gpu_name,
     positive,
     read_device,
     read_environment,
+    read_file,
     read_program,
     read_size,
 )

@@ -16,8 +16,13 @@ from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace.grouping import StepRoots, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
-from roofline.importers.xspace.hlo.ops import Programs, plain_labels
-from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
+from roofline.importers.xspace.hlo.ops import (
+    VECTOR_UNITS,
+    Programs,
+    plain_labels,
+    split_by_unit,
+    unit_on_cpu,
+)
 from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space

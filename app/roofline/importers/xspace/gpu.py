@@ -18,8 +18,7 @@ from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.gpu_timeline import gpu_timeline
 from roofline.importers.xspace.gpu_transfers import HostLinks
 from roofline.importers.xspace.grouping import EventGroups, add_step_work, group_events, step_labels
-from roofline.importers.xspace.hlo.ops import Programs
-from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
+from roofline.importers.xspace.hlo.ops import VECTOR_UNITS, Programs, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
 from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities

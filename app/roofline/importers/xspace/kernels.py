@@ -22,8 +22,7 @@ from roofline.importers.xspace.gpu_transfers import (
     is_stream,
 )
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
-from roofline.importers.xspace.hlo.ops import Programs, plain_labels
-from roofline.importers.xspace.hlo.units import split_by_unit
+from roofline.importers.xspace.hlo.ops import Programs, plain_labels, split_by_unit
 from roofline.importers.xspace.launch_forest import CORRELATION
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities

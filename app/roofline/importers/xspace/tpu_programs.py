@@ -24,9 +24,8 @@ from roofline.importers.shared.op_tables import (
     shapes_label,
 )
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
-from roofline.importers.xspace.hlo.descriptions import description_of_proto
 from roofline.importers.xspace.hlo.module import ELEMENTWISE, local_id, stack_frames, type_name
-from roofline.importers.xspace.hlo.ops import HloPlane
+from roofline.importers.xspace.hlo.ops import HloPlane, description_of_proto
 from roofline.importers.xspace.planes import Space, text
 from roofline.model.compute import ComputeUnit
 from roofline.model.units import MIB
