@@ -66,6 +66,3 @@ def warm_up() -> None:
     from roofline.importers.pytorch.job import warm_up as load
 
     load()
-
-
-__all__ = ["FORMAT_ID", "LABEL", "READS", "read", "recognises", "warm_up"]

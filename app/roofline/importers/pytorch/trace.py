@@ -83,6 +83,10 @@ class Columns:
         return len(next(iter(self._arrays.values())))
 
 
+# Spans on threads: begin and duration in ns.
+_SPANS = partial(Columns, begin="q", duration="q", thread="i")
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Step:
     """One `ProfilerStep`, or a step of a server: its number, and its span on the host's clock.
@@ -124,11 +128,7 @@ class Trace:
     header: dict[str, object] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
-    operators: Columns = field(
-        default_factory=partial(
-            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
-        )
-    )
+    operators: Columns = field(default_factory=partial(_SPANS, signature="i", external="I"))
     work: Columns = field(
         default_factory=partial(
             Columns,
@@ -146,12 +146,8 @@ class Trace:
             Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
         )
     )
-    scopes: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
-    frames: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
+    scopes: Columns = field(default_factory=partial(_SPANS, name="i"))
+    frames: Columns = field(default_factory=partial(_SPANS, name="i"))
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
@@ -159,12 +155,8 @@ class Trace:
     device_annotations: list[Annotation] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     collectives: dict[int, Collective] = field(default_factory=dict)
-    called: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
-    stated: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
+    called: Columns = field(default_factory=partial(_SPANS, moved="i"))
+    stated: Columns = field(default_factory=partial(_SPANS, moved="i"))
     calls: list[Collective] = field(default_factory=list)
     messages: dict[int, Message] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)

@@ -116,15 +116,3 @@ def _starts_like_space(head: bytes, size_bytes: int) -> bool:
 def warm_up() -> None:
     """Load the compiled kernels; compiles them where this machine has not yet, for seconds."""
     open_space(np.frombuffer(b"", np.uint8), "")
-
-
-__all__ = [
-    "FORMAT_ID",
-    "LABEL",
-    "READS",
-    "Space",
-    "read",
-    "read_as_xprof",
-    "recognises",
-    "warm_up",
-]
