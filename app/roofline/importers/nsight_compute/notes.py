@@ -74,7 +74,7 @@ _NOTES = {
     ),
     "tensor-work-unknown": Note(
         Severity.WARNING,
-        "kernels used the tensor cores, but the file does not say how many operations that was:"
+        "kernels used the tensor cores, but the file does not say how many operations that were:"
         " their FLOPs are unknown ({names}).",
         f"{_OPCODES} Or add --metrics regex:sm__ops_path_tensor_src_.*.sum where your GPU and"
         " version have it.",

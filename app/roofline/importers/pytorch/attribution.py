@@ -15,7 +15,7 @@ import numpy as np
 from roofline.importers.pytorch.collectives import called_collective_of
 from roofline.importers.pytorch.nesting import NOT_FOUND, holders, innermost, nest
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.trace import Api, Columns, Step, Trace
+from roofline.importers.pytorch.trace import Api, Columns, Step, Trace, place_of
 from roofline.importers.shared.kernel_names import UNKNOWN_KIND, Collective
 from roofline.model.op_columns import I8, I32, I64, Bools
 
@@ -55,7 +55,7 @@ class Attribution:
 def attribute(trace: Trace) -> Attribution:
     """Which operator and which call launched each event."""
     work, launches, operators = trace.work, trace.launches, trace.operators
-    launch = _launch_of(work["correlation"], launches["correlation"])
+    launch = place_of(work["correlation"], launches["correlation"])
     known = launch >= 0
     used, point = np.unique(launch[known], return_inverse=True)
     parent, around, order = nest(
@@ -83,19 +83,6 @@ def attribute(trace: Trace) -> Attribution:
         parent=parent,
         order=order,
     )
-
-
-def _launch_of(correlation: I64, launches: I64) -> I32:
-    """Place of the launch with the same correlation, `NOT_FOUND` where the trace dropped it."""
-    result = np.full(len(correlation), NOT_FOUND, np.int32)
-    if not len(launches):
-        return result
-    order = np.argsort(launches, kind="stable").astype(np.int32)
-    place = np.searchsorted(launches, correlation, sorter=order)
-    at = order[np.minimum(place, len(order) - 1)]
-    matches = (launches[at] == correlation) & (correlation > 0)
-    result[matches] = at[matches]
-    return result
 
 
 def _by_external_id(trace: Trace, operator: I32) -> None:

@@ -38,7 +38,7 @@ from roofline.importers.pytorch.serving import (
     step_bytes,
 )
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
-from roofline.importers.pytorch.trace import Api, Step, Trace
+from roofline.importers.pytorch.trace import Api, Step, Trace, place_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.events import NO_LAUNCH
 from roofline.importers.shared.kernel_names import (
@@ -352,15 +352,9 @@ class _GpuWork:
         """Exact bytes of copies: within a device they are read and written."""
         work = self._trace.work
         stated = np.full(len(work), -1, np.int64)
-        sizes = self._trace.sizes
-        if len(sizes):
-            order = np.argsort(sizes["correlation"], kind="stable")
-            copies = np.flatnonzero(~self._is_kernel)
-            ids = work["correlation"][copies]
-            at = np.searchsorted(sizes["correlation"], ids, sorter=order)
-            at = order[np.minimum(at, len(order) - 1)]
-            same = (sizes["correlation"][at] == ids) & (ids > 0)
-            stated[copies[same]] = sizes["bytes"][at[same]]
+        sizes, copies = self._trace.sizes, np.flatnonzero(~self._is_kernel)
+        place = place_of(work["correlation"][copies], sizes["correlation"])
+        stated[copies[place >= 0]] = sizes["bytes"][place[place >= 0]]
         stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
         twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
         return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0

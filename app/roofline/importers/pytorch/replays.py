@@ -6,7 +6,7 @@ was launched by itself.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -53,15 +53,15 @@ class Alignment:
     left: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
+_COUNTS = [count.name for count in fields(Alignment) if count.type is int]
+
+
 def summed(parts: Sequence[Alignment]) -> Alignment:
     """The sum of the files' alignments."""
     total = Alignment()
     for part in parts:
-        for name in ("replays", "kernels", "aligned", "time_ns", "aligned_ns"):
+        for name in _COUNTS:
             setattr(total, name, getattr(total, name) + getattr(part, name))
-        total.by_order += part.by_order
-        total.too_large += part.too_large
-        total.ambiguous += part.ambiguous
         for key, count in part.used.items():
             total.used[key] = total.used.get(key, 0) + count
         for kernel, (count, ns) in part.left.items():

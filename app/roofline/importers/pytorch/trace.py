@@ -87,6 +87,17 @@ class Columns:
 _SPANS = partial(Columns, begin="q", duration="q", thread="i")
 
 
+def place_of(ids: I64, among: I64) -> I32:
+    """Place of each id among others, of equal ones the first; -1 where there is none, and of 0."""
+    places = np.full(len(ids), -1, np.int32)
+    if len(among):
+        order = np.argsort(among, kind="stable").astype(np.int32)
+        at = order[np.minimum(np.searchsorted(among, ids, sorter=order), len(order) - 1)]
+        matches = (among[at] == ids) & (ids > 0)
+        places[matches] = at[matches]
+    return places
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Step:
     """One `ProfilerStep`, or a step of a server: its number, and its span on the host's clock.
