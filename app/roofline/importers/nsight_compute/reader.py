@@ -6,12 +6,13 @@ from typing import TypeVar
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
+from roofline.importers.nsight_compute import MAGIC
 from roofline.importers.nsight_compute.busy import SlowCause, slow_cause
 from roofline.importers.nsight_compute.device import named_device, read_device
 from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from roofline.importers.nsight_compute.notes import diagnostics, limits
-from roofline.importers.nsight_compute.report import read_report, starts_like_report
-from roofline.importers.nsight_compute.tables import read_tables, starts_like_text
+from roofline.importers.nsight_compute.report import read_report
+from roofline.importers.nsight_compute.tables import read_tables
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import (
@@ -35,16 +36,11 @@ _LARGEST = 2**63 - 1
 _ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
 
 
-def recognises(source: SourceFile) -> bool:
-    """True for a report, and for text that only Nsight Compute writes."""
-    return starts_like_report(source.head) or starts_like_text(source.head)
-
-
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile of all kernels in `sources`."""
     captures = []
     for done, source in enumerate(sources, 1):
-        is_report = starts_like_report(source.head)
+        is_report = source.head.startswith(MAGIC)
         captures.append(read_report(source) if is_report else read_tables(source))
         progress("read", done / len(sources))
     return build_profile(captures)

@@ -13,7 +13,6 @@ from roofline.importers.rocprof_compute.files import (
     Table,
     counters,
     gpu_name,
-    kind_of,
     number,
     positive,
     read_device,
@@ -36,7 +35,6 @@ from roofline.importers.shared.amd_counters import (
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
 from roofline.importers.shared.notes import Note, counted, noted
-from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
@@ -80,11 +78,6 @@ _NOTES = {
         "{operations:.4g} int8 operations of the matrix unit are not counted as FLOPs.",
     ),
 }
-
-
-def recognises(source: SourceFile) -> bool:
-    """True for each CSV file of a workload folder that is read, told by its columns."""
-    return kind_of(first_row(source.head)) is not None
 
 
 def read(
