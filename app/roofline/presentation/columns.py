@@ -137,8 +137,8 @@ class Column(Generic[R]):
 
     Without a `value` it is the measure of its id. `{per}` in `sub` is "per TensorCore", "per GPU"
     …. `on_page` gives what the page reads instead of `value`: indices, and texts in the page's
-    form. A column `of_view` differs between the states of the infeed switch. The page rounds
-    numbers to six digits, exports have them all.
+    form. A column `of_view` differs between the states of the infeed switch; one that `is_fact` is
+    not changed by peaks. The page rounds numbers to six digits, exports have them all.
     """
 
     id: str
@@ -150,6 +150,7 @@ class Column(Generic[R]):
     per: Per | None = None
     on_page: Value[R] | None = None
     of_view: bool = False
+    is_fact: bool = False
     shown: Shown[R] = field(default_factory=Shown)
 
     def read(self, rows: R) -> Cells:
@@ -176,11 +177,14 @@ def hidden(
     export: int | None = None,
     json: bool = True,
     csv: bool = True,
+    is_fact: bool = False,
     text: Text[R] | None = None,
 ) -> Column[R]:
     """A column that is not in the menu, so it has no words; without `export` it is in no export."""
     shown = Shown(page=page, only_if=only_if, text=text, export=export, json=json, csv=csv)
-    return Column(id=id, value=value, on_page=on_page, unit=unit, per=per, shown=shown)
+    return Column(
+        id=id, value=value, on_page=on_page, unit=unit, per=per, is_fact=is_fact, shown=shown
+    )
 
 
 def page_menu(columns: Sequence[Column[R]], rows: R) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The ops of the page data: one array per column, each listed op once."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +9,11 @@ import numpy as np
 from roofline.analysis.awaited import awaited_steps
 from roofline.analysis.records import I64, RooflineAnalysis, Timing
 from roofline.presentation.columns import page_values
+from roofline.presentation.facts_and_view import Document, is_column_in, is_of_ops_in
 from roofline.presentation.op_columns import OP_COLUMNS
+from roofline.presentation.op_names import op_names
 from roofline.presentation.op_values import OpRows
+from roofline.presentation.page_groups import page_groups
 from roofline.presentation.rounding import numbers, rounded
 
 
@@ -23,11 +27,26 @@ def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
     return sorted(time, key=lambda name: (-time[name], name))
 
 
-def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
+def page_ops(document: Document, rows: OpRows) -> dict[str, Any]:
+    """The ops of the page data, or what `document` has of them; only that is computed."""
+    shown = [one for one in OP_COLUMNS if not one.of_view and is_column_in(document, one.id)]
+    makers: dict[str, Callable[[], Any]] = {
+        "count": lambda: len(rows.at),
+        "columns": lambda: page_values(shown, rows),
+        "predictions": lambda: predictions(rows),
+        "awaited": lambda: awaited(rows.analysis, rows.at),
+        "groups": lambda: page_groups(rows.analysis, rows.at),
+        "names": lambda: op_names(rows.analysis, rows.at),
+    }
+    values = {key: make() for key, make in makers.items() if is_of_ops_in(document, key)}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any] | None:
     """The ops that wait for asynchronous transfers, and how long these took under other peaks."""
     timeline = analysis.profile.timeline
     if timeline is None or not analysis.transfers.rows:
-        return {}
+        return None
     found = awaited_steps(timeline.transfers, analysis.transfers.rows)
     at = [k for k, op in enumerate(listed.tolist()) if op in found]
     steps = [found[op] for op in listed[at].tolist()]
@@ -37,10 +56,10 @@ def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
         "least_gbs": [numbers(one.least_gbs) for one in steps],
         "took_us": [numbers(one.took_us) for one in steps],
     }
-    return {"awaited": waits} if at else {}
+    return waits if at else None
 
 
-def predictions(rows: OpRows) -> dict[str, Any]:
+def predictions(rows: OpRows) -> dict[str, Any] | None:
     """The ops without a time by their index, and their rates if each took one second.
 
     The browser works out from these what other peaks allow at best.
@@ -49,7 +68,7 @@ def predictions(rows: OpRows) -> dict[str, Any]:
     at = [k for k, op in enumerate(rows.at.tolist()) if timing[op] is Timing.PREDICTED]
     in_one_second = replace(rows, measures=rows.ops.in_one_second, at=rows.at[at])
     rates = [one for one in OP_COLUMNS if one.unit in _RATES and one.id not in _NOT_MEASURED]
-    return {"predictions": {"op": at, "columns": page_values(rates, in_one_second)}} if at else {}
+    return {"op": at, "columns": page_values(rates, in_one_second)} if at else None
 
 
 _RATES = {"gflops", "gops", "gibs"}

@@ -1,6 +1,6 @@
 """Both states of the infeed/outfeed switch: order and shares of ops, program points, verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from roofline.analysis.records import ProgramPoints, RooflineAnalysis, View
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.columns import page_values
+from roofline.presentation.facts_and_view import Document, is_column_of_view_in, is_of_view_in
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows
 from roofline.presentation.program_columns import PLACED_COLUMNS, PROGRAM_COLUMNS, point_rows
@@ -17,32 +18,41 @@ from roofline.presentation.sentences import Segment, Sentence
 from roofline.presentation.verdict import Lines
 
 
-def view_data(rows: OpRows, view: View, lines: Lines) -> dict[str, Any]:
-    """One view of the page data, whose `ops` are `rows`; `lines` are the verdict's."""
+def infeed_view(document: Document, rows: OpRows, view: View, lines: Lines) -> dict[str, Any]:
+    """One view of the page data, or what `document` has of it.
+
+    `rows` are its `ops`, `lines` the verdict's.
+    """
     analysis = rows.analysis
     place = {op: k for k, op in enumerate(rows.at.tolist())}
     of_view = replace(rows, at=view.op, view=view)
-    shares = category_shares(analysis, view)
     cores = max(analysis.device.core_count, 1)
-    return {
-        "op": [place[op] for op in view.op.tolist()],
-        "columns": page_values([one for one in OP_COLUMNS if one.of_view], of_view),
-        "total_time_per_core_us": rounded(view.total_time_us / cores),
-        "known_time_ratio": {
+    columns = [one for one in OP_COLUMNS if one.of_view and is_column_of_view_in(document, one.id)]
+    makers: dict[str, Callable[[], Any]] = {
+        "op": lambda: [place[op] for op in view.op.tolist()],
+        "columns": lambda: page_values(columns, of_view),
+        "total_time_per_core_us": lambda: rounded(view.total_time_us / cores),
+        "known_time_ratio": lambda: {
             "flop": rounded(view.known.flop),
             "bytes": rounded(view.known.bytes),
             "both": rounded(view.known.both),
         },
-        "share_is_least": is_part_unknown(view.known),
-        "beyond": {"ops": view.beyond_ops, "share_ratio": rounded(view.beyond_share_ratio)},
-        "program": _program(analysis, view.program, rows.levels),
-        "verdict": {
+        "share_is_least": lambda: is_part_unknown(view.known),
+        "beyond": lambda: {
+            "ops": view.beyond_ops,
+            "share_ratio": rounded(view.beyond_share_ratio),
+        },
+        "program": lambda: _program(analysis, view.program, rows.levels),
+        "verdict": lambda: {
             "headline": _sent(lines.headline),
             "do_first": _sent(lines.do_first),
             "lead": _sent(lines.lead),
         },
-        "categories": [_category(share, rows.categories) for share in shares],
+        "categories": lambda: [
+            _category(share, rows.categories) for share in category_shares(analysis, view)
+        ],
     }
+    return {key: make() for key, make in makers.items() if is_of_view_in(document, key)}
 
 
 def _sent(sentence: Sentence) -> list[Segment]:

@@ -38,6 +38,7 @@ from roofline.web.api import (
     shared,
     tokens,
     trash,
+    views,
 )
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
@@ -69,6 +70,7 @@ _ROUTERS = (
     adding.router,
     profiles.router,
     results.router,
+    views.router,
     advice.router,
     comparing.router,
     arrivals.router,
