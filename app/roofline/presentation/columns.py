@@ -137,8 +137,10 @@ class Column(Generic[R]):
 
     Without a `value` it is the measure of its id. `{per}` in `sub` is "per TensorCore", "per GPU"
     …. `on_page` gives what the page reads instead of `value`: indices, and texts in the page's
-    form. A column `of_view` differs between the states of the infeed switch; one that `is_fact` is
-    not changed by peaks. The page rounds numbers to six digits, exports have them all.
+    form. A column `of_view` differs between the states of the infeed switch. One that `is_fact` is
+    the same under every device; rates are not, for those that no peak explains are hidden, and
+    those of an op without a time are the best that its roof allows. The page rounds numbers to six
+    digits, exports have them all.
     """
 
     id: str
@@ -177,13 +179,13 @@ def hidden(
     export: int | None = None,
     json: bool = True,
     csv: bool = True,
-    is_fact: bool = False,
     text: Text[R] | None = None,
+    is_fact: bool = False,
 ) -> Column[R]:
     """A column that is not in the menu, so it has no words; without `export` it is in no export."""
     shown = Shown(page=page, only_if=only_if, text=text, export=export, json=json, csv=csv)
     return Column(
-        id=id, value=value, on_page=on_page, unit=unit, per=per, is_fact=is_fact, shown=shown
+        id=id, value=value, on_page=on_page, unit=unit, per=per, shown=shown, is_fact=is_fact
     )
 
 

@@ -102,7 +102,6 @@ def _document(
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
     place = {op: k for k, op in enumerate(listed.tolist())}
-    views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
     rows = OpRows(
         analysis=analysis,
         measures=analysis.ops.cells,
@@ -112,6 +111,7 @@ def _document(
         view=analysis.with_infeed,
         categories={name: k for k, name in enumerate(categories)},
     )
+    views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
 
     def shown_views() -> Json:
         lines = lines_of(analysis, answer)

@@ -9,7 +9,7 @@ import numpy as np
 from roofline.analysis.awaited import awaited_steps
 from roofline.analysis.records import I64, RooflineAnalysis, Timing
 from roofline.presentation.columns import page_values
-from roofline.presentation.facts_and_view import Document, is_column_in, is_of_ops_in
+from roofline.presentation.facts_and_view import Document, is_of_ops_in
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_names import op_names
 from roofline.presentation.op_values import OpRows
@@ -29,10 +29,12 @@ def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
 
 def page_ops(document: Document, rows: OpRows) -> dict[str, Any]:
     """The ops of the page data, or what `document` has of them; only that is computed."""
-    shown = [one for one in OP_COLUMNS if not one.of_view and is_column_in(document, one.id)]
+    columns = [
+        column for column in OP_COLUMNS if not column.of_view and document.has(column.is_fact)
+    ]
     makers: dict[str, Callable[[], Any]] = {
         "count": lambda: len(rows.at),
-        "columns": lambda: page_values(shown, rows),
+        "columns": lambda: page_values(columns, rows),
         "predictions": lambda: predictions(rows),
         "awaited": lambda: awaited(rows.analysis, rows.at),
         "groups": lambda: page_groups(rows.analysis, rows.at),

@@ -9,7 +9,7 @@ from roofline.analysis.records import ProgramPoints, RooflineAnalysis, View
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.columns import page_values
-from roofline.presentation.facts_and_view import Document, is_column_of_view_in, is_of_view_in
+from roofline.presentation.facts_and_view import Document, is_of_view_in
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows
 from roofline.presentation.program_columns import PLACED_COLUMNS, PROGRAM_COLUMNS, point_rows
@@ -19,18 +19,17 @@ from roofline.presentation.verdict import Lines
 
 
 def infeed_view(document: Document, rows: OpRows, view: View, lines: Lines) -> dict[str, Any]:
-    """One view of the page data, or what `document` has of it.
+    """One view of the page data, or what `document` has of it; its `ops` are `rows`.
 
-    `rows` are its `ops`, `lines` the verdict's.
+    `lines` are the verdict's.
     """
     analysis = rows.analysis
     place = {op: k for k, op in enumerate(rows.at.tolist())}
-    of_view = replace(rows, at=view.op, view=view)
+    columns = [column for column in OP_COLUMNS if column.of_view and document.has(column.is_fact)]
     cores = max(analysis.device.core_count, 1)
-    columns = [one for one in OP_COLUMNS if one.of_view and is_column_of_view_in(document, one.id)]
     makers: dict[str, Callable[[], Any]] = {
         "op": lambda: [place[op] for op in view.op.tolist()],
-        "columns": lambda: page_values(columns, of_view),
+        "columns": lambda: page_values(columns, replace(rows, at=view.op, view=view)),
         "total_time_per_core_us": lambda: rounded(view.total_time_us / cores),
         "known_time_ratio": lambda: {
             "flop": rounded(view.known.flop),
