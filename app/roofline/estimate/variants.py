@@ -1,11 +1,14 @@
-"""Tiles of a product: how many, in how many waves over the processors, and what padding costs."""
+"""What stands beside an estimate: tiles of a product, the unfused form of a chain, and the sizes
+from which a product is bound by compute. Sources are in docs/estimate.md.
+"""
 
 from dataclasses import dataclass
 from math import ceil
 
 from roofline.devices.parts import PROCESSORS
 from roofline.errors import BadViewError
-from roofline.estimate.on_device import Estimate
+from roofline.estimate.on_device import MEMORY, VECTOR, Estimate
+from roofline.estimate.ops import product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +85,71 @@ def _block(text: str, k: int) -> tuple[int, int, int]:
 def _is_size(piece: str) -> bool:
     is_number = piece.isascii() and piece.isdigit() and len(piece) <= _MOST_DIGITS
     return is_number and int(piece) > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfused:
+    """The chain as one kernel per op: each reads what the op before wrote.
+
+    `time_us` is the sum of each kernel's longest clock; it and `speed_up` are `None` where a peak
+    is not known.
+    """
+
+    bytes: float
+    time_us: float | None
+    speed_up: float | None
+
+
+def unfused(found: Estimate) -> Unfused | None:
+    """The same work as separate ops, to compare a fused chain with; `None` for other ops."""
+    if found.op != "chain":
+        return None
+    options, n = found.options, product(found.shape)
+    kept = max(options.ops - 1, 0)
+    moved = found.work.memory_bytes + 2 * kept * n * options.size()
+    time = _time(found, moved)
+    return Unfused(
+        bytes=moved,
+        time_us=time,
+        speed_up=time / found.t_min_us if time and found.t_min_us else None,
+    )
+
+
+def _time(found: Estimate, moved: float) -> float | None:
+    """Each op takes the longer of its arithmetic and its bytes.
+
+    Bytes are spread evenly over the ops: only the first reads the further inputs, which makes a
+    difference where arithmetic binds some of them.
+    """
+    memory, vector = found.time_us.get(MEMORY), found.time_us.get(VECTOR)
+    if memory is None or vector is None:
+        return None
+    return max(vector, memory * moved / found.work.memory_bytes)
+
+
+def batch_threshold(peak: float, bandwidth: float, weight_size: float) -> float:
+    """The batch from which a product with large weights is compute-bound: ridge × w / 2.
+
+    Here and below `peak` is FLOP/s, `bandwidth` and `link` are B/s.
+    """
+    return peak / bandwidth * weight_size / 2
+
+
+def exact_batch_threshold(
+    peak: float, bandwidth: float, d: int, f: int, sizes: tuple[float, float, float]
+) -> float | None:
+    """The same with inputs and outputs counted; `sizes` are bytes per element of x, w and z.
+
+    `None` where no batch is large enough.
+    """
+    x, w, z = sizes
+    rest = 2 * d * f * bandwidth / peak - (x * d + z * f)
+    return w * d * f / rest if rest > 0 else None
+
+
+def distributed_crossover(peak: float, link: float, out_size: float = 2.0) -> float:
+    """The contracted size from which a product over two chips takes longer than its exchange.
+
+    Each contracts half of it; their partial sums cross a link, one way.
+    """
+    return out_size * peak / link
