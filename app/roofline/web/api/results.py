@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import NotReadyError
-from roofline.exports.about import csv_with_about
+from roofline.exports.csv_files import csv_with_about
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.storage import results
