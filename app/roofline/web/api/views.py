@@ -89,6 +89,9 @@ def view_for(
     """The view of a part as JSON; that of the whole by its own peaks is stored."""
     if part != Part():
         return results_for(parts, reader, profile_id, part).view(infeed=infeed)
+    # Loads numpy, which a server needs only when somebody asks for a view.
+    from roofline.presentation.page import view_of_page
+
     page = orjson.loads(reader.result(profile_id, PAGE).plain())
     advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
     from roofline.presentation.page import view_of_page  # loads slowly
