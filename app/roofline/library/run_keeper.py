@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import RooflineError
-from roofline.imports.run_process import RunEngine, RunProcess
+from roofline.fleet.engine import EngineChoice
+from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.kept_partials import GRACE_S, sweep_partials
@@ -53,7 +54,7 @@ class RunKeeper:
         workers: int,
         room: DiskRoom,
         reads: Sequence[str],
-        engine: RunEngine,
+        engine: EngineChoice,
     ) -> None:
         self._reads, self._engine = reads, engine
         self._store = store

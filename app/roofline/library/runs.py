@@ -47,15 +47,15 @@ class RunLibrary:
     """The runs of `instance`. Every method may block; call it from any thread."""
 
     def __init__(self, instance: Instance, profiles: ProfileLibrary, places: RunPlaces) -> None:
-        options = instance.options
+        settings = instance.settings
         self._instance = instance
         self._runs = instance.store.runs
         self._profiles = profiles
         self.places = places
         self.watch = RunWatch(
             places.prefixes,
-            every_s=options.watch_s,
-            rule=options.watch_rule,
+            every_s=settings.watch,
+            rule=settings.watch_rule,
             start_process=instance.run_keeper.new_process,
             add=self.add_by_rule,
             address_of=self.places.allowed,
