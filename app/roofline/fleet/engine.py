@@ -5,9 +5,9 @@ task of a cluster costs some milliseconds, so files go to workers in batches of 
 """
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from roofline.children.sandbox import ImportLimits
 from roofline.model.units import GIB
@@ -108,12 +108,16 @@ def files_from(text: str) -> list[HostFile]:
 
 def receipts_from(text: str) -> list[Receipt]:
     """The receipts in `text`."""
-    return [_receipt(one) for one in json.loads(text)]
-
-
-def _receipt(fields: Mapping[str, Any]) -> Receipt:
-    missing = tuple(Unreadable(**one) for one in fields["unreadable"])
-    return Receipt(**{**fields, "partials": tuple(fields["partials"]), "unreadable": missing})
+    return [
+        Receipt(
+            **{
+                **fields,
+                "partials": tuple(fields["partials"]),
+                "unreadable": tuple(Unreadable(**one) for one in fields["unreadable"]),
+            }
+        )
+        for fields in json.loads(text)
+    ]
 
 
 def expected_cpu_seconds(file: HostFile) -> float:

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from roofline.children.sandbox import ImportLimits
@@ -137,11 +138,8 @@ class RunKeeper:
         """Removes names that no kept partial needs. A process that reads runs has them in memory
         and would not write them again: it ends first."""
         self._end_process()
-        process = self.new_process()
-        try:
+        with closing(self.new_process()) as process:
             return process.drop_unneeded_names(GRACE_S)
-        finally:
-            process.close()
 
     # ------------------------------------------------------------------------------------- turns
 
