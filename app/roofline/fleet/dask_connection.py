@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from roofline.errors import ImportStoppedError, SettingsError
+from roofline.errors import ExtraMissingError, ImportStoppedError, SettingsError
 from roofline.fleet.engine import EngineChoice
 
 if TYPE_CHECKING:
@@ -75,16 +75,13 @@ def cluster_of(choice: EngineChoice) -> Cluster:
 def connected(cluster: Cluster) -> Iterator["Client"]:
     """A client of the cluster.
 
-    Raises `SettingsError` for an address that is not allowed and without Dask, and
+    Raises `SettingsError` for an address that is not allowed, `ExtraMissingError` without Dask, and
     `ImportStoppedError` where nothing answers there.
     """
     try:
         import distributed
     except ModuleNotFoundError as error:
-        raise SettingsError(
-            "The engine dask needs the Python packages dask and distributed.",
-            remedy="Install them with `pip install roofline[pods]`, or use --engine local.",
-        ) from error
+        raise ExtraMissingError.of("fleet") from error
     # Lost workers and schedulers are told in our words; its own would stand between.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if cluster.is_own:
