@@ -48,7 +48,7 @@ def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any] | None:
     """The ops that wait for asynchronous transfers, and how long these took under other peaks."""
     timeline = analysis.profile.timeline
     if timeline is None or not analysis.transfers.rows:
-        return {}
+        return None
     found = awaited_steps(timeline.transfers, analysis.transfers.rows)
     at = [k for k, op in enumerate(listed.tolist()) if op in found]
     steps = [found[op] for op in listed[at].tolist()]
