@@ -56,6 +56,8 @@ class Product:
 
 _PLAIN = ("aten::mm", "aten::addmm", "aten::linear", "aten::matmul")
 _BATCHED = ("aten::bmm", "aten::baddbmm")
+TORCH_PRODUCTS = _PLAIN + _BATCHED
+"""Operators of PyTorch that are one matrix product."""
 
 
 @cache
@@ -65,7 +67,7 @@ def product_of(name: str, operands: str) -> Product | None:
     `aten::linear` has its second matrix as n x k, all others as k x n.
     """
     operator = name.partition(" ")[0]
-    if operator not in _PLAIN + _BATCHED:
+    if operator not in TORCH_PRODUCTS:
         return None
     ranks = (3,) if operator in _BATCHED else (2,)
     found = [one for one in tensors_of(operands) if len(one.shape) in ranks][-2:]
