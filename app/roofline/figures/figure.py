@@ -15,9 +15,9 @@ Width = Literal["wide", "narrow"]
 Json = dict[str, Any]
 T = TypeVar("T")
 
-# A plot without its margins, in pixels, for which ticks and labels are placed: the page's own plot
-# has about this size, or is larger.
-PLOTS: dict[Width, tuple[float, float]] = {"wide": (720.0, 420.0), "narrow": (340.0, 300.0)}
+# A plot without its margins, in pixels, for which ticks and labels are placed: about the least that
+# the page's own plot has, so that texts that keep apart here do so there.
+PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 420.0), "narrow": (340.0, 300.0)}
 TICK_SIZE = 11.5
 _CLEAR = "rgba(0,0,0,0)"
 

@@ -26,9 +26,19 @@ from roofline.figures.scale import (
     without_strays,
 )
 from roofline.presentation.charts.choices import JOINED, ChartChoice, OtherRoofs
-from roofline.presentation.charts.joined import joined_legend, joined_traces, level_marks
+from roofline.presentation.charts.joined import (
+    joined_legend,
+    joined_marks,
+    joined_traces,
+    level_marks,
+)
 from roofline.presentation.charts.marks import Mark, beyond, mark_traces, marks_of
-from roofline.presentation.charts.own_ceilings import OwnCeilings, own_ceilings, own_traces
+from roofline.presentation.charts.own_ceilings import (
+    CLOCK_SIZE,
+    OwnCeilings,
+    own_ceilings,
+    own_traces,
+)
 from roofline.presentation.charts.roof_traces import (
     Name,
     Namer,
@@ -101,7 +111,7 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
             *(_own_roof(axes) if choice.is_share else ()),
             *drawn,
             *(own_traces(own, axes[0]) if own else ()),
-            *_texts(rows, chart, marks, own, star, is_share=choice.is_share),
+            *_texts(rows, chart, [*marks, *joined_marks(rows, levels, choice)], own, star, choice),
             _star_trace(star),
         ],
         "layouts": {width: _layout(rows, chart, choice, width) for width in PLOTS},
@@ -248,32 +258,41 @@ def _texts(
     marks: Sequence[Mark],
     own: OwnCeilings | None,
     star: Place | None,
-    *,
-    is_share: bool,
+    choice: ChartChoice,
 ) -> list[Json]:
     """Names of roofs and of the longest ops, for both widths; of a selected op its own alone."""
+    if own is not None:  # the others are faint, and may lie below a name
+        marks = [mark for mark in marks if mark.row == own.row]
     discs = [(mark.at, mark.size / 2) for mark in marks]
     traces = []
     for width in PLOTS:
         namer = Namer(chart, width, [*discs, *([(star, _STAR_SIZE / 2)] if star else [])])
         names = namer.roofs()
-        if is_share:
+        if choice.is_share:
             spot = Spot(x=namer.scale.width - 3, y=namer.scale.to_y(0), position="top left")
             names += namer.name([spot], _OWN_ROOF, "--ink")
         traces.append(names_trace(names, width))
-        chosen = [mark for mark in marks if own is None or mark.row == own.row]
-        traces.append(_op_names(rows, namer, chosen, None if own else star))
+        traces.append(_op_names(rows, namer, marks, star, own))
     return traces
 
 
-def _op_names(rows: Rows, namer: Namer, marks: Sequence[Mark], star: Place | None) -> Json:
-    """Names beside the longest ops that have room for one, and of the program."""
+def _op_names(
+    rows: Rows,
+    namer: Namer,
+    marks: Sequence[Mark],
+    star: Place | None,
+    own: OwnCeilings | None,
+) -> Json:
+    """Names beside the longest ops that have room for one, of clocks, and of the program."""
     most = _MOST_NAMES[namer.width]
     scale = namer.scale
+    first = {mark.row: mark for mark in reversed(marks)}  # of joined levels there are several
     worth = [
         mark
         for mark in marks
-        if mark.edge is None and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
+        if first[mark.row] is mark
+        and mark.edge is None
+        and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
     ][: 2 * most]
     found: list[tuple[Name, float, int | None]] = []
     if star is not None and scale.x[0] < star[0] < scale.x[1] and scale.y[0] < star[1] < scale.y[1]:
@@ -281,6 +300,12 @@ def _op_names(rows: Rows, namer: Namer, marks: Sequence[Mark], star: Place | Non
         found += [
             (name, _STAR_SIZE, None)
             for name in namer.name(spots, "program", "--ink", _NAME_SIZE, _WORST_NAME)
+        ]
+    for clock in own.clocks if own else ():
+        spots = _around(namer, own.place(clock), CLOCK_SIZE / 2) if own else []
+        found += [
+            (name, CLOCK_SIZE, None)
+            for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE)
         ]
     texts = told_apart([_name(rows, mark.row) for mark in worth], _NAME_LETTERS)
     for mark, text in zip(worth, texts, strict=True):

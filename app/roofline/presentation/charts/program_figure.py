@@ -24,7 +24,7 @@ from roofline.presentation.quantities import count, flop_rate, percent, signific
 
 MARGIN = Margin(left=78, right=10, top=8, bottom=38)
 # Beside its list the chart is never wide: both layouts are of one size, in pixels of the plot.
-SMALL: dict[Width, tuple[float, float]] = {"wide": (330.0, 202.0), "narrow": (330.0, 202.0)}
+SMALL: dict[Width, tuple[float, float]] = {"wide": (168.0, 200.0), "narrow": (168.0, 200.0)}
 MOST_MARKS = 300
 """Ordinary steps, and other points, of which one each is drawn where several share a spot."""
 SYMBOLS = {

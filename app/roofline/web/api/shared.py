@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
-from roofline.web.api import devices, results
+from roofline.web.api import devices, figures, results
 from roofline.web.api.advice import sent_json
 from roofline.web.api.other_peaks import OtherPeaks, advice_for
 from roofline.web.api.ranges import Range
@@ -97,6 +97,19 @@ async def advice(request: Request, shared: Shared, part: Range, peaks: OtherPeak
         found = await advice_for(request, shared.reader, shared.id, peaks, part)
         return await sent_json(request, found)
     return await results.stored_advice(request, shared.id, shared.reader, part)
+
+
+@router.get("/figures", responses=NOT_READY)
+async def shown_figures(
+    request: Request,
+    shared: Shared,
+    part: Range,
+    peaks: OtherPeaks,
+    choice: figures.Choice,
+    vs: figures.Others = "",
+) -> Response:
+    """Both rooflines as figures of Plotly."""
+    return await figures.figures(request, shared.id, shared.reader, part, peaks, choice, vs)
 
 
 @router.get("/ops/{index}", responses=NOT_READY)
