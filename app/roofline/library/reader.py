@@ -208,13 +208,13 @@ class ProfileReader:
     def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
         """The times behind parts of the profile, or of its hosts; raises like `result`."""
         manifest = self.manifest(profile_id)
-        file, packed = self.packed(profile_id, HOSTS if by_host else RANGES)
+        name = HOSTS if by_host else RANGES
         return StoredTimes(
             id=profile_id,
-            etag=file.etag,
+            etag=self.result(profile_id, name).etag,
             created_at=manifest.created_at,
-            file_sizes={one.name: one.size_bytes for one in manifest.files},
-            packed=packed,
+            file_sizes={file.name: file.size_bytes for file in manifest.files},
+            read=lambda: self.packed(profile_id, name)[1],
         )
 
     def _beside(self, profile_id: str, name: str) -> bytes | None:

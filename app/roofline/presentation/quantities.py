@@ -194,3 +194,8 @@ _WITH_UNIT: dict[str, Callable[[float | None], str]] = {
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit, as sentences have it."""
     return _WITH_UNIT[unit](value)
+
+
+def cell(value: float | None, unit: str) -> str:
+    """A value as tables have it: as in sentences, but ratios with a digit more."""
+    return percent(value) if unit == "ratio" else quantity(value, unit)

@@ -39,6 +39,7 @@ from roofline.web.api import (
     shared,
     tokens,
     trash,
+    views,
 )
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
@@ -70,6 +71,7 @@ _ROUTERS = (
     adding.router,
     profiles.router,
     results.router,
+    views.router,
     advice.router,
     figures.router,
     comparing.router,

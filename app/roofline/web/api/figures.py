@@ -8,8 +8,8 @@ from cachetools import LRUCache
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from roofline.devices.this_machine import written_at_ns
 from roofline.errors import BadViewError
-from roofline.library.other_peaks import ChosenPeaks, page_by
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.presentation.charts import figures_of
@@ -19,9 +19,8 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.page_rows import Page
 from roofline.storage.results import PAGE
 from roofline.web.api.advice import sent_json
-from roofline.web.api.other_peaks import OtherPeaks
 from roofline.web.api.ranges import Range, results_for, times_for
-from roofline.web.api.responses import NOT_READY
+from roofline.web.api.responses import NO_SUCH_VIEW
 from roofline.web.api.results import Infeed, computed
 from roofline.web.parts import Reader, parts_of
 
@@ -98,18 +97,17 @@ def _numbers(text: str) -> list[float]:
     )
 
 
-@router.get("/profiles/{profile_id}/figures", responses=NOT_READY)
+@router.get("/profiles/{profile_id}/figures", responses=NO_SUCH_VIEW)
 async def figures(
     request: Request,
     profile_id: str,
     reader: Reader,
     part: Range,
-    peaks: OtherPeaks,
     choice: Choice,
     vs: Others = "",
 ) -> Response:
     """Both rooflines as figures of Plotly; docs/page-data.md."""
-    find = partial(_page, request, reader, profile_id, part, peaks)
+    find = partial(_page, request, reader, profile_id, part)
     page = await computed(reader, profile_id, find)
     return await sent_json(request, await run_in_threadpool(_drawn, page, choice, vs.split(",")))
 
@@ -123,22 +121,15 @@ def _page(
     reader: ProfileReader,
     profile_id: str,
     part: Part | None,
-    peaks: ChosenPeaks | None,
 ) -> Page:
     """The page data that a figure is drawn from, kept for the next one."""
     parts = parts_of(request)
-    if part is None and peaks is None:
+    if part is None:
         result = reader.result(profile_id, PAGE)
         key = f"{profile_id} {result.etag}"
         return _kept(key) or _keep(key, result.plain())
-    times = times_for(reader, profile_id, part)
-    key = f"{profile_id} {times.etag} {part!r} {peaks!r}"
-    page = _kept(key)
-    if page is not None:
-        return page
-    if peaks is not None:
-        return _keep(key, page_by(times, peaks, part))
-    return _keep(key, results_for(parts, reader, profile_id, part or Part()).page)
+    key = f"{profile_id} {times_for(reader, profile_id, part).etag} {written_at_ns()} {part!r}"
+    return _kept(key) or _keep(key, results_for(parts, reader, profile_id, part).page())
 
 
 def _kept(key: str) -> Page | None:

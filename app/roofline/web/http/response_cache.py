@@ -33,7 +33,7 @@ _PATHS = re.compile(
     r"/p/(?P<page>[^/]+)|/api/v1/profiles/(?P<result>[^/]+)/(page|roofline|roofline\.csv)"
 )
 # The frame of a page has numbers of the part of the time in its address; all else is the browser's.
-_NAMES_A_PART = re.compile(rb"from_us=|to_us=|host=|dvfs=|of=")
+_NAMES_A_PART = re.compile(rb"from_us=|to_us=|host=|dvfs=|of=|dev=|device=|peak")
 # One response may take this share of the memory for all.
 LARGEST_SHARE = 1 / 8
 # The bytes of a response beside its body: headers, and Python's own objects.

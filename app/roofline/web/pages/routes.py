@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists
 from roofline.web.api.limits import limits_of
-from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
-from roofline.web.api.ranges import Range, results_for
+from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
@@ -76,7 +76,7 @@ def home(
 
 @router.api_route("/p/{profile_id}", methods=_READ)
 def profile(
-    request: Request, profile_id: str, reader: Reader, parts: Parts, part: Range
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
     view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
@@ -88,17 +88,16 @@ def profile(
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)
-async def advice_card(
+def advice_card(
     request: Request,
     profile_id: str,
     reader: Reader,
     parts: Parts,
-    part: Range,
-    peaks: OtherPeaks,
+    part: PageRange,
 ) -> Response:
     """The card "What would help" by the peaks that the page was given."""
-    content = await advice_for(request, reader, profile_id, peaks or OWN_PEAKS, part)
-    return parts.templates.page("advice_card.html", card_of(profile_id, content), request)
+    found = results_for(parts, reader, profile_id, part or Part())
+    return parts.templates.page("advice_card.html", card_of(profile_id, found.advice()), request)
 
 
 @router.api_route("/api", methods=_READ)

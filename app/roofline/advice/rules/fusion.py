@@ -7,24 +7,21 @@ that one module of a PyTorch program calls itself run one after the other.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from roofline.advice.findings import Candidate
+from roofline.advice.op_kinds import is_in_main_memory, tensor_bytes
 from roofline.advice.plan import Lever
-from roofline.advice.rows import Rows
-from roofline.advice.shapes import is_in_main_memory, tensor_bytes
-from roofline.analysis.records import RooflineAnalysis
+from roofline.advice.rule import BRRR, Form, Found, Rule, Run
+from roofline.advice.rules.roofs import LESS_WORK, LESS_WORK_CASES
+from roofline.advice.thresholds import LEAST_SAVING
 from roofline.analysis.roofline import Floats
-from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import I64
 
 _MEMORY_BOUND = frozenset({"M1", "M2", "L1", "L2", "S1"})
 _FUSED_AS_ONE = frozenset({"elementwise", "reduction", "copy", "normalization", "norm", "softmax"})
 _OPERATOR = "aten::"
-CHAIN = "producer and reader"
-"""What a finding on a chain of a program's graph is about: it has no module."""
-
 _FORMAT = re.compile(r"\b([a-z]+\d+)\[")
 
 
@@ -41,52 +38,55 @@ class Fusible:
     known_by: str
 
 
-def fusible(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Fusible]:
+def fusible(run: Run) -> Iterator[Fusible]:
     """Every chain alone: a module of PyTorch, or connected producers and readers of a program."""
-    main = main_level(analysis.levels)
-    if main.value not in rows.state.clocks:
-        return
-    bound = _memory_bound(analysis, rows, main)
-    yield from _modules(analysis, rows, bound, main)
-    saved, pairs = _handed_on(analysis, bound)
-    factors = _factors(analysis, saved)
+    bound = _memory_bound(run)
+    yield from _modules(run, bound)
+    saved, pairs = _handed_on(run, bound)
+    factors = _factors(run, saved)
     for members in _connected(pairs):
         ops = [op for op in members if op in factors]
         if len(ops) > 1:
-            left = np.array([factors[op] for op in ops])
-            what = analysis.profile.ops.name[ops[-1]]
+            left, what = np.array([factors[op] for op in ops]), run.table.name[ops[-1]]
             yield Fusible(ops=np.array(ops, np.int64), factors=left, what=what, known_by="graph")
 
 
-def fusion_candidates(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
-    """Chains of memory-bound ops, one candidate per module or program."""
-    main = main_level(analysis.levels)
-    if main.value not in rows.state.clocks:
-        return
-    bound = _memory_bound(analysis, rows, main)
-    for one in _modules(analysis, rows, bound, main):
-        yield _candidate(rows, one.ops, one.factors, one.what, main)
-    saved, _ = _handed_on(analysis, bound)
-    factors = _factors(analysis, saved)
+def _chains(run: Run) -> Iterator[Found]:
+    """Chains of memory-bound ops, one finding per module or program; none under 1 % of the time."""
+    bound = _memory_bound(run)
+    for chain in _modules(run, bound):
+        yield from _fused(run, chain.ops, chain.factors, what=chain.what, forms=("module",))
+    factors = _factors(run, _handed_on(run, bound)[0])
     if factors:
         ops, left = np.array(list(factors), np.int64), np.array(list(factors.values()))
-        yield _candidate(rows, ops, left, CHAIN, main)
+        yield from _fused(run, ops, left, what="producer and reader")
 
 
-def _memory_bound(analysis: RooflineAnalysis, rows: Rows, main: MemoryLevel) -> set[int]:
-    found, count = rows.diagnoses, len(analysis.profile.ops)
-    return {
-        op
-        for op in np.flatnonzero(rows.state.own_us[:count] > 0).tolist()
-        if found.bound[op] == main.value and found.rule[op] in _MEMORY_BOUND
-    }
+def _fused(run: Run, ops: I64, factors: Floats, **rest: Any) -> Iterator[Found]:
+    clock_us = run.state.clocks[run.main][ops]
+    lever = Lever(rows=ops, scale={run.main: factors})
+    if run.is_worth_it(lever):
+        yield run.of_ops(
+            ops,
+            lever,
+            resource=f"{run.main}_bytes",
+            factor=float((clock_us * factors).sum() / clock_us.sum()),
+            bound=run.main,
+            also=tuple(sorted({run.diagnoses.rule[op] for op in ops.tolist()})),
+            **rest,
+        )
 
 
-def _modules(
-    analysis: RooflineAnalysis, rows: Rows, bound: set[int], main: MemoryLevel
-) -> Iterator[Fusible]:
+def _memory_bound(run: Run) -> set[int]:
+    rule, bound = run.diagnoses.rule, run.diagnoses.bound
+    if run.main not in run.state.clocks:
+        return set()
+    return {op for op in run.timed if bound[op] == run.main and rule[op] in _MEMORY_BOUND}
+
+
+def _modules(run: Run, bound: set[int]) -> Iterator[Fusible]:
     """Ops that one module calls: fused, each call of it moves what its largest op moves."""
-    table, modules = analysis.profile.ops, dict[str, list[int]]()
+    table, modules = run.table, dict[str, list[int]]()
     for op in sorted(bound):
         module, _, operator = table.framework_path[op].rpartition("/")
         category = table.category[op]
@@ -97,7 +97,7 @@ def _modules(
         if len(ops) < 2:
             continue
         chosen = np.array(ops, np.int64)
-        calls, needs_us = rows.calls[chosen], rows.state.clocks[main.value][chosen]
+        calls, needs_us = run.calls[chosen], run.state.clocks[run.main][chosen]
         per_call_us = needs_us / np.where(calls > 0, calls, np.inf)
         large = per_call_us >= per_call_us.max() / 2
         factor = float(per_call_us.max() * calls[large].min() / needs_us.sum())
@@ -110,14 +110,12 @@ def _only_moves(category: str, operands: str) -> bool:
     return category == "copy" and len(set(_FORMAT.findall(operands))) < 2
 
 
-def _handed_on(
-    analysis: RooflineAnalysis, bound: set[int]
-) -> tuple[dict[int, float], list[tuple[int, int]]]:
+def _handed_on(run: Run, bound: set[int]) -> tuple[dict[int, float], list[tuple[int, int]]]:
     """Bytes per call of results that go from a producer to its only reader, by op, and the pairs.
 
     Fused, such a result is neither written nor read.
     """
-    table = analysis.profile.ops
+    table = run.table
     programs = table.program_id.tolist()
     by_name = {(programs[op], table.name[op]): op for op in range(len(table))}
     readers: dict[int, list[int]] = {}
@@ -139,9 +137,12 @@ def _handed_on(
     return saved, pairs
 
 
-def _factors(analysis: RooflineAnalysis, saved: dict[int, float]) -> dict[int, float]:
+def _factors(run: Run, saved: dict[int, float]) -> dict[int, float]:
     """The share of each op's bytes that is left."""
-    moved = {op: _bytes_per_call(analysis, op) for op in saved}
+    table = run.table
+    moved = {
+        op: float(table.bytes_accessed[op]) / max(float(table.occurrences[op]), 1.0) for op in saved
+    }
     ops = [op for op in saved if saved[op] > 0 and moved[op] > 0]
     return {op: max(1 - saved[op] / moved[op], 0.0) for op in ops}
 
@@ -159,26 +160,25 @@ def _connected(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
     return list(chains.values())
 
 
-def _bytes_per_call(analysis: RooflineAnalysis, op: int) -> float:
-    table = analysis.profile.ops
-    return float(table.bytes_accessed[op]) / max(float(table.occurrences[op]), 1.0)
-
-
-def _candidate(rows: Rows, ops: I64, factors: Floats, what: str, main: MemoryLevel) -> Candidate:
-    own_us, clock_us = rows.state.own_us[ops], rows.state.clocks[main.value][ops]
-    busy_us = float(rows.state.busy_us[ops].sum())
-    return Candidate(
-        rule="G1",
-        ops=tuple(ops[np.argsort(-own_us, kind="stable")].tolist()),
-        what=what,
-        resource=f"{main.value}_bytes",
-        factor=float((clock_us * factors).sum() / clock_us.sum()),
-        lever=Lever(rows=ops, scale={main.value: factors}),
-        term="traffic",
-        confidence="medium",
-        e=float(rows.state.roof_us()[ops].sum()) / busy_us if busy_us else None,
-        bound=main.value,
-        time_us=float(own_us.sum()),
-        also=tuple(sorted({rows.diagnoses.rule[op] for op in ops.tolist()})),
-        facts={"calls": float(rows.calls[ops].sum())},
-    )
+G1 = Rule(
+    id="G1",
+    when="memory-bound operations that hand tensors to each other; their own rules stand beside it",
+    source=BRRR,
+    formula=LESS_WORK,
+    cases=LESS_WORK_CASES,
+    thresholds=(LEAST_SAVING,),
+    finds=_chains,
+    lever="traffic",
+    confidence="medium",
+    title="Fuse {names}",
+    why="They hand tensors to each other through {roof}. Fused, they move {factor} of their bytes.",
+    try_="One kernel, in Triton or Pallas, or fusion by the compiler.",
+    forms={
+        "module": Form(title="Fuse {what}"),
+        "torch": Form(try_="`torch.compile`, or one kernel in Triton."),
+        "tpu": Form(
+            try_="Look for what keeps XLA from fusing them (layouts, barriers), or write one "
+            "Pallas kernel."
+        ),
+    },
+)

@@ -1,4 +1,4 @@
-"""What counters say of each op: whether its nearest unit is useful, wasted, or a pipe.
+"""How near each op is to a ceiling by counters, and what of its nearest unit is of use.
 
 `docs/verdict.md` has the nearest ceiling. A share of use is known as a factor: lanes in use,
 sectors that were wanted, and so on; the smallest one says where most is lost.
@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.advice import thresholds as limit
-from roofline.advice.diagnosis import Measured
-from roofline.advice.op_kinds import MOVED, op_kind
-from roofline.analysis.nearest_records import OpClass
+from roofline.advice.thresholds import OF_USE
+from roofline.analysis.nearest_records import NearestOps
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.op_columns import Bools
 
-PIPES = frozenset(
+_PIPES = frozenset(
     {
         Ceiling.ISSUE,
         Ceiling.ALU,
@@ -30,7 +28,7 @@ PIPES = frozenset(
         Ceiling.MIO,
     }
 )
-"""Ceilings of instructions that do no arithmetic of the program: P1."""
+"""Ceilings of instructions that do no arithmetic of the program."""
 
 _ARITHMETIC = (UseFactor.LANES, UseFactor.MULTIPLY_ADDS)
 _FACTORS = {
@@ -78,7 +76,7 @@ def nearness_of(analysis: RooflineAnalysis) -> Nearness:
         following = others.max(axis=0)
     factor, least = _least_factors(analysis, count)
     remainder = useful / np.where(share > 0, share, np.nan)
-    is_other = np.isnan(least) | ((least >= limit.OF_USE) & (remainder < limit.OF_USE))
+    is_other = np.isnan(least) | ((least >= OF_USE.value) & (remainder < OF_USE.value))
     return Nearness(
         share=share,
         following=following,
@@ -107,26 +105,7 @@ def _least_factors(analysis: RooflineAnalysis, count: int) -> tuple[tuple[str, .
     return tuple(names), values
 
 
-def measured_of(analysis: RooflineAnalysis, nearness: Nearness, calls: Floats) -> Measured:
-    """What the rules of `diagnosis` read."""
-    near, table = analysis.nearest, analysis.profile.ops
-    count = len(table)
-    counted, late = near.is_busy_known[:count], near.is_kind(OpClass.LATENCY)[:count]
-    bound = near.is_kind(OpClass.BOUND)[:count] & counted
-    pipes = [place for place, name in enumerate(near.ceilings) if name in PIPES]
-    piped: Bools = bound & np.isin(near.named[:count], pipes)
-    unsaid = np.array([why == "not_measured" for why in near.why[:count]], np.bool_)
-    wasted = (bound & (nearness.use < limit.OF_USE)) | (
-        counted & late & unsaid & (nearness.use < limit.OF_USE_LATENCY)
-    )
-    full = (nearness.share >= limit.STOP) & (nearness.useful >= limit.STOP)
-    moved = [op_kind(*one) in MOVED for one in zip(table.category, table.name, strict=True)]
-    return Measured(
-        is_counted=counted,
-        is_latency=late,
-        is_full=full,
-        is_piped=piped,
-        is_wasted=wasted & ~piped,
-        is_moved=np.array(moved, np.bool_),
-        is_repeated=calls >= 2,
-    )
+def is_busy_with_a_pipe(near: NearestOps) -> Bools:
+    """The ops whose nearest ceiling is a pipe or the issue slots."""
+    pipes = [place for place, name in enumerate(near.ceilings) if name in _PIPES]
+    return np.isin(near.named, pipes)
