@@ -6,6 +6,7 @@ meaning out of what Plotly would read as markup.
 """
 
 import html
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -125,6 +126,17 @@ def line(
         "hoverinfo": "skip",
         "line": {"color": token, **look},
     }
+
+
+def numbered(data: Sequence[Json]) -> list[Json]:
+    """The traces, each with a `uid`: Plotly else gives one the id, and the marks, of another."""
+    met: Counter[str] = Counter()
+    named = []
+    for trace in data:
+        role = trace["meta"]["role"]
+        met[role] += 1
+        named.append({"uid": f"{role}-{met[role]}", **trace})
+    return named
 
 
 def painted(value: T, colour_of: Callable[[str], str]) -> T:

@@ -135,11 +135,11 @@ export class Mount {
       this.#Plotly = await plotlyReady();
       if (this.#figure !== figure) return;
     }
-    this.redraw();
+    await this.redraw();
   }
 
   /** The same figure in other colours or in another size: at once, since paper does not wait. */
-  redraw() {
+  async redraw() {
     if (!this.#Plotly || !this.#figure) return;
     this.#size.forget();
     const size = this.#size.get();
@@ -149,11 +149,10 @@ export class Mount {
     const { fontFamily: family } = getComputedStyle(this.#box);
     const drawn = painted({ data: [...data, ...more()], layout: { ...layout, ...own() } }, colour);
     if (drawn.layout.font) drawn.layout.font.family = family;
-    this.#Plotly.react(this.#box, drawn.data, drawn.layout, CONFIG).then((plot) => {
-      this.#wire(plot);
-      this.#box.dataset.drawn = "true";
-      this.#options.onDrawn();
-    });
+    const plot = await this.#Plotly.react(this.#box, drawn.data, drawn.layout, CONFIG);
+    this.#wire(plot);
+    this.#box.dataset.drawn = "true";
+    this.#options.onDrawn();
   }
 
   /** @param {Record<string, unknown>} change */

@@ -52,6 +52,7 @@ export function landingTraces(landings, { data }, { ops }, axes) {
   return [
     {
       ...look,
+      uid: "landing-ways",
       name: "ways to landings",
       mode: "lines",
       x,
@@ -60,6 +61,7 @@ export function landingTraces(landings, { data }, { ops }, axes) {
     },
     {
       ...look,
+      uid: "landings",
       name: "landings",
       mode: "markers",
       x: toX,

@@ -12,6 +12,7 @@ from roofline.figures.figure import (
     layout,
     line,
     log_axis,
+    numbered,
 )
 from roofline.figures.labels import POSITIONS, Spot
 from roofline.figures.roofs import Roof, Roofs, attainable, ridge
@@ -72,6 +73,7 @@ _NAME_LETTERS = 22
 _NAME_SIZE = 11.0
 _STAR_SIZE = 17
 _WORST_NAME = 1.0  # of a name of an op: small marks that it may cover
+_WORST_OWN = 99.0  # the name of the selected op is not left out
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
 _EMPTY_SHARE: tuple[Range, Range] = ((-1.0, 3.0), (-1.0, 0.3))
 _OWN_ROOF = "each operation’s own roof"
@@ -105,15 +107,19 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     drawn = joined_traces(rows, levels, choice) if levels else mark_traces(rows, marks, (xs, ys))
     return {
         "id": "op",
-        "data": [
-            *_other_traces(chart, choice.others),
-            *roof_traces(chart),
-            *(_own_roof(axes) if choice.is_share else ()),
-            *drawn,
-            *(own_traces(own, axes[0]) if own else ()),
-            *_texts(rows, chart, [*marks, *joined_marks(rows, levels, choice)], own, star, choice),
-            _star_trace(star),
-        ],
+        "data": numbered(
+            [
+                *_other_traces(chart, choice.others),
+                *roof_traces(chart),
+                *(_own_roof(axes) if choice.is_share else ()),
+                *drawn,
+                *(own_traces(own, axes[0]) if own else ()),
+                *_texts(
+                    rows, chart, [*marks, *joined_marks(rows, levels, choice)], own, star, choice
+                ),
+                _star_trace(star),
+            ]
+        ),
         "layouts": {width: _layout(rows, chart, choice, width) for width in PLOTS},
         "marks": "op",
         "beyond": beyond(rows, marks),
@@ -249,7 +255,8 @@ def _others_legend(page: Page, others: Sequence[OtherRoofs]) -> list[LegendEntry
 def _own_roof(axes: tuple[Range, Range]) -> list[Json]:
     """The roofs of all ops as one line, at a share of 1."""
     (low, high), _ = axes
-    return [line(_OWN_ROOF, [(low - 3, 0), (high + 3, 0)], role="roof", token="--ink", width=2)]
+    drawn = line(_OWN_ROOF, [(low - 3, 0), (high + 3, 0)], role="roof", token="--ink", width=2)
+    return [{**drawn, "uid": "roof-own"}]
 
 
 def _texts(
@@ -284,7 +291,7 @@ def _op_names(
     own: OwnCeilings | None,
 ) -> Json:
     """Names beside the longest ops that have room for one, of clocks, and of the program."""
-    most = _MOST_NAMES[namer.width]
+    most, worst = _MOST_NAMES[namer.width], _WORST_OWN if own else _WORST_NAME
     scale = namer.scale
     first = {mark.row: mark for mark in reversed(marks)}  # of joined levels there are several
     worth = [
@@ -301,12 +308,6 @@ def _op_names(
             (name, _STAR_SIZE, None)
             for name in namer.name(spots, "program", "--ink", _NAME_SIZE, _WORST_NAME)
         ]
-    for clock in own.clocks if own else ():
-        spots = _around(namer, own.place(clock), CLOCK_SIZE / 2) if own else []
-        found += [
-            (name, CLOCK_SIZE, None)
-            for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE)
-        ]
     texts = told_apart([_name(rows, mark.row) for mark in worth], _NAME_LETTERS)
     for mark, text in zip(worth, texts, strict=True):
         if len(found) >= most:
@@ -314,12 +315,17 @@ def _op_names(
         spots = _around(namer, mark.at, mark.size / 2)
         found += [
             (name, mark.size, rows.ops[mark.row])
-            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, _WORST_NAME)
+            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, worst)
+        ]
+    for clock in own.clocks if own else ():
+        spots = _around(namer, own.place(clock), CLOCK_SIZE / 2) if own else []
+        found += [
+            (name, CLOCK_SIZE, None)
+            for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE, _WORST_OWN)
         ]
     # Texts keep clear of a mark of their own trace only: it is there, and is not seen.
     return {
         **names_trace([name for name, _, _ in found], namer.width, "labels"),
-        "uid": f"labels-{namer.width}",
         "mode": "markers+text",
         "customdata": [op for _, _, op in found],
         "marker": {"size": [round(size, 1) for _, size, _ in found], "opacity": 0},
