@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from roofline.fleet.engine import HostFile
 from roofline.fleet.readers import Readers, Reading
+from roofline.pods.folders import HostFile
 
 _READS = "READS"
 _read = Readers.read

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from roofline.fleet.engine import HostFile, batches
+from roofline.fleet.engine import batches
+from roofline.pods.folders import HostFile
 from tests.browser.serving import serving
 from tests.conftest import PYTHON_PATH
 from tests.fleet.cluster import Processes, processes

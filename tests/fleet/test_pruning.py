@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from roofline.fleet.engine import HostFile
 from roofline.fleet.kept import drop_unneeded_names, open_kept, prune
+from roofline.pods.folders import HostFile
 from tests.pods import runs
 
 

@@ -62,7 +62,8 @@ _WRITERS: dict[str, Callable[[float], str]] = {
 }
 
 _BOUND = Segment(kind="bound", text="bound by VMEM write", token="--roof-vmem-write")
-# What fills the slots of an example, by the slot's name.
+_OTHER = Number(0.353, "ratio")
+# What fills the slots of an example, by the slot's name; shares that have no line are all alike.
 _EXAMPLES: dict[str, Filling] = {
     "share": Number(0.353, "ratio"),
     "ratio": Number(1.25, "number"),
@@ -86,12 +87,6 @@ _EXAMPLES: dict[str, Filling] = {
     "small": Number(16, "count"),
     "large": Number(295, "count"),
     "longer": Number(1.25, "number"),
-    "worst": Number(25.5, "ratio"),
-    "reached": Number(0.62, "ratio"),
-    "weights": Number(0.91, "ratio"),
-    "filled": Number(0.56, "ratio"),
-    "factor": Number(0.56, "ratio"),
-    "target": Number(0.389, "ratio"),
     "link_us": Number(180.0, "time_us"),
     "work_us": Number(72.0, "time_us"),
     "call_us": Number(3.2, "time_us"),
@@ -202,7 +197,7 @@ def templates() -> dict[str, str]:
 def _example(name: str, changed: dict[str, Filling] | None = None) -> dict[str, Any]:
     template = templates()[name]
     slots = {match.lower() for match in re.findall(r"\{(\w+)", template)}
-    fillings = {slot: _EXAMPLES[slot] for slot in sorted(slots)} | (changed or {})
+    fillings = {slot: _EXAMPLES.get(slot, _OTHER) for slot in sorted(slots)} | (changed or {})
     segments = fill(template, fillings)
     return {
         "sentence": name,

@@ -9,11 +9,11 @@ import ctypes
 import errno
 import os
 import resource
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from roofline import process_environment
 from roofline.errors import (
     ImportStoppedError,
     RooflineError,
@@ -71,6 +71,37 @@ def out_of_memory(limits: ImportLimits) -> ImportStoppedError:
     )
 
 
+def ended(
+    what: str, exit_code: int | None, limits: ImportLimits, *, is_slow: bool, guess: str = ""
+) -> ImportStoppedError:
+    """The error of work (`what` it is, as a subject) whose child ended without an answer.
+
+    `exit_code` is as in `subprocess`; `None` where the child sent something else than messages. A
+    `guess` at why the system ended it follows the signal's name.
+    """
+    if is_slow:
+        return ImportStoppedError(
+            f"{what} took longer than {limits.wall_seconds:,.0f} s and was stopped.",
+            remedy="Capture fewer steps or upload fewer hosts, or raise"
+            " ROOFLINE_IMPORT_WALL_SECONDS.",
+        )
+    if exit_code == -signal.SIGXCPU:
+        return ImportStoppedError(
+            f"{what} used more than {limits.cpu_seconds:,} s of processor time.",
+            remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_CPU_SECONDS.",
+        )
+    if exit_code is not None and exit_code < 0:
+        name = signal.Signals(-exit_code).name
+        return ImportStoppedError(
+            f"{what} was ended by the operating system ({name}){guess}.",
+            remedy="Try again, or capture fewer steps; the file itself was not judged.",
+        )
+    return ImportStoppedError(
+        f"{what} ended unexpectedly (exit status {exit_code}).",
+        remedy="The server's log says why. Please report it together with the file.",
+    )
+
+
 def system_fault(error: OSError, limits: ImportLimits) -> RooflineError:
     """`error` in the user's words if it is about a limit; anything else is raised again."""
     if error.errno == errno.ENOMEM:  # mmap says so instead of raising MemoryError
@@ -102,14 +133,9 @@ def _set_soft(which: int, value: int) -> None:
     resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
-def forget_environment() -> None:
-    """Drops every variable of this process but those that reading files may need."""
-    process_environment.forget(os.environ.keys() - needed_environment().keys())
-
-
 def needed_environment() -> dict[str, str]:
-    """The variables of this process that reading files may need: what a program is started with
-    that reads them."""
+    """The variables of this process that reading files may need: a program that reads them gets no
+    others."""
     return {
         name: value
         for name, value in os.environ.items()

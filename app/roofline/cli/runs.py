@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.errors import ExtraMissingError, UploadRejectedError
+
 if TYPE_CHECKING:
-    from roofline.fleet.engine import HostFile, Receipt
+    from roofline.fleet.engine import Receipt
+    from roofline.pods.folders import HostFile
     from roofline.pods.report import RunReport
 
 ENGINES = ("local", "dask")
@@ -51,16 +54,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def analyse_run(given: argparse.Namespace) -> bytes:
-    """The report of the run whose hosts' files are named, or in the folders that are."""
-    from roofline.errors import UploadRejectedError
+    """The report of the run whose hosts' files are named, or in the folders that are.
+
+    Raises `ExtraMissingError` without the libraries of the extra `fleet`.
+    """
+    try:
+        return _report(given)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roofline":
+            raise
+        raise ExtraMissingError.of("fleet") from error
+
+
+def _report(given: argparse.Namespace) -> bytes:
     from roofline.exports.run_report import render_run
-    from roofline.fleet.choosing import (
-        EngineChoice,
-        host_files,
-        open_engine,
-        own_place,
-        reduce_receipts,
-    )
+    from roofline.fleet.choosing import EngineChoice, open_engine, own_place, reduce_receipts
     from roofline.fleet.kept import open_kept, prune
     from roofline.pods.fetching import sources_of
     from roofline.settings import Settings
@@ -70,10 +78,7 @@ def analyse_run(given: argparse.Namespace) -> bytes:
             f"A run of many hosts cannot be written as {given.format}.",
             remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
         )
-    if given.join is not None:
-        files = _joined(given.files, given.join)
-    else:
-        files = host_files(sources_of(given.files))
+    files = _joined(given.files, given.join) if given.join is not None else sources_of(given.files)
     settings = Settings.from_env()
     place = _place(given.partials) or own_place(settings)
     choice = EngineChoice(
@@ -110,7 +115,7 @@ def seconds(text: str) -> float:
 
 def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
     """The files at each place; sessions of one capture are put together, and it is said."""
-    from roofline.fleet.choosing import host_file
+    from roofline.pods.folders import HostFile
     from roofline.pods.listing import list_run
 
     files: list[HostFile] = []
@@ -118,7 +123,7 @@ def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
         found = list_run(place, join_s=join_s)
         if found.note:
             sys.stderr.write(f"roofline: {found.note}\n")
-        files += [host_file(one, is_named=False) for one in found.files]
+        files += [HostFile.of(one, is_named=False) for one in found.files]
     return files
 
 

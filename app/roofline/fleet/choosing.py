@@ -2,24 +2,21 @@
 report."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import SettingsError
-from roofline.fleet.engine import Engine, HostFile, Receipt, import_limits
+from roofline.fleet.engine import Engine, Receipt, import_limits
 from roofline.fleet.kept import KeptPartials, open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.pods.fetching import FoundObject, Source
-from roofline.pods.folders import listed_folder, name_of, path_of
 from roofline.pods.partial import spool
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable
 from roofline.pods.workers import OpOnHost, op_on_hosts
 from roofline.settings import Settings
-from roofline.storage.buckets import Listed
 
 ENGINES = ("local", "dask")
 _KEPT = "kept-partials"
@@ -91,35 +88,6 @@ def start_engine(choice: EngineChoice, place: str, limits: ImportLimits, files: 
 def own_place(settings: Settings) -> str:
     """Where the command line keeps partials if nothing else is asked for: in the data folder."""
     return f"file://{settings.data_dir.expanduser().absolute() / _KEPT}"
-
-
-def host_files(sources: Sequence[Source]) -> list[HostFile]:
-    """Files of this machine and objects as files of a run; a missing one has no bytes."""
-    return [_host_file(one) for one in sources]
-
-
-def _host_file(source: Source) -> HostFile:
-    if isinstance(source, FoundObject):
-        return host_file(source.listed, is_named=source.is_named)
-    if source.is_folder:
-        return host_file(listed_folder(source.path), is_named=False)
-    return HostFile(
-        address=str(source.path.absolute()),
-        name=source.name,
-        size_bytes=source.path.stat().st_size if source.path.is_file() else 0,
-        is_named=source.is_named,
-    )
-
-
-def host_file(listed: Listed, *, is_named: bool) -> HostFile:
-    """One of a listing as a file of a run."""
-    return HostFile(
-        address=listed.address,
-        name=name_of(path_of(listed.address)),
-        size_bytes=listed.size_bytes,
-        is_named=is_named,
-        version=listed.version,
-    )
 
 
 def op_of_receipts(receipts: Iterable[Receipt], kept: KeptPartials, op: str) -> list[OpOnHost]:

@@ -25,7 +25,6 @@ from roofline.errors import ImportStoppedError, SettingsError
 from roofline.fleet.dask_connection import Cluster, connected
 from roofline.fleet.engine import (
     FleetProgress,
-    HostFile,
     Receipt,
     batches,
     files_from,
@@ -36,6 +35,7 @@ from roofline.fleet.engine import (
 from roofline.fleet.kept import open_kept, reading_version
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.readers import Readers
+from roofline.pods.folders import HostFile
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -302,7 +302,7 @@ def _result(future: "Future[Any]") -> str:
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"A worker of the cluster cannot load Roofline: {error}.",
-            remedy="Install `roofline[pods]`, the same version, on all machines of the cluster.",
+            remedy="Install `roofline[fleet]`, the same version, on all machines of the cluster.",
         ) from error
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from roofline.children.sandbox import ImportLimits
 from roofline.model.units import GIB
-from roofline.pods.folders import is_folder
+from roofline.pods.folders import HostFile
 from roofline.pods.report import Unreadable
 from roofline.settings import Settings
 
@@ -19,29 +19,6 @@ LEAST_CPU_S = 2.0
 # Measured on captures of 4 to 300 MB; `bench/README.md` has the present figures.
 _EACH_CPU_S = 0.14
 _PER_BYTE_CPU_S = 5.9 / GIB
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostFile:
-    """One file of a run.
-
-    `address` is a path or an address such as `s3://bucket/key`; `version` is the ETag or generation
-    of an object. `digest` is the SHA-256 of the content where it is known, else empty. `is_named`
-    is true where the user named the file, not only its folder. The address of a folder whose files
-    are one host ends with `/`.
-    """
-
-    address: str
-    name: str
-    size_bytes: int
-    is_named: bool
-    version: str = ""
-    digest: str = ""
-
-    @property
-    def is_folder(self) -> bool:
-        """True where the files of a folder are one host."""
-        return is_folder(self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

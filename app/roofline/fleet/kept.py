@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from roofline.fleet.engine import HostFile
 from roofline.model.units import GIB
+from roofline.pods.folders import HostFile
 from roofline.pods.partial import FORMAT, Names, Partial, names_needed
 from roofline.pods.report import Unreadable
 from roofline.source_closure import PACKAGE_FOLDER, source_closure

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, RooflineError
-from roofline.fleet.engine import FleetProgress, HostFile, Receipt, unread
+from roofline.fleet.engine import FleetProgress, Receipt, unread
 from roofline.fleet.kept import KeptFile, KeptPartials
 from roofline.fleet.readers import Readers
 from roofline.pods.fetching import fetch_folder, fetch_steady
-from roofline.pods.folders import digest_of
+from roofline.pods.folders import HostFile, digest_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 

@@ -1,7 +1,7 @@
 """The child of one import: files → analysis → result files in the staging folder.
 
-The child limits itself before it touches a byte, says how far it is, and leaves files; the server
-moves them into place. It is killed without warning and cleans up nothing.
+The child says how far it is, and leaves files; the server moves them into place. It is killed
+without warning and cleans up nothing.
 
 An upload whose files are not one profile fails, and its groups can be imported later, each as a
 profile of its own. A group is known by the uploaded files that hold it. Where an archive also holds
@@ -9,17 +9,12 @@ files of other groups, the digests of its own files tell them apart: names may b
 order may change with the code that unpacks.
 """
 
-import gc
 import hashlib
-import json
 import os
-import signal
-import threading
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
-from multiprocessing import parent_process
-from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -28,20 +23,16 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.one_host import hosts_alone, of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.time_range import to_analyse_again
-from roofline.children.sandbox import (
-    give_way,
-    limit_memory,
-    limit_process,
-    out_of_memory,
-    system_fault,
-)
+from roofline.children.messages import PROGRESS, READY, Body, Say
+from roofline.children.sandbox import give_way, limit_memory
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
 from roofline.devices import resolve
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest, read_machine
-from roofline.errors import FileGroup, MixedUploadError, RooflineError, describe
+from roofline.errors import FileGroup, MixedUploadError
 from roofline.exports.answering import answered
 from roofline.exports.records import both_to_csv, both_to_json
+from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.messages import ImportRequest
@@ -75,33 +66,23 @@ REPORT_INTERVAL_S = 0.05
 _QUICK = 1
 
 
-def run(request: ImportRequest, pipe: Connection) -> None:
-    """Imports `request` and answers on `pipe`: progress messages, then `done` or `error`."""
-    gc.freeze()  # a search for garbage would copy every page of memory shared with the fork server
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def prepare() -> None:
+    """Compiles what reads files, once for all children."""
+    registry.warm_up()
+
+
+def run(body: Body, say: Say) -> Body:
+    """Imports what `body` says; sends `progress`, and `ready` when the page can be shown."""
+    request = ImportRequest.from_json(body)
     give_way()
     os.chdir(request.folder)
-    limit_process(request.limits, sum(size for _, _, size in request.files))
-    pipe.send_bytes(json.dumps(_outcome(request, ProgressReport(pipe))).encode())
-
-
-def _outcome(request: ImportRequest, report: "ProgressReport") -> dict[str, Any]:
-    """The last message to the server."""
-    try:
-        return {"done": asdict(_import(request, report))}
-    except RooflineError as error:
-        return {"error": describe(error)}
-    except MemoryError:
-        return {"error": describe(out_of_memory(request.limits))}
-    except OSError as error:
-        return {"error": describe(system_fault(error, request.limits))}
+    return asdict(_import(request, ProgressReport(say)))
 
 
 def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     sources, notes = open_sources(
-        [SourceFile(path, name) for name, path, _ in request.files],
-        scratch=request.folder / "unpacked",
+        [SourceFile(Path(path), name) for name, path, _ in request.files],
+        scratch=Path(request.folder, "unpacked"),
         limits=_unpack_limits(request),
         progress=report,
     )
@@ -137,7 +118,7 @@ def _store_page(
     )
     found = answered(analysis)
     page = build_page(analysis, found.answer, identity)
-    writer = ResultWriter(request.results)
+    writer = ResultWriter(Path(request.results))
     # What takes longest to compress comes first: the rest is computed meanwhile.
     writer.add(PAGE, page)
     writer.add(ADVICE, to_json(found.advice))
@@ -153,21 +134,13 @@ def _store_exports(
     request: ImportRequest, analysis: RooflineAnalysis, again: Profile, device: Device
 ) -> None:
     """Writes what people download and what other views are computed from."""
-    writer = ResultWriter(request.exports)
+    writer = ResultWriter(Path(request.exports))
     writer.add_pair(ROOFLINE, both_to_json(analysis))
     writer.add_pair(CSV, both_to_csv(analysis))
     writer.add(RANGES, stored((again, device)), level=_QUICK)
     writer.add(HOSTS, hosts_to_store(analysis.profile), level=_QUICK)
     writer.add(COMPARED, run_to_json(run_of(analysis)))
     writer.finish()
-
-
-def _end_with_parent() -> None:
-    """Exits when the server is gone: nothing would read the results."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _unpack_limits(request: ImportRequest) -> UnpackLimits:
@@ -183,14 +156,14 @@ def _unpack_limits(request: ImportRequest) -> UnpackLimits:
 class ProgressReport:
     """Sends progress to the server, at most every 50 ms within a phase."""
 
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+    def __init__(self, say: Say) -> None:
+        self._say = say
         self._phase = ""
         self._sent_at = 0.0
 
     def page(self, found: Found) -> None:
         """Says that the results which the page needs are there."""
-        self._pipe.send_bytes(json.dumps({"page": asdict(found)}).encode())
+        self._say(READY, asdict(found))
 
     def __call__(self, phase: str, fraction: float) -> None:
         """Says that `fraction` of `phase` is done, 0 to 1."""
@@ -198,7 +171,7 @@ class ProgressReport:
         if phase == self._phase and now - self._sent_at < REPORT_INTERVAL_S:
             return
         self._phase, self._sent_at = phase, now
-        self._pipe.send_bytes(json.dumps({"phase": phase, "fraction": fraction}).encode())
+        self._say(PROGRESS, {"phase": phase, "fraction": fraction})
 
 
 def located(error: MixedUploadError, sources: Sequence[SourceFile]) -> MixedUploadError:

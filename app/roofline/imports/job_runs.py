@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from roofline.errors import RooflineError
-from roofline.imports.children import ImportTask
+from roofline.imports.children import ImportTask, warm_up
 from roofline.imports.job_run import ImportReport, JobRun, RunEnd, RunParts, claim
 
 ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
@@ -31,7 +31,7 @@ class JobRuns:
     def start(self) -> None:
         """Makes ready to run jobs, for the first time or after `stop`."""
         self._stopping = False
-        self._parts.children.warm_up()
+        warm_up()
 
     def task(self, profile_id: str) -> ImportTask | None:
         """The import of a profile that this process runs now."""

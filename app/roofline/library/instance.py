@@ -11,7 +11,6 @@ from pathlib import Path
 from roofline.children.sandbox import ImportLimits
 from roofline.devices.this_machine import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
-from roofline.imports.children import Children
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns, LocalRunner, Runner
 from roofline.imports.run_process import RunEngine
@@ -96,7 +95,6 @@ class Instance:
         parts = RunParts(
             store=self.store,
             staging=self.staging,
-            children=Children(),
             limits=limits,
             room=DiskRoom(root, options.disk_reserve_bytes),
             most_running=options.user_imports,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, RooflineError
-from roofline.imports.children import Progress, progress_at
+from roofline.imports.messages import Progress, progress_at
 from roofline.library.instance import Instance
 from roofline.library.ranges import StoredTimes
 from roofline.storage.notes import PointNote

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from roofline.children.messages import Body
 from roofline.errors import NotAllowedError, RooflineError, SettingsError, UploadRejectedError
-from roofline.imports.run_process import Answer, RunProcess
+from roofline.imports.run_process import RunProcess
 from roofline.storage import buckets
 
 _log = logging.getLogger("roofline.runs")
@@ -174,7 +175,7 @@ class RunWatch:
         except RooflineError:
             return None
 
-    def _below(self, process: RunProcess, prefix: str) -> list[Answer]:
+    def _below(self, process: RunProcess, prefix: str) -> list[Body]:
         try:
             return process.find(prefix)
         except RooflineError as error:

@@ -33,6 +33,45 @@ _SESSION = re.compile(r"(?:.*/)?plugins/profile/(?P<session>[^/]+)/(?P<host>[^/]
 _SHOWN = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFile:
+    """One file of a run.
+
+    `address` is a path or an address such as `s3://bucket/key`; `version` is the ETag or generation
+    of an object. `digest` is the SHA-256 of the content where it is known, else empty. `is_named`
+    is true where the user named the file, not only its folder. The address of a folder whose files
+    are one host ends with `/`.
+    """
+
+    address: str
+    name: str
+    size_bytes: int
+    is_named: bool
+    version: str = ""
+    digest: str = ""
+
+    @classmethod
+    def of(cls, listed: Listed, *, is_named: bool) -> "HostFile":
+        """One of a listing as a file of a run."""
+        return cls(
+            address=listed.address,
+            name=name_of(path_of(listed.address)),
+            size_bytes=listed.size_bytes,
+            is_named=is_named,
+            version=listed.version,
+        )
+
+    @property
+    def is_folder(self) -> bool:
+        """True where the files of a folder are one host."""
+        return is_folder(self.address)
+
+    @property
+    def path(self) -> Path:
+        """Its place, if it is on this machine."""
+        return Path(self.address)
+
+
 def is_folder(address: str) -> bool:
     """True for the address, or path, of a folder whose files are one host."""
     return path_of(address).endswith("/")
@@ -189,30 +228,12 @@ class Named(Protocol):
 AnyNamed = TypeVar("AnyNamed", bound=Named)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file of a run; `is_named` is true where the user named it, not only its folder.
-
-    With `is_folder` all files of the folder are one host (see `pods.folders`). `called` is its name
-    where that is not the last part of the path.
-    """
-
-    path: Path
-    is_named: bool
-    called: str = ""
-    is_folder: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return self.called or self.path.name
-
-
-def files_of(paths: Sequence[Path]) -> list[Found]:
+def files_of(paths: Sequence[Path]) -> list[HostFile]:
     """The files at `paths`, those in and below folders, and those of patterns with `*`.
 
-    A folder with XSpace captures is a folder of JAX's or TensorFlow's profiler: its other files
-    are results. Raises `UploadRejectedError` where there is none, and as `folders_among` does.
+    A missing one has no bytes. A folder with XSpace captures is a folder of JAX's or TensorFlow's
+    profiler: its other files are results. Raises `UploadRejectedError` where there is none, and as
+    `folders_among` does.
     """
     found = [one for path in paths for one in _at(path)]
     if not found:
@@ -223,30 +244,34 @@ def files_of(paths: Sequence[Path]) -> list[Found]:
     return found
 
 
-def _at(path: Path) -> list[Found]:
+def _at(path: Path) -> list[HostFile]:
     if path.is_dir():
         files = sorted(one for one in path.rglob("*") if one.is_file())
         return _hosts(captures_among(files))
     if path.exists() or not has_magic(str(path)):
-        return [_one(path, is_named=True)]
-    matching = [Path(one) for one in sorted(glob(str(path), recursive=True))]
-    return [one for each in captures_among(matching) for one in _in_folder_or_plain(each)]
+        return [_plain(path, is_named=True)]
+    matching = captures_among([Path(one) for one in sorted(glob(str(path), recursive=True))])
+    return [
+        host
+        for one in matching
+        for host in (_at(one) if one.is_dir() else [_plain(one, is_named=False)])
+    ]
 
 
-def _in_folder_or_plain(path: Path) -> list[Found]:
-    return _at(path) if path.is_dir() else [_one(path, is_named=False)]
+def _plain(path: Path, *, is_named: bool) -> HostFile:
+    address = str(path.absolute())
+    size_bytes = path.stat().st_size if path.is_file() else 0
+    return HostFile(
+        address=address, name=name_of(address), size_bytes=size_bytes, is_named=is_named
+    )
 
 
-def _one(path: Path, *, is_named: bool) -> Found:
-    return Found(path, is_named=is_named, called=name_of(str(path.absolute())))
-
-
-def _hosts(files: Sequence[Path]) -> list[Found]:
+def _hosts(files: Sequence[Path]) -> list[HostFile]:
     """The files, and in place of those of one host their folder."""
     texts = [str(one.absolute()) for one in files]
     folders = folders_among(texts)
-    plain = [_one(Path(one), is_named=False) for one in outside(folders, texts)]
-    whole = [Found(Path(one), False, name_of(one), is_folder=True) for one in folders]
+    plain = [_plain(Path(one), is_named=False) for one in outside(folders, texts)]
+    whole = [HostFile.of(listed_folder(Path(one)), is_named=False) for one in folders]
     return sorted([*plain, *whole], key=lambda one: one.path)
 
 

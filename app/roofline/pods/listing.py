@@ -17,7 +17,6 @@ from roofline.errors import UploadRejectedError
 from roofline.pods.folders import (
     ROCPROFV3,
     XSPACE_SUFFIX,
-    Found,
     above_ranks,
     captures_among,
     check_one_session,
@@ -95,11 +94,11 @@ def list_run(place: str, *, join_s: float | None = None) -> RunListing:
 
 
 def _on_disk(place: str) -> list[Listed]:
-    return [_listed(one) for one in files_of([Path(place)]) if one.path.exists()]
-
-
-def _listed(found: Found) -> Listed:
-    return listed_folder(found.path) if found.is_folder else on_disk(found.path)
+    return [
+        listed_folder(one.path) if one.is_folder else on_disk(one.path)
+        for one in files_of([Path(place)])
+        if one.path.exists()
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

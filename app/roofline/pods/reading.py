@@ -24,7 +24,7 @@ from roofline.model.device import DeviceKind
 from roofline.model.op_columns import F64, I64, Values
 from roofline.model.profile import Host, Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
-from roofline.pods.folders import XSPACE_SUFFIX, Found, digest_of, rank_of
+from roofline.pods.folders import XSPACE_SUFFIX, HostFile, digest_of, rank_of
 from roofline.pods.packed import SUFFIX, is_packed
 from roofline.pods.packed import unpack as unpack_partial
 from roofline.pods.partial import (
@@ -58,21 +58,23 @@ def nothing(_size_bytes: int) -> None:
 
 
 def read_file(
-    file: Found,
+    file: HostFile,
+    path: Path,
     *,
     digest: str,
     scratch: Path,
     limits: UnpackLimits,
     unpacked: Callable[[int], None] = nothing,
 ) -> list[Partial | Unreadable]:
-    """The partial of a file, or why there is none; one for each file of an archive.
+    """The partial of a file, which is at `path` now; one for each file of an archive, or why there
+    is none.
 
     A file of a folder or archive that is not a capture gives nothing. `digest` is the SHA-256 of
     the file. Archives are unpacked into the empty folder `scratch`; `unpacked` is told how many
     bytes there are afterwards.
     """
-    source = SourceFile(file.path, file.name)
-    if is_packed(file.path):
+    source = SourceFile(path, file.name)
+    if is_packed(path):
         return [_unpacked(source, digest)]
     try:
         opened = unpack([source], into=scratch / "unpacked", limits=limits)
@@ -81,7 +83,7 @@ def read_file(
     unpacked(sum(one.source.size_bytes for one in opened))
     if parts := _parts_of_one(opened, is_folder=file.is_folder):
         return [_one_host(parts, name=source.name, digest=digest)]
-    own = {file.path: digest}
+    own = {path: digest}
     found = [
         _read(
             one.source,

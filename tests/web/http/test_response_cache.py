@@ -31,7 +31,6 @@ from roofline.web.http.response_cache import (
     ResponseCache,
     key_of,
 )
-from tests.web import children
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
@@ -203,7 +202,7 @@ def test_profile_that_is_not_ready_is_not_kept(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch, drawn: Drawn
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("roofline.imports.children.run_in_child", children.linger)
+        patched.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
         profile_id = client.upload(capture, wait=0).json()["id"]
         for _ in range(2):
             drawn.new()

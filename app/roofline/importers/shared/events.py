@@ -1,0 +1,86 @@
+"""Columns of a core's events: distinct keys of many, and its idle stretches.
+
+Of idle stretches: which of them waited for a launch, whether the capture began with idling, the
+longest one. Times are integers of any unit; stretches are in order and do not overlap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.importers.shared.sweep import Windows, time_inside
+from roofline.model.op_columns import F64, I64
+
+# A flag for each possible key while these are few, or not many more than the events.
+_MOST_FLAGS = 1 << 20
+
+
+def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
+    """Distinct keys in order, and the place of each key among them; keys are below `n_keys`."""
+    if n_keys > max(_MOST_FLAGS, len(keys)):
+        keys_in_use, place = np.unique(keys, return_inverse=True)
+        return keys_in_use, place
+    is_used = np.zeros(n_keys, np.bool_)
+    is_used[keys] = True
+    keys_in_use = np.flatnonzero(is_used)
+    places = np.zeros(n_keys, np.int64)
+    places[keys_in_use] = np.arange(len(keys_in_use))
+    return keys_in_use, places[keys]
+
+
+NO_LAUNCH = np.iinfo(np.int64).max
+"""The launch of an event is not in the file."""
+
+# A start is this much idle at least, and has this much of the core's busy time at most: a capture
+# that idles evenly has none.
+_MOSTLY_IDLE = 0.9
+_LEAST_BUSY = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stretches:
+    """Idle stretches of one core, in order; `first` and `last` bound the time of the core."""
+
+    begin: I64
+    end: I64
+    first: int
+    last: int
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest one; 0 without any."""
+        return int((self.end - self.begin).max(initial=0))
+
+    def start(self, busy: float) -> tuple[int, int]:
+        """Length of the mostly idle start of the core's time, and the idle time in it.
+
+        It ends with an idle stretch. `busy` is the core's time that is not idle.
+        """
+        idle = np.cumsum(self.end - self.begin)
+        passed = self.end - self.first
+        is_start = (idle >= _MOSTLY_IDLE * passed) & (passed - idle <= _LEAST_BUSY * busy)
+        ends = np.flatnonzero(is_start)
+        return (int(passed[ends[-1]]), int(idle[ends[-1]])) if len(ends) else (0, 0)
+
+
+def enders(at: I64, order: I64, begin: I64) -> tuple[I64, I64]:
+    """The events that end stretches, as two columns: the stretch and the event.
+
+    `order` sorts the events, `at` has the place in it of each stretch's first event; all others
+    that begin with that one end the stretch, too.
+    """
+    left, following = np.arange(len(at)), at.copy()
+    stretches, events = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    while len(left):  # hardly ever more than two begin together
+        stretches.append(left)
+        events.append(order[following[left]])
+        following[left] += 1
+        left = left[following[left] < len(order)]
+        left = left[begin[order[following[left]]] == begin[order[at[left]]]]
+    return np.concatenate(stretches), np.concatenate(events)
+
+
+def in_rows(spans: tuple[I64, I64], windows: Windows) -> F64:
+    """The length of spans in whole, and then in each window."""
+    begin, end = spans
+    return np.append(float((end - begin).sum()), time_inside(begin, end, windows))
