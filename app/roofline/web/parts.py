@@ -23,7 +23,7 @@ from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.guard import actor_of
-from roofline.web.http.kept import Kept
+from roofline.web.http.kept import Changes, Kept
 from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
@@ -62,6 +62,9 @@ class ServerParts:
     static: StaticFiles
     templates: Templates
     metrics: ServerMetrics
+    answers: Kept[bytes]
+    """Bodies of pages, by all that they depend on, and of results, by their ETag."""
+    changes: Changes
     upload_rate: UploadRate
     attempts: Attempts
     door: Door | None
