@@ -30,7 +30,7 @@ PRETTY  := static/js static/css tests/js tests/tools/plotly/*.*js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint types style format test-js test-py collect bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
+.PHONY: help run test test-long lint types style format test-js test-py collect bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines house lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,7 @@ style: .venv/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.tools.plain_words
+	$(BIN)/python -m tests.tools.contract --check
 	node_modules/.bin/prettier --check --log-level warn $(PRETTY)
 	node_modules/.bin/tsc
 
@@ -121,6 +122,9 @@ dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it nee
 	$(BIN)/python -m hatchling build --target wheel --directory dist
 	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra pods --extra team \
 		--no-annotate --output-file dist/requirements.txt
+
+house: .venv/.warm-test ## Count lines, files, circles and the like against tests/house.toml, and time the start.
+	$(BIN)/python -m tests.tools.house --rooms --start
 
 headlines: .venv/.warm-test ## Print the first sentence of every sample and of every real file beside the checkout.
 	$(BIN)/python -m tests.tools.headlines

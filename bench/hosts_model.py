@@ -8,12 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.run import TRAITS
-from roofline.fleet.batches import expected_cpu_seconds
-from roofline.fleet.choosing import host_files, open_kept
-from roofline.fleet.limits import import_limits
+from roofline.fleet.engine import expected_cpu_seconds, import_limits
+from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.fleet.receipts import HostFile
 from roofline.pods.fetching import sources_of
+from roofline.pods.folders import HostFile
 from roofline.settings import Settings
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -56,7 +55,7 @@ def _file(folder: Path, size_mb: int) -> HostFile:
     path = made / "host_0.xplane.pb"
     if not path.is_file():
         write_profile(_config(EVENTS[size_mb]), made)
-    return host_files(sources_of([str(path)]))[0]
+    return sources_of([str(path)])[0]
 
 
 def _config(events: int) -> Config:

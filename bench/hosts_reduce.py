@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roofline.pods.partial import SELF, Partial
+from roofline.pods.partial import SELF, Partial, spool
 from roofline.pods.reduce import reduce_run
-from roofline.pods.spool import spool
 from tests.pods import runs
 
 HOSTS, OPS, DISTINCT = 4_096, 5_000, 16

@@ -69,5 +69,5 @@ def test_server_process_loads_no_reader_and_no_notebook() -> None:
 
 def test_worker_of_a_cluster_loads_no_reader() -> None:
     """Its children read: what it loads itself is paid once for each of thousands of workers."""
-    found = loaded("import roofline.fleet.dask_task")
+    found = loaded("import roofline.fleet.dask_engine")
     assert not found & {"numba", "llvmlite", "google.protobuf", "roofline.importers"}

@@ -26,5 +26,5 @@ def test_figure_draws_roofs_ops_and_program() -> None:
     figure = profile.figure()
     names = [trace.name for trace in figure.data]
     assert any(name.startswith("HBM ") for name in names)
-    assert names[-1] == "Program"
+    assert names[-1] == "program"
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"

@@ -36,7 +36,7 @@ def test_pattern_finds_the_imports_that_ast_finds() -> None:
 
 def test_closure_of_an_import_is_that_of_ast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Examples in docstrings look like imports, too: here none adds a module."""
-    entry = "roofline.imports.child.child"
+    entry = "roofline.imports.child"
     found = source_closure(entry)
     assert len(found) > 100
     monkeypatch.setattr("roofline.source_closure.imported_names", _with_ast)

@@ -294,6 +294,12 @@ class TooManyRequestsError(RooflineError):
         self.retry_after_s = retry_after_s
 
 
+class ServerBusyError(TooManyRequestsError):
+    """The server computes as much as it can; may be repeated in `retry_after_s`."""
+
+    code = "server-busy"
+
+
 class BadViewError(RooflineError):
     """The address names a view, device or operation that cannot be shown."""
 

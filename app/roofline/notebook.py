@@ -6,13 +6,20 @@ profile.frame().sort_values("saving_per_core_us").tail()
 profile.figure()
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis, Timing
+from roofline.exports.answering import answer_of
 from roofline.exports.records import op_records
+from roofline.figures.figure import inert, of_width, painted
 from roofline.pipeline import analyse_files
+from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.charts.op_figure import op_figure
+from roofline.presentation.light_theme import LIGHT
+from roofline.presentation.page import PageIdentity, page_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +42,46 @@ class OpenProfile:
         )
 
     def figure(self, *, include_infeed_outfeed: bool = True) -> "go.Figure":
-        """The roofline of the listed ops and the program."""
-        from roofline.presentation.figure import roofline_figure
+        """The roofline of the listed ops and the program, as on the page, in light colours."""
+        # plotly takes half a second to import, and only this needs it.
+        import plotly.graph_objects as go
 
-        return roofline_figure(self.analysis, include_infeed_outfeed=include_infeed_outfeed)
+        page = page_data(
+            self.analysis, answer_of(self.analysis), PageIdentity(id="", created_at="")
+        )
+        choice = ChartChoice(infeed="in" if include_infeed_outfeed else "out")
+        drawn = of_width(op_figure(page, choice), "wide")
+        device = self.analysis.device
+        traces = [_with_hover(trace, page) for trace in drawn["data"]]
+        layout = drawn["layout"] | {
+            "title": {"text": inert(f"{device.name}, per {device.core_word}")},
+            "margin": None,
+            "showlegend": True,
+            "paper_bgcolor": "white",
+            "height": _HEIGHT,
+        }
+        found = painted({"data": traces, "layout": layout}, LIGHT.__getitem__)
+        return go.Figure(found)
+
+
+_HEIGHT = 560  # pixels
+_IN_LEGEND = ("roof", "marks", "program")
+
+
+def _with_hover(trace: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+    """The page has a card of its own beside the pointer; a notebook shows the name of the op."""
+    role = trace["meta"]["role"]
+    shown = trace | {"showlegend": role in _IN_LEGEND}
+    if role != "marks":
+        return shown
+    columns = page["ops"]["columns"]
+    timing = columns.get("timing")
+    names = [
+        inert(columns["name"][op])
+        + (", at best" if timing and timing[op] == Timing.PREDICTED.value else "")
+        for op in trace["customdata"]
+    ]
+    return shown | {"hovertext": names, "hoverinfo": "text"}
 
 
 def open_profile(*paths: str | Path) -> OpenProfile:

@@ -10,7 +10,7 @@ from roofline.analysis.one_host import alone, files_of_host, of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.running_clock import at_running_clock
 from roofline.analysis.time_range import in_range
-from roofline.devices import PeakChoice, machines, resolve
+from roofline.devices import PeakChoice, identification, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
@@ -126,7 +126,7 @@ def read_profile(
 ) -> tuple[Profile, Device]:
     """The profile of `sources` and the device to hold it against; as `analyse_sources`."""
     # XProf joins whatever it is given.
-    told_apart = None if xprof_compat else machines
+    told_apart = None if xprof_compat else identification
 
     def imported(files: Sequence[SourceFile]) -> Profile:
         return import_profile(

@@ -7,8 +7,7 @@ a variable from `os.environ` does not change that memory, so its value is overwr
 
 import ctypes
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 # Variables that object stores, PostgreSQL and Google's library read by themselves.
@@ -27,27 +26,11 @@ def forget(names: Iterable[str]) -> None:
 
 def hide_secrets_of_libraries() -> None:
     """Keeps them for this process and the programs it starts, and hides their values."""
-    found = _secrets_of_libraries()
-    os.environ.update(found)  # now in memory of our own
-    _overwrite(set(found))
-
-
-@contextmanager
-def without_secrets_of_libraries() -> Iterator[None]:
-    """Programs that are started in this block do not get them, and cannot show them to others."""
-    found = _secrets_of_libraries()
-    for name in found:
-        del os.environ[name]
-    try:
-        yield
-    finally:
-        os.environ.update(found)
-
-
-def _secrets_of_libraries() -> dict[str, str]:
-    return {
+    found = {
         name: text for name, text in os.environ.items() if name.startswith(SECRETS_OF_LIBRARIES)
     }
+    os.environ.update(found)  # now in memory of our own
+    _overwrite(set(found))
 
 
 def _overwrite(names: set[str]) -> None:

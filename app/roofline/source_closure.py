@@ -2,7 +2,7 @@
 
 Results and compiled functions stay valid as long as the code behind them is the same. Two caches
 are keyed by it: stored results (`library.results_version`) and compiled kernels
-(`importers.kernel_cache`).
+(`importers.kernels`).
 
 Imports are found by a pattern: parsing the sources that a result needs takes 0.3 s of every start,
 this 10 ms. Tests hold what it finds against what `ast` finds in every module.
@@ -20,6 +20,9 @@ _IMPORT = re.compile(
     rb"|import[ \t]+(?P<modules>[^\n]+))",
     re.MULTILINE,
 )
+_COLLECTS = b"iter_modules(__path__"
+"""What a package says that imports every module of its folder."""
+
 _INIT = "__init__.py"
 _COMMENT = re.compile(rb"#[^\n]*")
 
@@ -45,6 +48,8 @@ def source_closure(
             continue
         found[path] = path.read_bytes()
         due += imported_names(found[path])
+        if _COLLECTS in found[path]:
+            due += (f"{name}.{module.stem}" for module in path.parent.glob("*.py"))
         if with_packages and name != PACKAGE:
             due.append(name.rpartition(".")[0])
     return found

@@ -12,7 +12,6 @@ from roofline.advice.findings import Advice
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.exports.advice import render_record
-from roofline.exports.advice_words import RULES
 from roofline.exports.answering import answered
 from roofline.pipeline import analyse_files
 from tests.builders import analysed as analysed_table
@@ -187,13 +186,6 @@ def test_a_producer_and_its_only_reader_should_be_fused() -> None:
     on_chip = table.replace("{1,0}", "{1,0:S(1)}")
     assert answered(analysed(on_chip)).advice["fusions"] == []
     assert all(one["rule"] != "G1" for one in found(analysed(on_chip)))
-
-
-def test_every_rule_that_can_appear_has_its_words() -> None:
-    from roofline.presentation.sentences import SENTENCES
-
-    for rule in RULES:
-        assert {f"advice_{rule}", f"advice_{rule}_why", f"advice_{rule}_try"} <= set(SENTENCES)
 
 
 def test_names_of_strangers_stay_plain_in_markdown() -> None:

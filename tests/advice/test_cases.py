@@ -1,7 +1,6 @@
 """The worked cases of diagnosis through `advise`, and the values at which its rules begin.
 
-Gains of launches, idle time, hidden transfers, fewer bytes, fusion and number formats are in
-`test_advise`, `test_rules` and `test_plan`; those with a function of their own are here.
+Gains are in `test_advise`, `test_rules` and `test_plan`, and each rule has cases of its formula.
 """
 
 import csv
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.advice import formulas
 from roofline.advice.advise import advise
 from roofline.advice.findings import Advice
 from roofline.analysis.analyse import analyse
@@ -31,17 +29,16 @@ ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT.parent / "shared" / "model" / "advice_cases.csv"
 H100: dict[str, Any] = {"peak": 989.4e12, "bw": 3350e9, "vec_peak": 67e12}
 BOUNDS = {"matrix_bf16": "compute", "vector_fp32": "vector", "hbm": "memory"}
-FUNCTIONS = frozenset({"wave_eff", "pad_eff", "spec_decode", "modified_z"})
 # Links, counters and asynchronous halves: `test_advise` and `test_rules` have their profiles.
 OTHER_PROFILES = frozenset({"comm", "comm.bound", "wrong.roof", "bytes.under", "async"})
 
 
-def cases(*functions: str) -> list[dict[str, str]]:
-    """The shared cases of these functions; none where the folder is missing."""
+def cases() -> list[dict[str, str]]:
+    """The shared cases of a diagnosis; none where the folder is missing."""
     if not CASES.exists():
         return []
     with CASES.open(encoding="utf-8", newline="") as file:
-        found = [one for one in csv.DictReader(file) if one["function"] in functions]
+        found = [one for one in csv.DictReader(file) if one["function"] == "diagnose"]
     return [one for one in found if one["case_id"] not in OTHER_PROFILES]
 
 
@@ -85,11 +82,10 @@ def rule_of(advice: Advice) -> str:
 
 @pytest.mark.skipif(not CASES.exists(), reason="the shared library is missing")
 def test_there_are_enough_cases() -> None:
-    assert len(cases("diagnose")) == 14
-    assert len(cases(*FUNCTIONS)) == 6
+    assert len(cases()) == 14
 
 
-@pytest.mark.parametrize("case", cases("diagnose"), ids=lambda case: case["case_id"])
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["case_id"])
 def test_case_of_a_diagnosis(case: dict[str, str]) -> None:
     expected, told = json.loads(case["expected_json"]), json.loads(case["computed_json"])
     advice = advised(json.loads(case["inputs_json"]))
@@ -101,14 +97,6 @@ def test_case_of_a_diagnosis(case: dict[str, str]) -> None:
     assert BOUNDS.get(str(of.bound), of.bound) == bound
     assert [one for one in of.also if one != "M3"] == told["also"]
     assert of.e == pytest.approx(told["e"], rel=1e-6)
-
-
-@pytest.mark.parametrize("case", cases(*FUNCTIONS), ids=lambda case: case["case_id"])
-def test_case_of_a_gain(case: dict[str, str]) -> None:
-    value = getattr(formulas, case["function"])(**json.loads(case["inputs_json"]))
-    assert value == pytest.approx(
-        json.loads(case["expected_json"]), abs=float(case["tolerance_abs"]), rel=0
-    )
 
 
 @pytest.mark.parametrize(

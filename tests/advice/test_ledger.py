@@ -20,8 +20,7 @@ from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.errors import BadViewError, CorruptProfileError, FindingNotFoundError
 from roofline.exports.advice import render_record
-from roofline.exports.advice_decided import corrected, entry_of
-from roofline.exports.advice_measured import measured_by
+from roofline.exports.advice_decided import corrected, entry_of, measured_by
 from roofline.exports.answering import answered
 from roofline.exports.ledger import entries_from_lines, entries_to_lines, render_ledger
 from roofline.model.compute import ComputeUnit

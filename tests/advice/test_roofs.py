@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from roofline.advice.rows import rows_of
+from roofline.advice.rules import RULES
+from roofline.advice.run import run_of
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
@@ -45,7 +46,7 @@ def test_no_finding_ends_above_a_roof(seed: int) -> None:
     analysis = analyse(replace(profile, ops=ops), resolve(profile.device), AnalysisOptions())
     record = answered(analysis).advice
     assert len(record["findings"]) > 2
-    state = rows_of(analysis, choose(analysis)).state
+    state = run_of(analysis, choose(analysis), RULES).state
     place = {name: row for row, name in enumerate(analysis.profile.ops.name)}
     saved = 0.0
     for one in record["findings"]:

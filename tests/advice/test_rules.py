@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from roofline.advice.filling import filled
+from roofline.advice.rules import RULES
+from roofline.advice.rules.compute import filled
+from roofline.advice.run import run_of
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords
@@ -288,15 +290,15 @@ def test_links_that_take_longer_than_all_work_want_another_division() -> None:
         saving_us=None,
     )
     assert "C2" not in by_rule(analysis)
-    from roofline.advice.rows import rows_of
-    from roofline.advice.sharding import sharding
-
     busy = replace(analysis, transfers=TransferRecords((moved,)))
-    rows = rows_of(busy, choose(busy))
-    rows = replace(rows, state=replace(rows.state, least_us=180.0))
-    (option,) = sharding(busy, rows)
-    assert option.gain == pytest.approx(2 * 180 / max(2 * work_us, 180))
-    assert not [*sharding(busy, replace(rows, state=replace(rows.state, least_us=100.0)))]
+    run = run_of(busy, choose(busy), RULES)
+
+    def options(least_us: float) -> list[float | None]:
+        needs = replace(run, state=replace(run.state, least_us=least_us), _found={})
+        return [option.gain for option in needs.found_by("C2")]
+
+    assert options(180.0) == [pytest.approx(2 * 180 / max(2 * work_us, 180))]
+    assert options(100.0) == []
 
 
 def test_vector_work_is_held_against_the_vector_unit() -> None:

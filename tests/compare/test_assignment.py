@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.compare.assignment import assign
+from roofline.compare.features import assign
 
 _costs = st.integers(1, 5).flatmap(
     lambda columns: st.lists(

@@ -24,8 +24,8 @@ from roofline.compare.run import (
 from roofline.exports.comparison import comparison_record, comparison_to_text
 from roofline.exports.comparison_subjects import bound_words, subject_rows
 from roofline.exports.comparison_words import change_verdict
-from roofline.exports.text_table import spaced
 from roofline.presentation.sentences import plain_text
+from roofline.presentation.text_table import spaced
 from tests.compare.captures import captured
 from tests.compare.runs import Row, make_run
 from tests.shared_profiles import needs_shared, shared

@@ -14,6 +14,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from tests.narrowing import known
+from tests.tools.catalogue import CATALOGUE, laid_out
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices"
 OTHERS = {
@@ -40,6 +41,19 @@ KINDS = {
     "derived",
 }
 EVERY = pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
+
+# Saved links and peak files name these devices, so none of them may vanish.
+IN_LINKS = """
+tpu-v2 tpu-v3 tpu-v4i tpu-v4 tpu-v5e tpu-v5p tpu-v6e tpu-v7x tpu-8i tpu-8t p100-sxm2 v100-sxm2
+v100-pcie t4 rtx-2060-6gb rtx-2060-12gb rtx-2060-super rtx-2070 rtx-2070-super rtx-2080
+rtx-2080-super rtx-2080-ti a10 a10g a40 a100-40-sxm a100-40-pcie a100-80-sxm a100-80-pcie
+rtx-3050-6gb rtx-3050-8gb rtx-3060-8gb rtx-3060-12gb rtx-3060-ti rtx-3070 rtx-3070-ti
+rtx-3080-10gb rtx-3080-12gb rtx-3080-ti rtx-3090 rtx-3090-ti l4 l40s h100-sxm h100-sxm-96
+h100-pcie h100-nvl h200 gh200-96 gh200-144 b200 gb200 rtx-4060 rtx-4060-ti rtx-4070
+rtx-4070-super rtx-4070-ti rtx-4070-ti-super rtx-4080 rtx-4080-super rtx-4090 rtx-4090-d
+rtx-5050 rtx-5060 rtx-5060-ti rtx-5070 rtx-5070-ti rtx-5080 rtx-5090 mi210 mi250 mi250x mi300x
+mi300a mi325x mi355x intel-13900k intel-max-1550
+"""
 
 
 def cases(name: str) -> list[dict[str, str]]:
@@ -136,7 +150,15 @@ def test_names_mean_one_part_each() -> None:
         for name in {part.id.casefold(), part.name.casefold(), *map(str.casefold, part.aliases)}
     ]
     assert len(names) == len(set(names))
-    assert len({part.id for part in parts()}) == len(parts()) == 78
+    ids = [part.id for part in parts()]
+    assert len(set(ids)) == len(ids)
+    assert set(IN_LINKS.split()) <= set(ids)
+
+
+def test_the_catalogue_is_laid_out() -> None:
+    """Written by `python -m tests.tools.catalogue`."""
+    text = CATALOGUE.read_text("utf-8")
+    assert text == laid_out(text)
 
 
 def test_every_source_can_be_opened_or_says_what_it_is() -> None:

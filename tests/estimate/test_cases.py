@@ -16,9 +16,9 @@ import pytest
 from roofline.devices.parts import Figure, FigureStatus, Part, Source
 from roofline.estimate import on_device
 from roofline.estimate.document import estimate_document
-from roofline.estimate.formulas import exact_batch_threshold
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import Options
+from roofline.estimate.variants import exact_batch_threshold
 from roofline.model.device import DeviceKind
 from roofline.model.units import GIGA, gib_to_gb
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from roofline.errors import BadViewError
 from roofline.estimate.document import estimate_document, estimate_text
-from roofline.estimate.element_types import bytes_per_element
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import OPS, Options
+from roofline.estimate.work import bytes_per_element
 
 
 def test_matmul_counts_each_tensor_once() -> None:

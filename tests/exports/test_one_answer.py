@@ -18,7 +18,7 @@ import pytest
 from roofline.exports.answering import answered
 from roofline.exports.records import analysis_to_json, ops_to_csv
 from roofline.exports.text import describe
-from roofline.imports.child.headline import found_in
+from roofline.imports.child import found_in
 from roofline.presentation.page import PageIdentity, page_data
 from tests.shared_profiles import SHARED, needs_shared, shared
 

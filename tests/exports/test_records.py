@@ -42,63 +42,34 @@ matmul | fusion      | 500     | 5e8      | 1e6       | train.py:12
 pallas | custom-call | 200     | {ABSENT} | {ABSENT}  | train.py
 feed   | infeed      | 100     | 0        | 1e6       |
 """
-PER_LEVEL = [f"{level}_{what}" for level in LEVELS for what in ("bandwidth_gibs", "intensity")]
-MEASURED = {
-    "integer_rate_gops",
-    "total_time_us",
-    "avg_time_us",
-    "total_time_per_core_us",
-    "flop_rate_gflops",
-    "model_flop_rate_gflops",
-    "memory_bandwidth_gibs",
-    "operational_intensity",
-    "bottleneck_intensity",
-    "bound_by",
-    "attainable_gflops",
-    "roofline_efficiency_ratio",
-    "compute_efficiency_ratio",
-    "memory_utilisation_ratio",
-    *PER_LEVEL,
+_LEVELS = [level.value for level in LEVELS]
+MEASURED_NAMES = """
+total_time_us avg_time_us self_time_us avg_self_time_us total_time_per_core_us dma_stall_ratio
+flop_rate_gflops model_flop_rate_gflops integer_rate_gops memory_bandwidth_gibs {bandwidths}
+operational_intensity {intensities} bottleneck_intensity bound_by attainable_gflops
+roofline_efficiency_ratio compute_efficiency_ratio memory_utilisation_ratio
+""".format(
+    bandwidths=" ".join(f"{level}_bandwidth_gibs" for level in _LEVELS),
+    intensities=" ".join(f"{level}_intensity" for level in _LEVELS),
+)
+# The columns of the CSV in their places, which never change; new ones stand behind them.
+OP_KEYS = f"""
+rank name width_us needed_us gain_us part category program_id program cost timing above_roof
+occurrences {MEASURED_NAMES} compute_unit self_time_per_core_us saving_per_core_us t_min_us t_max_us
+above_t_max_us at_ridge self_share_ratio cumulative_share_ratio total_share_ratio
+saving_share_ratio source_file source_line path
+""".split()
+MEASURED = {name for name in MEASURED_NAMES.split() if "self_time" not in name} - {
+    "dma_stall_ratio"
 }
-CLOCKS = ("compute", *(level.value for level in LEVELS))
+CLOCKS = ("compute", *_LEVELS)
 CSV_CLOCKS = [f"{key}_clock_us" for key in CLOCKS]
 # Columns of the CSV that are lists or objects in JSON.
 CSV_PEAKS = ["bound_peak_gflops", "bound_peak_gbs", "bound_peak_origin"]
 NEAREST = ("class", "ceiling", "ratio", "useful_ratio", "why")
 CSV_NEAREST = [f"nearest_{key}" for key in NEAREST]
-CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS, *CSV_PEAKS, *CSV_NEAREST]
-OP_KEYS = MEASURED | {
-    "t_min_us",
-    "t_max_us",
-    "above_t_max_us",
-    "at_ridge",
-    "rank",
-    "name",
-    "width_us",
-    "needed_us",
-    "gain_us",
-    "part",
-    "category",
-    "program_id",
-    "program",
-    "cost",
-    "timing",
-    "above_roof",
-    "occurrences",
-    "self_time_us",
-    "avg_self_time_us",
-    "dma_stall_ratio",
-    "self_time_per_core_us",
-    "saving_per_core_us",
-    "self_share_ratio",
-    "cumulative_share_ratio",
-    "total_share_ratio",
-    "saving_share_ratio",
-    "source_file",
-    "source_line",
-    "compute_unit",
-    "path",
-}
+HEADER = [*OP_KEYS, "operands", "results", "dtypes", *CSV_CLOCKS, *CSV_PEAKS, *CSV_NEAREST]
+OBJECTS = {"shapes", "dtypes", "clocks", "nearest", "busy"}
 
 
 def exported(analysis: RooflineAnalysis, *, infeed: bool = True) -> dict[str, Any]:
@@ -173,8 +144,7 @@ def test_what_is_stored_of_both_views_is_what_each_alone_gives(table: str, idle_
 def test_every_op_has_every_key() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
-    objects = {"shapes", "dtypes", "clocks", "nearest", "busy"}
-    assert all(set(op) == OP_KEYS | objects for op in document["ops"])
+    assert all({*OP_KEYS} | OBJECTS <= set(op) for op in document["ops"])
 
 
 def test_every_op_says_how_long_its_work_takes_where_that_is_known() -> None:
@@ -382,9 +352,9 @@ def test_csv_and_notebook_have_every_op_where_the_page_lists_a_thousand() -> Non
 def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
     analysis = analysed(OPS, idle_us=200)
     header, *rows = read_csv(analysis)
-    objects = {"shapes", "dtypes", "clocks", "nearest", "busy"}
-    keys = [key for key in exported(analysis)["ops"][0] if key not in objects]
-    assert header == [*keys, *CSV_ONLY]
+    assert header[: len(HEADER)] == HEADER
+    keys = [key for key in exported(analysis)["ops"][0] if key not in OBJECTS]
+    assert set(header) >= set(keys)
     assert [row[1] for row in rows] == ["matmul", "IDLE", "pallas", "feed"]
 
 
@@ -392,7 +362,7 @@ def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
 def test_csv_of_an_empty_profile_has_the_full_header(infeed: bool) -> None:
     rows = read_csv(analysed(""), infeed=infeed)
     assert len(rows) == 1
-    assert set(rows[0]) == {*OP_KEYS, *CSV_ONLY}
+    assert rows[0][: len(HEADER)] == HEADER
 
 
 def test_csv_has_the_peak_of_what_bounds_an_op() -> None:
@@ -422,10 +392,10 @@ def test_csv_leaves_unknown_cells_empty() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE, ids=repr)
 def test_csv_name_comes_back_and_is_no_formula(name: str) -> None:
-    (_, row) = read_csv(with_names(name))
+    header, row = read_csv(with_names(name))
     is_formula = name[:1] in set("=+-@\t\r\n")
     assert row[1] == (f"'{name}" if is_formula else name)
-    assert len(row) == len(OP_KEYS) + len(CSV_ONLY)
+    assert len(row) == len(header)
 
 
 def test_csv_rows_end_as_rfc_4180_wants() -> None:

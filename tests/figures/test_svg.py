@@ -112,7 +112,7 @@ def test_the_heaviest_make_nearly_all() -> None:
 
 def test_roofs_meet_and_labels_keep_apart() -> None:
     shown = Roofs(memory=(HBM, L2), compute=(TENSOR,))
-    hbm, l2, tensor = roof_lines(shown, SCALE)
+    hbm, l2, tensor = roof_lines(shown, SCALE.x)
     assert hbm.points[1] == pytest.approx((2, 5))
     assert tensor.points[0] == pytest.approx((5 - math.log10(1500), 5))
     sustained = hbm.sustained()

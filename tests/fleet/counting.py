@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from roofline.fleet.readers import Readers, Reading
-from roofline.fleet.receipts import HostFile
+from roofline.pods.folders import HostFile
 
 _READS = "READS"
 _read = Readers.read

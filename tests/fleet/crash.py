@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from roofline.fleet.batches import batches
-from roofline.fleet.receipts import HostFile
+from roofline.fleet.engine import batches
+from roofline.pods.folders import HostFile
 from tests.browser.serving import serving
 from tests.conftest import PYTHON_PATH
 from tests.fleet.cluster import Processes, processes

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from roofline.children.sandbox import ImportLimits
 from roofline.exports.run_report import render_run
-from roofline.fleet.choosing import host_files, open_kept
+from roofline.fleet.choosing import reduce_receipts
 from roofline.fleet.dask_connection import Certificates, Cluster
 from roofline.fleet.dask_engine import DaskEngine
+from roofline.fleet.engine import Receipt
+from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.fleet.receipts import HostFile, Receipt
-from roofline.fleet.reducing import reduce_receipts
-from roofline.pods.files import files_of
-from roofline.sandbox.limits import ImportLimits
+from roofline.pods.folders import HostFile, files_of
 from tests.fleet.cluster import Processes
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -117,7 +117,7 @@ def distinct_files(folder: Path, count: int, *, events: int = 20_000) -> list[Ho
         shutil.copy(made[number % len(made)], copy)
         with copy.open("ab") as file:
             file.write(_unknown_field(number))  # another digest
-    return host_files(files_of([target]))
+    return files_of([target])
 
 
 def _unknown_field(number: int) -> bytes:

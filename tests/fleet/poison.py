@@ -3,8 +3,8 @@
 import os
 import signal
 
-from roofline.fleet import dask_task
-from roofline.fleet.receipts import files_from
+from roofline.fleet import dask_engine
+from roofline.fleet.engine import files_from
 
 NAME = "poison.xplane.pb"
 
@@ -13,4 +13,4 @@ def read_batch(order_text: str, files_text: str) -> str:
     """As the real task, but for one file."""
     if any(file.name == NAME for file in files_from(files_text)):
         os.kill(os.getpid(), signal.SIGKILL)
-    return dask_task.read_batch(order_text, files_text)
+    return dask_engine.read_batch(order_text, files_text)

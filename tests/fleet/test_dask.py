@@ -15,13 +15,11 @@ from typing import Any
 import pytest
 
 from roofline.errors import ImportStoppedError, SettingsError
-from roofline.fleet import batches as fleet_batches
 from roofline.fleet import dask_connection, dask_engine
-from roofline.fleet.choosing import host_files
+from roofline.fleet import engine as fleet_engine
 from roofline.fleet.dask_connection import Certificates, Cluster, address_of, connected
 from roofline.fleet.dask_engine import DaskEngine
-from roofline.fleet.receipts import HostFile
-from roofline.pods.files import files_of
+from roofline.pods.folders import HostFile, files_of
 from tests.conftest import ROOT
 from tests.fleet import poison
 from tests.fleet.cluster import Processes, processes
@@ -146,7 +144,7 @@ def test_a_server_reads_runs_with_its_cluster(
 
 def runs_ended(engine: DaskEngine) -> int:
     """How many runs the workers of a cluster have read."""
-    module = "roofline.fleet.dask_task"
+    module = "roofline.fleet.dask_engine"
     ended = engine.client.run(lambda: len(importlib.import_module(module)._ended))
     return int(sum(ended.values()))
 
@@ -216,7 +214,7 @@ def readers_below(pid: int) -> list[str]:
     found = []
     for thread in Path(f"/proc/{pid}/task").iterdir():
         for child in (thread / "children").read_text().split():
-            if b"reading_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"reading_child" in Path(f"/proc/{child}/cmdline").read_bytes():
                 assert b"hunter2" not in Path(f"/proc/{child}/environ").read_bytes()
                 found.append(child)
     return found
@@ -239,7 +237,7 @@ def test_a_file_that_kills_workers_is_unreadable_and_the_others_go_on(
     monkeypatch.setattr(dask_connection, "_ALLOWED_FAILURES", 0)
     monkeypatch.setattr(dask_engine, "read_batch", poison.read_batch)
     shutil.copy(files[0].address, tmp_path / poison.NAME)
-    (culprit,) = host_files(files_of([tmp_path / poison.NAME]))
+    (culprit,) = files_of([tmp_path / poison.NAME])
     engine = DaskEngine(Cluster(workers=1), f"file://{tmp_path / 'kept'}", LIMITS)
     try:
         receipts = list(engine.submit([culprit, *files[1:4]]).receipts())
@@ -253,10 +251,10 @@ def test_a_file_that_kills_workers_is_unreadable_and_the_others_go_on(
 def test_batches_take_two_seconds_or_more() -> None:
     one = HostFile(address="a", name="a", size_bytes=4_100_000, is_named=False)
     large = replace(one, size_bytes=1 << 30)
-    found = list(fleet_batches.batches([one] * 30 + [large] * 2 + [one]))
+    found = list(fleet_engine.batches([one] * 30 + [large] * 2 + [one]))
     assert [len(batch) for batch in found] == [13, 13, 5, 1, 1]
     for batch in found[:-1]:
-        assert sum(map(fleet_batches.expected_cpu_seconds, batch)) >= 2.0
+        assert sum(map(fleet_engine.expected_cpu_seconds, batch)) >= 2.0
 
 
 @pytest.mark.parametrize(

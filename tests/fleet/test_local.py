@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from roofline.children.program import Program
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError
 from roofline.exports.run_report import render_run
-from roofline.fleet.choosing import host_files, open_kept
-from roofline.fleet.kept import file_key
-from roofline.fleet.local import LocalEngine
-from roofline.fleet.mapping import map_file
+from roofline.fleet.choosing import reduce_receipts
+from roofline.fleet.engine import Receipt, files_from, receipts_from, to_text
+from roofline.fleet.kept import file_key, open_kept
+from roofline.fleet.local import LocalEngine, map_file
 from roofline.fleet.readers import Readers, Reading
-from roofline.fleet.receipts import HostFile, Receipt, files_from, receipts_from, to_text
-from roofline.fleet.reducing import reduce_receipts
-from roofline.pods.files import files_of
-from roofline.sandbox.limits import ImportLimits
+from roofline.pods.folders import HostFile, files_of
+from tests.children.processes import program_id
 from tests.conftest import PYTHON_PATH, SAMPLES
 
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
@@ -36,7 +36,7 @@ LIMITS = ImportLimits(
     max_unpacked_files=100,
     max_expansion_ratio=300,
 )
-FILES = host_files(files_of([THREE_HOSTS]))
+FILES = files_of([THREE_HOSTS])
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_a_capture_is_kept_as_that(engine: LocalEngine, tmp_p
     shutil.copy(THREE_HOSTS / "host_0.xplane.pb", tmp_path / "broken.xplane.pb")
     with (tmp_path / "broken.xplane.pb").open("r+b") as file:
         file.truncate(5_000)
-    files = host_files(files_of([tmp_path / "notes.json", tmp_path / "broken.xplane.pb"]))
+    files = files_of([tmp_path / "notes.json", tmp_path / "broken.xplane.pb"])
     first = {one.address: one for one in engine.submit(files).receipts()}
     again = {one.address: one for one in engine.submit(files).receipts()}
     for address, one in first.items():
@@ -133,14 +133,14 @@ def test_a_killed_program_is_started_again(engine: LocalEngine, readers: Readers
 
 
 def program_of(readers: Readers) -> int:
-    assert readers.pid is not None
-    return readers.pid
+    program: Program = vars(readers)["_program"]
+    return program_id(program)
 
 
 def test_a_file_that_is_written_meanwhile_is_not_kept(tmp_path: Path) -> None:
     target = tmp_path / "host.xplane.pb"
     shutil.copy(FILES[0].address, target)
-    (file,) = host_files(files_of([target]))
+    (file,) = files_of([target])
 
     class Growing(Readers):
         def read(self, file: HostFile, path: Path, digest: str) -> Reading:
@@ -158,18 +158,20 @@ def test_cancel_ends_the_program_and_the_receipts(tmp_path: Path) -> None:
     submission = LocalEngine(open_kept(place(tmp_path)), LIMITS, readers=readers).submit(FILES * 40)
     found = submission.receipts()
     next(found)
+    program = program_of(readers)
     submission.cancel()
     with pytest.raises(ImportStoppedError):
         list(found)
-    assert not Path("/proc", str(program_of(readers))).exists()
+    assert not Path("/proc", str(program)).exists()
 
 
 def test_the_program_has_no_secrets_and_ends_with_its_parent() -> None:
     code = (
         "import sys; from pathlib import Path; from roofline.fleet.readers import Readers;"
-        "from roofline.fleet.receipts import files_from; from tests.fleet.test_local import LIMITS;"
+        "from roofline.fleet.engine import files_from;"
+        "from tests.fleet.test_local import LIMITS, program_of;"
         "r, (f,) = Readers(LIMITS), files_from(sys.argv[1]); r.read(f, Path(f.address), 'd');"
-        "print(r.pid, flush=True); input()"
+        "print(program_of(r), flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, to_text(FILES[:1])],

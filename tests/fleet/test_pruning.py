@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from roofline.fleet.choosing import open_kept
-from roofline.fleet.pruning import drop_unneeded_names, prune
-from roofline.fleet.receipts import HostFile
+from roofline.fleet.kept import drop_unneeded_names, open_kept, prune
+from roofline.pods.folders import HostFile
 from tests.pods import runs
 
 

@@ -41,7 +41,8 @@ PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
     *("run_id", "op_id", "file", "note_id"),
 )
-ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices", "/advice")
+VIEWS = ("/facts", "/view", "}/page", "/roofline", "/roofline.csv", "/ops/{index}")
+ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices", "/advice", *VIEWS)
 
 
 @pytest.fixture(scope="module")

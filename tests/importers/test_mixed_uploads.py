@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from roofline.devices import machines
+from roofline.devices import identification
 from roofline.errors import MixedUploadError, RooflineError, describe, error_from
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
@@ -207,8 +207,8 @@ GPU, TPU, CPU = DeviceKind.GPU, DeviceKind.TPU, DeviceKind.CPU
 def test_devices_differ_only_where_that_is_certain(
     one: ReportedDevice, other: ReportedDevice, apart: bool
 ) -> None:
-    assert machines.differ(one, other) is apart
-    assert machines.differ(other, one) is apart
+    assert identification.differ(one, other) is apart
+    assert identification.differ(other, one) is apart
 
 
 @pytest.mark.parametrize("order", [lambda x: x, lambda x: x[::-1]])
@@ -219,4 +219,4 @@ def test_a_family_and_its_part_are_one_device(
         GPU, "Nvidia GPU (Ampere)", processor_count=108, clock_ghz=1.41, memory_bytes=40 * 2**30
     )
     both = order([family, device(GPU, "NVIDIA A100-PCIE-40GB")])
-    assert not machines.differ(*both)
+    assert not identification.differ(*both)

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import IncompleteProfileError, RooflineError, UnknownFormatError
+from roofline.importers import nsight_compute
 from roofline.importers.nsight_compute import quantities
 from roofline.importers.nsight_compute.report import read_report
-from roofline.importers.nsight_compute.tables import read_tables, starts_like_text
+from roofline.importers.nsight_compute.tables import read_tables
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile
@@ -277,8 +278,10 @@ def test_text_is_recognised_by_one_importer(text: str, tmp_path: Path) -> None:
     "head",
     [b"", b"ID,name\n1,2\n", b'"ID","Metric"\n', b"\x00" * 64, b"==12== NVPROF is profiling"],
 )
-def test_other_text_is_not_ours(head: bytes) -> None:
-    assert not starts_like_text(head)
+def test_other_text_is_not_ours(head: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(head)
+    assert not nsight_compute.recognises(SourceFile(path))
 
 
 # ---------------------------------------------------------------------------------- numbers, units

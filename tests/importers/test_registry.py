@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from roofline.importers import nsight_compute, pytorch, registry, xspace
-from roofline.importers.registry import CompilesKernels, Importer, MirrorsXprof, import_profile
+from roofline.importers import nsight_compute, registry, xspace
+from roofline.importers.registry import Importer, MirrorsXprof, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
 
@@ -40,13 +38,3 @@ def test_only_formats_that_xprof_reads_see_its_mistakes() -> None:
     assert names_of(mirrors) == ["xspace", "xprof_export"]
     ours, theirs = read(TABLE), read(TABLE, xprof_compat=True)
     assert (ours.ops.name, ours.time_ps) == (theirs.ops.name, theirs.time_ps)
-
-
-def test_kernels_of_all_formats_that_have_some_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = [one for one in registry.IMPORTERS if isinstance(one, CompilesKernels)]
-    assert names_of(compiled) == ["xspace", "pytorch"]
-    loaded: list[str] = []
-    for one in (xspace, pytorch):
-        monkeypatch.setattr(one, "warm_up", lambda name=one.FORMAT_ID: loaded.append(name))
-    registry.warm_up()
-    assert loaded == ["xspace", "pytorch"]

@@ -14,8 +14,8 @@ import httpx
 import procrastinate
 import pytest
 
-from roofline.imports import queue_runner, queue_schema
-from roofline.library.states import Ready
+from roofline.imports import queue_runner
+from roofline.library.reader import Ready
 from tests.conftest import ROOT
 from tests.storage.places import Place, add, eventually, settled
 from tests.tools.services import Postgres, free_port
@@ -84,7 +84,7 @@ def test_ids_of_killed_workers_do_not_stay_in_the_queue(
     """A worker that started within 30 s of another's death looked once, and too early."""
     monkeypatch.setattr(queue_runner, "STALLED_AFTER_S", 0.5)
     monkeypatch.setattr(queue_runner, "FORGET_EVERY_S", 0.1)
-    queue_schema.prepare(own_postgres.url)
+    queue_runner.prepare(own_postgres.url)
 
     async def left_after_a_while() -> int:
         connector = procrastinate.PsycopgConnector(conninfo=own_postgres.url)

@@ -12,12 +12,12 @@ import pytest
 from psycopg import sql
 
 from roofline.errors import SettingsError, StoreUnavailableError
-from roofline.imports import queue_schema
+from roofline.imports import queue_runner
 from roofline.imports.queue_runner import QueueRunner
 from roofline.storage.database import Database
 
 NAMES = (f"queue_{number}" for number in itertools.count())
-STEPS = queue_schema._steps()
+STEPS = queue_runner._steps()
 NEWEST = max(STEPS)
 
 
@@ -106,7 +106,7 @@ def test_step_that_fails_is_not_noted(url: str, monkeypatch: pytest.MonkeyPatch)
     with psycopg.connect(url) as connection:
         connection.execute("ALTER TYPE procrastinate_job_event_type ADD VALUE 'retried'")
     with pytest.raises(SettingsError, match=r"step 03\.04\.00_01") as caught:
-        queue_schema.prepare(url)
+        queue_runner.prepare(url)
     assert "of its own" in caught.value.remedy
     assert mark(url) == "roofline: 03.03.00_01"
 
@@ -121,7 +121,7 @@ def test_tables_of_a_newer_library_are_refused(url: str) -> None:
 def test_tables_that_somebody_else_made_long_ago_are_refused(url: str) -> None:
     written_by(url, "03.02.00_50")
     with pytest.raises(SettingsError, match="older than"):
-        queue_schema.prepare(url)
+        queue_runner.prepare(url)
 
 
 def test_user_who_may_not_make_tables_is_told(url: str) -> None:
@@ -129,12 +129,12 @@ def test_user_who_may_not_make_tables_is_told(url: str) -> None:
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
     with pytest.raises(SettingsError, match="may not create"):
-        queue_schema.prepare(url.replace("roofline@", "reader@"))
+        queue_runner.prepare(url.replace("roofline@", "reader@"))
 
 
 def test_servers_that_start_at_the_same_time_do_not_disturb_each_other(url: str) -> None:
     with ThreadPoolExecutor() as threads:
-        for started in [threads.submit(queue_schema.prepare, url) for _ in range(6)]:
+        for started in [threads.submit(queue_runner.prepare, url) for _ in range(6)]:
             started.result()
     assert deliver(url) == 1
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from roofline.fleet.limits import import_limits
-from roofline.imports.run_engine import reading_environment
-from roofline.imports.run_process import RunProcess
+from roofline.fleet.engine import import_limits
+from roofline.imports.run_process import RunProcess, reading_environment
 from roofline.settings import Settings
+from tests.children.processes import program_id
 
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": "amazons-secret",
@@ -50,8 +50,9 @@ def test_children_cannot_read_them_from_the_process(tmp_path: Path) -> None:
     process = RunProcess(f"file://{tmp_path}", limits, 1, reads=["s3://team/runs"])
     try:
         assert process.find(str(tmp_path)) == [], "it has begun to work"
-        shown = Path(f"/proc/{process.pid}/environ").read_bytes()
-        niceness = os.getpriority(os.PRIO_PROCESS, process.pid)
+        number = program_id(vars(process)["_program"])
+        shown = Path(f"/proc/{number}/environ").read_bytes()
+        niceness = os.getpriority(os.PRIO_PROCESS, number)
     finally:
         process.close()
     assert niceness >= min(19, os.getpriority(os.PRIO_PROCESS, 0) + 1), "pages come first"

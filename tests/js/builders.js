@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 
 /** @import { KnownBandwidth, KnownDevice, KnownRate } from "../../static/js/types/device-list.js" */
 /** @import { Bound, Column, ComputeRoof, Cost, Level, MemoryRoof, OpColumns, Page, PageView, ProgramPoint, Segment, Templates, WorkUnit } from "../../static/js/types/page-data.js" */
+/** @import { ChartFigure, ChartLayout } from "../../static/js/types/figure.js" */
 /** @import { Filling } from "../../static/js/text/sentences.js" */
 
 /**
@@ -11,6 +12,7 @@ import { readFileSync } from "node:fs";
  * @typedef {object} Golden
  * @property {[value: number, unit: string, text: string][]} numbers
  * @property {[value: number, digits: number, text: string][]} percents
+ * @property {Record<string, [value: number, text: string][]>} writers by function of format.js
  * @property {Templates} templates
  * @property {{ sentence: string, fillings: Record<string, Filling>, segments: Segment[], text: string }[]} examples
  */
@@ -167,12 +169,27 @@ function opColumns(ops, categories, bounds) {
   };
 }
 
+/** A figure without marks. @param {string} id @returns {ChartFigure} */
+export function emptyFigure(id) {
+  /** @returns {ChartLayout} */
+  const layout = () => ({
+    margin: { l: 0, r: 0, t: 0, b: 0 },
+    xaxis: { range: [-1, 3] },
+    yaxis: { range: [0, 5] },
+    shapes: [],
+    dragmode: "zoom",
+  });
+  const layouts = { wide: layout(), narrow: layout() };
+  return { id, data: [], layouts, marks: "op", beyond: {}, legend: [], alt: "" };
+}
+
 /** @param {readonly OpTuple[]} ops @param {Partial<Page>} [extra] @returns {Page} */
 export function pageWith(ops, extra = {}) {
   const categories = [...new Set(ops.map((op) => op[1]))];
   const bounds = boundsOf();
   return {
     schema: 1,
+    figures: { op: emptyFigure("op"), program: emptyFigure("program") },
     profile: {
       id: "p",
       created_at: "2026-01-02T03:04:05Z",

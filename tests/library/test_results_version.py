@@ -43,7 +43,7 @@ def test_what_is_hashed() -> None:
         "__init__.py",
         "errors.py",
         "pipeline.py",
-        "imports/child/child.py",
+        "imports/child.py",
         "imports/messages.py",
         "devices/catalogue.json",
         "devices/resolve.py",
@@ -71,7 +71,7 @@ def test_what_is_hashed() -> None:
     "name",
     [
         "pipeline.py",
-        "imports/child/child.py",
+        "imports/child.py",
         "devices/catalogue.json",
         "importers/xspace/xspace.proto",
         "importers/pytorch/formulas.py",

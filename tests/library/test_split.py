@@ -11,7 +11,7 @@ import pytest
 
 from roofline.errors import BadEditError, MixedUploadError, ProfileNotFoundError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Ready
+from roofline.library.reader import Failed, Ready
 from roofline.storage.records import ProfileId, timestamp
 from roofline.storage.results import PAGE
 from roofline.storage.sweeping import sweep_expired, sweep_orphans, sweep_over_quota

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roofline.model.written_numbers import plain_number
+from roofline.model.units import plain_number
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.pods.blocks import SharedSteps
 from roofline.pods.definitions import lower_median
 from roofline.pods.judging import judge
+from roofline.pods.report import Verdict
 from roofline.pods.same_work import Ratios
-from roofline.pods.steps import SharedSteps
-from roofline.pods.verdicts import Verdict
 
 F64 = NDArray[np.float64]
 Shape = tuple[int, int, int]

@@ -15,9 +15,9 @@ from roofline.pods.partial import (
     CollectiveKey,
     Header,
     Names,
-    OpKey,
     Partial,
 )
+from roofline.pods.report import OpKey
 
 I64 = NDArray[np.int64]
 Fault = Callable[[int, I64], I64]

@@ -7,7 +7,7 @@ import pytest
 
 from roofline.pods import chance
 from roofline.pods.reduce import reduce_run
-from roofline.pods.verdicts import Verdict
+from roofline.pods.report import Verdict
 from tests.pods import noises, runs
 
 HOSTS = np.arange(12)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.pods.files import Found, files_of
+from roofline.pods.folders import files_of
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file
-from roofline.pods.reduce import in_order
+from roofline.pods.workers import in_order
 from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank
@@ -133,9 +133,10 @@ def test_compressed_files_are_the_same_hosts(tmp_path: Path) -> None:
 
 def test_the_same_file_gives_the_same_partial(tmp_path: Path) -> None:
     (file, *_) = files_of([THREE_HOSTS])
-    again = Found(file.path, is_named=True)
+    again = replace(file, is_named=True)
     (first,), (second,) = (
-        read_file(one, digest="d", scratch=tmp_path, limits=UnpackLimits()) for one in (file, again)
+        read_file(one, one.path, digest="d", scratch=tmp_path, limits=UnpackLimits())
+        for one in (file, again)
     )
     assert isinstance(first, Partial)
     assert isinstance(second, Partial)

@@ -11,8 +11,7 @@ from roofline.exports.run_words import run_verdict
 from roofline.pods import definitions
 from roofline.pods.partial import KNOWN, Names, Partial
 from roofline.pods.reduce import reduce_run
-from roofline.pods.report import RunReport, Unreadable, WaitBound
-from roofline.pods.verdicts import NoVerdict, State, Verdict
+from roofline.pods.report import NoVerdict, RunReport, State, Unreadable, Verdict, WaitBound
 from roofline.presentation.sentences import plain_text
 from tests.pods import runs
 

@@ -9,8 +9,7 @@ import pytest
 from roofline.errors import UploadRejectedError
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.pods.fetching import fetch_folder
-from roofline.pods.files import Found, digest_of, files_of
-from roofline.pods.folders import name_of, rank_of
+from roofline.pods.folders import HostFile, digest_of, files_of, name_of, rank_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.pods.partial import FLOP, Partial
 from roofline.pods.reading import read_file
@@ -22,15 +21,14 @@ from tests.tools.make_rocprofiler_sdk import COUNTERS, GEMM, results
 NAMES = list(COUNTERS[GEMM])
 
 
-def read(found: Found, scratch: Path) -> Partial:
+def read(found: HostFile, scratch: Path) -> Partial:
     """The one partial of a host, as every engine reads it."""
     path = found.path
     if found.is_folder:
         path = scratch / "packed"
-        fetch_folder(f"{found.path}/", path)
-    here = Found(path, found.is_named, found.name, is_folder=found.is_folder)
+        fetch_folder(found.address, path)
     digest = digest_of(path)
-    (one,) = read_file(here, digest=digest, scratch=scratch / digest, limits=UnpackLimits())
+    (one,) = read_file(found, path, digest=digest, scratch=scratch / digest, limits=UnpackLimits())
     assert isinstance(one, Partial), one
     return one
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from roofline.exports.run_report import render_run
 from roofline.pods.blocks import blocks
-from roofline.pods.partial import Names, Partial
+from roofline.pods.partial import Names, Partial, spool
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
-from roofline.pods.spool import spool
 from tests.pods import runs
 
 HOSTS = [

@@ -1,18 +1,17 @@
 """Colours, columns and the device panel."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from roofline.model.compute import ComputeUnit
+from roofline.exports.answering import answer_of
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
-from roofline.presentation.columns import Column, op_columns, program_columns
 from roofline.presentation.device_fields import device_fields
+from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.palette import (
     COMPUTE_STYLE,
     LEVEL_STYLES,
@@ -126,32 +125,35 @@ def test_shape_tells_the_family(category: str, symbol: str) -> None:
 # ----------------------------------------------------------------------------------------- columns
 
 
-@pytest.mark.parametrize("columns", [op_columns, program_columns])
-@pytest.mark.parametrize("levels", [(), tuple(MemoryLevel)], ids=["no level", "all levels"])
-def test_columns_are_unique_and_explained(
-    columns: Callable[..., tuple[Column, ...]], levels: tuple[MemoryLevel, ...]
-) -> None:
-    units = {unit: unit.label for unit in ComputeUnit}
-    keys = [{"hbm": "HBM", "compute": "Compute"}, {"l1": "L1/TEX", "issue": "issue slots"}]
-    found = columns(levels, units, "TensorCore", *(keys if columns is op_columns else []))
-    assert len({column.id for column in found}) == len(found)
-    assert len({(column.label, column.sub) for column in found}) == len(found)
-    assert all(column.help.endswith(".") for column in found)
-    assert all(f"{level}_bandwidth_gibs" in {c.id for c in found} for level in levels)
+def menus(**device: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The columns of both tables of a page, of one op on this device."""
+    analysis = analysed("op|self_us|flop|hbm_bytes\nx|5|1|1", device=reported(**device))
+    data = page_data(analysis, answer_of(analysis), PageIdentity(id="x", created_at=""))
+    return data["columns"], data["program_columns"]
+
+
+EVERY_LEVEL = {level: 100.0 for level in MemoryLevel if not level.is_link}
+
+
+@pytest.mark.parametrize("gibs", [{}, EVERY_LEVEL], ids=["no level", "all levels"])
+def test_columns_are_unique_and_explained(gibs: dict[MemoryLevel, float]) -> None:
+    for columns in menus(gibs=gibs):
+        assert len({column["id"] for column in columns}) == len(columns)
+        assert len({(column["label"], column["sub"]) for column in columns}) == len(columns)
+        assert all(column["help"].endswith(".") for column in columns)
 
 
 def test_columns_name_the_core_as_the_device_does() -> None:
-    subs = {column.sub for column in op_columns((), {}, "GPU", {}, {})}
+    subs = {column["sub"] for column in menus(kind=DeviceKind.GPU)[0]}
     assert "per GPU" in subs
     assert not any("TensorCore" in sub for sub in subs)
 
 
 def test_only_the_main_memory_is_shown_at_first() -> None:
-    shown = {
-        column.id for column in op_columns(tuple(MemoryLevel), {}, "core", {}, {}) if column.default
-    }
-    assert "hbm_bandwidth_gibs" in shown
-    assert not {"vmem_read_bandwidth_gibs", "cmem_write_bandwidth_gibs"} & shown
+    columns = menus(gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 500.0})[0]
+    shown = {column["id"]: column["default"] for column in columns}
+    assert shown["hbm_bandwidth_gibs"]
+    assert not shown["vmem_read_bandwidth_gibs"]
 
 
 # -------------------------------------------------------------------------------------- the device

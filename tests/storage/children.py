@@ -1,4 +1,4 @@
-"""A child whose work is written in the file it imports, to be run in place of `run_in_child`.
+"""A child whose work is written in the file it imports, to be run in place of what imports.
 
 `stub …` gives small results at once, `wait PATH …` the same when PATH exists, `nap SECONDS …` after
 that time, `fail …` an error, `page PATH …` a page at once and its exports when PATH exists,
@@ -6,12 +6,12 @@ that time, `fail …` an error, `page PATH …` a page at once and its exports w
 profile, and imported.
 """
 
-import json
 import os
 import time
-from multiprocessing.connection import Connection
 from pathlib import Path
 
+from roofline.children.messages import PROGRESS, READY, Body, Say
+from roofline.errors import CorruptProfileError, StorageFullError
 from roofline.imports.messages import ImportRequest
 from roofline.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
 
@@ -29,47 +29,43 @@ SUMMARY = {
 }
 
 
-def by_content(request: ImportRequest, pipe: Connection) -> None:
+WORK = "tests.storage.children:by_content"
+
+
+def prepare() -> None:
+    """No profile is read where only this is loaded."""
+
+
+def by_content(body: Body, say: Say) -> Body:
     """Does what the first file says."""
-    content = request.files[0][1].read_bytes()
+    request = ImportRequest.from_json(body)
+    content = Path(request.files[0][1]).read_bytes()
     word, _, rest = content[:1000].partition(b" ")
     if word == b"wait":
-        _say(pipe, phase="read", fraction=0.5)
+        say(PROGRESS, {"phase": "read", "fraction": 0.5})
         _wait_for(Path(rest.split(b" ")[0].decode()))
     if word == b"nap":
-        _say(pipe, phase="read", fraction=0.5)
+        say(PROGRESS, {"phase": "read", "fraction": 0.5})
         time.sleep(float(rest.split(b" ")[0]))
-    broken = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
-    if word in (b"stub", b"wait", b"nap", b"page", b"late", b"half"):
-        try:
-            _write_results(request, content)
-            _say(pipe, page={"format": "Stub", "summary": SUMMARY})
-            if word == b"page":
-                _wait_for(Path(rest.split(b" ")[0].decode()))
-            if word == b"late":
-                time.sleep(float(rest.split(b" ")[0]))
-            if word == b"half":
-                _say(pipe, error=broken)
-                return
-            _write_exports(request)
-        except OSError as error:
-            full = {"code": "storage-full", "message": "The disk is full.", "remedy": str(error)}
-            _say(pipe, error=full)
-            return
-        _say(pipe, done={"format": "Stub", "summary": SUMMARY})
-    elif word == b"fail":
-        _say(pipe, error=broken)
-    else:
-        from roofline.imports.child.child import run
+    if word == b"fail":
+        raise CorruptProfileError("It is broken.", remedy="Mend it.")
+    if word not in (b"stub", b"wait", b"nap", b"page", b"late", b"half"):
+        from roofline.imports.child import run
 
-        run(request, pipe)
-
-
-def _say(pipe: Connection, **message: object) -> None:
+        return run(body, say)
     try:
-        pipe.send_bytes(json.dumps(message).encode())
-    except BrokenPipeError:
-        os._exit(1)  # the listener was killed
+        _write_results(request, content)
+        say(READY, {"format": "Stub", "summary": SUMMARY})
+        if word == b"page":
+            _wait_for(Path(rest.split(b" ")[0].decode()))
+        if word == b"late":
+            time.sleep(float(rest.split(b" ")[0]))
+        if word == b"half":
+            raise CorruptProfileError("It is broken.", remedy="Mend it.")
+        _write_exports(request)
+    except OSError as error:
+        raise StorageFullError("The disk is full.", remedy=str(error)) from error
+    return {"format": "Stub", "summary": SUMMARY}
 
 
 def _wait_for(gate: Path) -> None:
@@ -81,14 +77,14 @@ def _wait_for(gate: Path) -> None:
 
 
 def _write_results(request: ImportRequest, content: bytes) -> None:
-    writer = ResultWriter(request.results)
+    writer = ResultWriter(Path(request.results))
     writer.add(PAGE, b'{"schema":1,"of":%d}' % len(content))
     writer.add_ops([b'{"name":"a"}', b'{"name":"bb"}'])
     writer.finish()
 
 
 def _write_exports(request: ImportRequest) -> None:
-    writer = ResultWriter(request.exports)
+    writer = ResultWriter(Path(request.exports))
     for name in (*ROOFLINE.values(), *CSV.values()):
         writer.add(name, b"{}")
     writer.finish()

@@ -11,7 +11,7 @@ import pytest
 from roofline.storage.database import Database
 from roofline.storage.tables import audit, instance, metadata
 from tests.conftest import PYTHON_PATH
-from tests.storage.children import by_content
+from tests.storage.children import WORK
 from tests.storage.places import LEASE_S, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.services import Postgres, object_store, postgres, postgres_folder
@@ -92,7 +92,7 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roofline.imports.children.run_in_child", by_content)
+    monkeypatch.setattr("roofline.imports.children.WORK", WORK)
     monkeypatch.setattr("roofline.storage.jobs.LEASE_S", LEASE_S)
     monkeypatch.setattr("roofline.imports.job_run.PAUSE_S", 0.5)
     monkeypatch.setattr("roofline.library.upkeep.REDELIVER_EVERY_S", 0.5)

@@ -14,11 +14,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from roofline.children.sandbox import ImportLimits
 from roofline.library.build import Backend, backend_of
 from roofline.library.instance import Instance, InstanceOptions, Listeners
+from roofline.library.reader import Failed, Importing, Ready
 from roofline.library.results_version import results_version
-from roofline.library.states import Failed, Importing, Ready
-from roofline.sandbox.limits import ImportLimits
 from roofline.settings import Settings
 from roofline.storage.records import ProfileId
 from roofline.storage.tables import sweep_log

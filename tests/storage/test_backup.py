@@ -7,7 +7,7 @@ import pytest
 
 from roofline.cli.admin import run_backup, run_doctor, run_gc, run_restore
 from roofline.errors import SettingsError
-from roofline.library.states import Ready
+from roofline.library.reader import Ready
 from roofline.settings import Settings
 from roofline.storage.database import FILE_NAME
 from roofline.storage.raw import key_of

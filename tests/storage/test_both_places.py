@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from roofline.errors import BadEditError, CorruptProfileError, ProfileNotFoundError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Importing, Ready
+from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage import statements
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.raw import key_of

@@ -11,7 +11,6 @@ import pytest
 from obstore.store import ObjectStore
 
 from roofline.errors import StoreUnavailableError, UploadRejectedError
-from roofline.fleet.choosing import host_files
 from roofline.pods.fetching import fetch_folder, fetch_steady, sources_of
 from roofline.storage import buckets
 from roofline.storage.object_connection import connect
@@ -83,10 +82,10 @@ def test_a_folder_that_is_one_host_has_the_bytes_of_that_on_disk(
     place = address(store, "plugins/profile/one/rank_3/")
     fetch_folder(place, found)
     assert found.read_bytes() == wanted.read_bytes()
-    (host,) = host_files(sources_of([place]))
+    (host,) = sources_of([place])
     assert (host.address, host.name, host.is_folder) == (place, "rank_3", True)
     put(store, "rank_3/pmc_perf.csv", b"other bytes")
-    (changed,) = host_files(sources_of([place]))
+    (changed,) = sources_of([place])
     assert changed.version != host.version
     kept = [f"rank_3/{name}" for name in (*workload(), "log.txt")]
     obstore.delete(_behind(store), kept)

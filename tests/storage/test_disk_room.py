@@ -11,7 +11,7 @@ import pytest
 
 from roofline.errors import StorageFullError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Importing, Ready
+from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage.disk_room import DiskRoom
 from tests.storage.places import Place, add, eventually, settled, stored
 from tests.storage.test_both_places import store_of

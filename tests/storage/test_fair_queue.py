@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
-from roofline.library.states import Importing
+from roofline.library.reader import Importing
 from roofline.storage.database import Database
 from roofline.storage.jobs import JobStore, end_job, insert_job
 from roofline.storage.records import JobKind, new_profile_id, timestamp

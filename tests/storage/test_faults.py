@@ -17,7 +17,7 @@ from sqlalchemy import text
 from roofline.cli.admin import run_doctor, run_gc
 from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Importing, Ready
+from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage.database import FILE_NAME
 from tests.conftest import PYTHON_PATH, ROOT
 from tests.storage.places import (

@@ -10,7 +10,7 @@ import pytest
 from roofline.cli.admin import run_doctor
 from roofline.errors import NotReadyError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Ready
+from roofline.library.reader import Failed, Ready
 from roofline.storage.raw import key_of
 from roofline.storage.results import CSV, OPS, PAGE, ROOFLINE
 from tests.storage.places import Place, add, settled, stored

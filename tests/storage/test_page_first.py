@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import CorruptProfileError, NotReadyError
-from roofline.library.states import Ready
+from roofline.library.reader import Ready
 from roofline.storage.results import CSV, PAGE, ResultStore, ResultWriter
 from tests.storage.places import Place, add, eventually, settled
 

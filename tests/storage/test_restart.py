@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import StoreUnavailableError
-from roofline.imports.local_runner import LocalRunner
+from roofline.imports.job_runs import LocalRunner
 from roofline.library import upkeep
-from roofline.library.states import Importing, Ready
+from roofline.library.reader import Importing, Ready
 from roofline.storage.jobs import JobStore
 from tests.storage.places import Place, add, eventually, settled
 

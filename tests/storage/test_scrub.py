@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from roofline.cli.admin import run_doctor
 from roofline.library.build import Backend
-from roofline.library.scrubbing import Scrubbing
+from roofline.library.upkeep import Scrubbing
 from roofline.storage.raw import key_of
 from roofline.storage.records import ScrubState
 from roofline.storage.results import PAGE
@@ -138,13 +138,13 @@ def test_one_server_checks_at_a_time(folder: Place) -> None:
 def test_server_checks_by_itself_and_stops_at_once(
     folder: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roofline.library.scrubbing.FIRST_AFTER_S", 0.0)
+    monkeypatch.setattr("roofline.library.upkeep.FIRST_AFTER_S", 0.0)
     server = folder.server()
     stored(server, b"stub 1")
     server.instance.close()
     server = folder.server()
     eventually(lambda: any(one.finished_at for one in server.queries.stats().scrubs))
-    monkeypatch.setattr("roofline.library.scrubbing.BYTES_PER_S", 1e-9)
+    monkeypatch.setattr("roofline.library.upkeep.BYTES_PER_S", 1e-9)
     slow = Scrubbing(scrub_of(server, every_s=0))
     slow.start()
     time.sleep(0.2)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from roofline.cli.admin import run_gc
 from roofline.errors import ProfileNotFoundError, StorageFullError
 from roofline.library.build import Backend
-from roofline.library.states import Failed, Ready
+from roofline.library.reader import Failed, Ready
 from roofline.storage.sweeping import empty_trash, sweep_expired, sweep_over_quota, sweep_trash
 from tests.storage.places import Place, add, logged_sweeps, raw_bytes, settled, stored
 

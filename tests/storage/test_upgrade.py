@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from roofline.errors import CorruptProfileError, SettingsError
-from roofline.library.states import Ready
+from roofline.library.reader import Ready
 from roofline.storage import database as database_module
 from roofline.storage import statements
 from roofline.storage.database import SCHEMA, Database, schema_of
@@ -174,7 +174,7 @@ def test_alembic_is_loaded_only_when_a_step_is_due(
 def test_terminal_commands_load_nothing_of_the_store(run_python: Callable[..., object]) -> None:
     said = run_python(
         "import sys; import roofline.cli.main, roofline.exports.render\n"
-        "import roofline.imports.child.fork_server\n"
+        "import roofline.imports.child\n"
         "print(sorted({'sqlalchemy', 'alembic', 'obstore', 'procrastinate'} & set(sys.modules)))"
     )
     assert said == "[]"

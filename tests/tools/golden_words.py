@@ -1,24 +1,39 @@
 """Every sentence and number format as the server writes it: tests/golden/words/words.json.
 
 pytest holds the server to this file, `node --test` the browser. After a change of words, write it
-again with `python -m tests.tools.golden_words`, and read the difference.
+again with `python -m tests.tools.golden_words`, and read the difference. The same command writes
+the tables of rules in docs/advice.md.
 """
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from roofline.presentation.quantities import percent, quantity
+from roofline.advice.rule import Form
+from roofline.advice.rules import RULES
+from roofline.presentation.quantities import (
+    amount,
+    intensity,
+    peak_bandwidth,
+    peak_rate,
+    percent,
+    quantity,
+    share,
+    significant,
+    stated,
+)
 from roofline.presentation.sentences import (
     SENTENCES,
     Filling,
     Number,
     Segment,
+    fill,
     parts,
     plain_text,
-    say,
 )
+from tests.tools import advice_document
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "words" / "words.json"
 
@@ -33,8 +48,22 @@ _RATIOS += (0.345, 0.5, 0.9949, 0.995, 0.997, 0.9994, 0.9996, 0.99994, 0.999995,
 _RATIOS += (1.5, 3.275, 9.994, 9.996, 10, 12.7, 25.5, 278, 1_924_471.3)
 _UNITS = ("count", "bytes", "time_us", "gflops", "gibs", "gbs", "flop_per_byte", "number")
 
+_LARGE = (1.5e13, 999.4e12, 999.6e12, 5e15, 5e18, 1.2e21)
+# Every exported function of static/js/text/format.js that no unit leads to, with the server's.
+_WRITERS: dict[str, Callable[[float], str]] = {
+    "flops": lambda value: amount(value, "FLOP"),
+    "decimalBytes": lambda value: amount(value, "B"),
+    "peakRate": peak_rate,
+    "peakBandwidth": peak_bandwidth,
+    "stated": stated,
+    "significant": significant,
+    "intensity": intensity,
+    "share": share,
+}
+
 _BOUND = Segment(kind="bound", text="bound by VMEM write", token="--roof-vmem-write")
-# What fills the slots of an example, by the slot's name.
+_OTHER = Number(0.353, "ratio")
+# What fills the slots of an example, by the slot's name; shares that have no line are all alike.
 _EXAMPLES: dict[str, Filling] = {
     "share": Number(0.353, "ratio"),
     "ratio": Number(1.25, "number"),
@@ -54,9 +83,13 @@ _EXAMPLES: dict[str, Filling] = {
     "above": Number(0.42, "time_us"),
     "floor": Number(54_200.0, "time_us"),
     "most": Number(25.5, "ratio"),
-    "few": Number(16, "count"),
     "many": Number(295, "count"),
-    "capped": Number(0.389, "ratio"),
+    "small": Number(16, "count"),
+    "large": Number(295, "count"),
+    "longer": Number(1.25, "number"),
+    "link_us": Number(180.0, "time_us"),
+    "work_us": Number(72.0, "time_us"),
+    "call_us": Number(3.2, "time_us"),
     "saving": Number(67_300.0, "time_us"),
     "own": Number(940.2, "time_us"),
     "total": Number(488_448.7, "time_us"),
@@ -105,7 +138,6 @@ _EXAMPLES: dict[str, Filling] = {
     "busy": Number(0.81, "ratio"),
     "wait": Number(463_295.4, "time_us"),
     "calls": Number(288, "count"),
-    "average": Number(3.2, "time_us"),
     "work": "51.6 GFLOP",
     "load": "batch 8 at 2,048 tokens",
     "memory": "18.2 GB",
@@ -149,10 +181,24 @@ def _number(filling: Filling) -> Any:
     return filling
 
 
+def templates() -> dict[str, str]:
+    """Every sentence by its id: those of rules are `advice_`, rule, form, and the part of it."""
+    of_rules = {
+        f"advice_{rule.id}{form and '_'}{form}{end}": template
+        for rule in RULES.values()
+        for form, texts in {"": Form(rule.title, rule.why, rule.try_), **rule.forms}.items()
+        for end, template in zip(("", "_why", "_try"), texts, strict=True)
+        if template
+    }
+    assumed = {f"advice_assumed_{name}": rule.condition for name, rule in RULES.items()}
+    return {**SENTENCES, **of_rules, **{name: text for name, text in assumed.items() if text}}
+
+
 def _example(name: str, changed: dict[str, Filling] | None = None) -> dict[str, Any]:
-    slots = {match.lower() for match in re.findall(r"\{(\w+)", SENTENCES[name])}
-    fillings = {slot: _EXAMPLES[slot] for slot in sorted(slots)} | (changed or {})
-    segments = say(name, **fillings)
+    template = templates()[name]
+    slots = {match.lower() for match in re.findall(r"\{(\w+)", template)}
+    fillings = {slot: _EXAMPLES.get(slot, _OTHER) for slot in sorted(slots)} | (changed or {})
+    segments = fill(template, fillings)
     return {
         "sentence": name,
         "fillings": {slot: _number(filling) for slot, filling in fillings.items()},
@@ -164,7 +210,8 @@ def _example(name: str, changed: dict[str, Filling] | None = None) -> dict[str, 
 def document() -> dict[str, Any]:
     """What the file must hold."""
     one: dict[str, Filling] = {"count": Number(1, "count")}
-    counted = [name for name, template in SENTENCES.items() if "{count|" in template]
+    sentences = templates()
+    counted = [name for name, template in sentences.items() if "{count|" in template]
     return {
         "numbers": [
             *([value, unit, quantity(value, unit)] for unit in _UNITS for value in _NUMBERS),
@@ -173,8 +220,12 @@ def document() -> dict[str, Any]:
         "percents": [
             [value, digits, percent(value, digits)] for digits in (0, 1) for value in _RATIOS
         ],
-        "templates": {name: list(parts(name)) for name in SENTENCES},
-        "examples": [*map(_example, SENTENCES), *(_example(name, one) for name in counted)],
+        "writers": {
+            name: [[value, write(value)] for value in (*_NUMBERS, *_LARGE) if value]
+            for name, write in _WRITERS.items()
+        },
+        "templates": {name: list(parts(template)) for name, template in sentences.items()},
+        "examples": [*map(_example, sentences), *(_example(name, one) for name in counted)],
     }
 
 
@@ -185,3 +236,4 @@ def written() -> str:
 
 if __name__ == "__main__":
     GOLDEN.write_text(written(), "utf-8")
+    advice_document.DOCUMENT.write_text(advice_document.written(), "utf-8")

@@ -1,72 +1,78 @@
-"""Children that misbehave, to be run in place of `roofline.imports.children.run_in_child`."""
+"""Children that misbehave, run in place of what imports (`roofline.imports.children.WORK`)."""
 
 import errno
-import json
 import os
 import signal
 import socket
 import sys
 import time
-from multiprocessing.connection import Connection
+from pathlib import Path
 
-from roofline.imports.messages import ImportRequest
-
-
-def _say(pipe: Connection, **message: object) -> None:
-    pipe.send_bytes(json.dumps(message).encode())
+from roofline.children.messages import PROGRESS, Body, Say
+from roofline.errors import CorruptProfileError
 
 
-def linger(request: ImportRequest, pipe: Connection) -> None:
+def linger(body: Body, say: Say) -> Body:
     """Writes something, says it is half-way, and never ends."""
-    (request.folder / "half.bin").write_bytes(bytes(1000))
-    _say(pipe, phase="read", fraction=0.5)
+    Path(body["folder"], "half.bin").write_bytes(bytes(1000))
+    say(PROGRESS, {"phase": "read", "fraction": 0.5})
     time.sleep(600)
+    raise AssertionError
 
 
-def be_killed(_order: ImportRequest, pipe: Connection) -> None:
+def be_killed(_body: Body, say: Say) -> Body:
     """Is ended as the system does when memory runs out."""
-    _say(pipe, phase="read", fraction=0.1)
+    say(PROGRESS, {"phase": "read", "fraction": 0.1})
     os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
 
 
-def abort(_order: ImportRequest, _pipe: Connection) -> None:
+def abort(_body: Body, _say: Say) -> Body:
     """Ends as compiled code does that finds itself in an impossible state."""
     signal.signal(signal.SIGABRT, signal.SIG_DFL)
     os.abort()
 
 
-def leave(_order: ImportRequest, _pipe: Connection) -> None:
+def leave(_body: Body, _say: Say) -> Body:
     """Ends without a word."""
     sys.exit(3)
 
 
-def babble(_order: ImportRequest, pipe: Connection) -> None:
-    """Sends bytes that are not a message."""
-    pipe.send_bytes(b"\x00\xff not JSON")
+def babble(_body: Body, _say: Say) -> Body:
+    """Sends bytes that are not a message, on every pipe that it has."""
+    for pipe in range(3, 64):
+        try:
+            os.write(pipe, b"\x00\xff not JSON\n")
+        except OSError:
+            continue
     time.sleep(600)
+    raise AssertionError
 
 
-def spin(request: ImportRequest, _pipe: Connection) -> None:
+def spin(_body: Body, _say: Say) -> Body:
     """Computes for ever, within its limits."""
-    from roofline.sandbox.limits import limit_process
-
-    limit_process(request.limits, 0)
     while True:
         pass
 
 
-def promise(_order: ImportRequest, pipe: Connection) -> None:
+def promise(_body: Body, _say: Say) -> Body:
     """Says it is done but leaves no results."""
-    _say(pipe, done={"format": "X", "summary": {}})
+    return {"format": "X", "summary": {}}
 
 
-def reach(request: ImportRequest, pipe: Connection) -> None:
+def reach(body: Body, _say: Say) -> Body:
     """Tries the address that the uploaded file names, and says how that went."""
-    (_, path, _) = request.files[0]
-    host, _, port = path.read_text().partition(":")
+    ((_, path, _),) = body["files"]
+    host, _, port = Path(path).read_text().partition(":")
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
         found = "reached"
     except OSError as error:
         found = errno.errorcode[error.errno or 0]
-    _say(pipe, error={"code": "corrupt-profile", "message": found, "remedy": "None."})
+    raise CorruptProfileError(found, remedy="None.")
+
+
+def tell(_body: Body, _say: Say) -> Body:
+    """Says which variables it has, and whether it can read the requests of others."""
+    names = " ".join(sorted(os.environ))
+    raise CorruptProfileError(names + (" requests" if os.read(0, 1) else ""), remedy="None.")

@@ -1,178 +1,186 @@
-"""Which rule an op falls under: the first that holds, and others beside it.
+"""Which rule an op falls under: the first label that holds, and others beside it.
 
-Order: validity, stop, communication, busy units and waste, latency, overlap, memory and compute;
-the ridge is added. A rule holds only where what it is about was measured.
+A label holds only where what it is about was measured. Times are quotients: exactly 0.60 may come
+out as 0.6000000000000001 or 0.5999999999999999, so labels compare with a tolerance of rounding.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from roofline.advice import thresholds as limit
+from roofline.advice.nearness import Nearness, is_busy_with_a_pipe
+from roofline.advice.op_kinds import MOVED, op_kind
+from roofline.analysis.nearest_records import OpClass
+from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
+from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import Bools
 
-NO_RULE = ""
-# Times are quotients: exactly 0.60 may come out as 0.6000000000000001 or as 0.5999999999999999.
+UNKNOWN = "unknown"
 _ROUNDING = 1e-9
+_LEVELS = {level.value: level for level in MemoryLevel}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
-    """What counters say of each op, and what kind of op it is.
+class OpFacts:
+    """What labels read, one value per op; times in us per unit of the advice, NaN where unknown.
 
-    `is_counted`: the profiler counted how busy its units were. `is_latency`: no unit is near.
-    `is_full`: its nearest unit is as good as always at useful work. `is_piped`: a pipe or the issue
-    slots are its nearest ceiling. `is_wasted`: its nearest unit is busy with more than the work.
-    `is_moved`: a copy, which does no arithmetic. `is_repeated`: a call that is made again.
+    `e` is the share of the roof. `call_us` is the time of one call, `sum_us` and `longest_us` are
+    all clocks one after the other and at once, `compute_us`, `memory_us` and `other_us` the longest
+    clock of compute, of memory, and of memory and links. `is_memory`, `is_vector`, `is_matrix` and
+    `is_link` say what binds; `is_on_chip` that it is a memory of the chip.
+
+    Of counters: `is_counted` (the profiler counted how busy units are), `is_bound` and `is_latency`
+    (a unit is near, or none is), `is_piped` (the nearest is a pipe or the issue slots), `is_unsaid`
+    (a latency without a measured reason), and `near` (shares of the nearest unit). `is_moved`: a
+    copy, which does no arithmetic. `is_repeated`: called at least twice. `rule` is the label, for
+    those beside it.
     """
 
+    time_us: Floats
+    call_us: Floats
+    e: Floats
+    sum_us: Floats
+    longest_us: Floats
+    compute_us: Floats
+    memory_us: Floats
+    other_us: Floats
+    is_known: Bools
+    is_memory: Bools
+    is_vector: Bools
+    is_matrix: Bools
+    is_link: Bools
+    is_on_chip: Bools
+    is_async: Bools
     is_counted: Bools
+    is_bound: Bools
     is_latency: Bools
-    is_full: Bools
     is_piped: Bools
-    is_wasted: Bools
+    is_unsaid: Bools
     is_moved: Bools
     is_repeated: Bools
+    near: Nearness
+    bound: tuple[str | None, ...]
+    rule: npt.NDArray[np.str_]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Clocks:
-    """One row per op: its time and the clocks of its work, all in one unit; NaN where unknown.
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`holds` says of which ops; of several labels the least `place` counts.
 
-    `clocks` has a column per resource, in the order in which ties are decided. `call_us` is the
-    time of one call. `matrix`, `vector`, `on_chip` and `links` name the resources of those kinds;
-    all others are main memories.
+    A label without a place stands beside the others: its `holds` may read `rule`.
     """
 
-    time: Floats
-    call_us: Floats
-    clocks: Mapping[str, Floats]
-    vector: frozenset[str]
-    matrix: frozenset[str]
-    on_chip: frozenset[str]
-    links: frozenset[str]
-    is_async: Bools
-    measured: Measured
+    place: int | None
+    holds: Callable[[OpFacts], Bools]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Diagnoses:
-    """Per op: rule, bound (a resource), share of the roof, and rules that hold beside it."""
+    """Per op: rule, bound (a resource), and rules that hold beside it."""
 
     rule: tuple[str, ...]
     bound: tuple[str | None, ...]
-    e: Floats
     also: tuple[tuple[str, ...], ...]
 
 
-def diagnose_all(ops: Clocks) -> Diagnoses:
-    """The diagnosis of each op; times are compared with a tolerance of rounding alone."""
-    names = [*ops.clocks]
-    stacked = np.stack([np.nan_to_num(ops.clocks[name]) for name in names])
-    longest, which = stacked.max(axis=0), stacked.argmax(axis=0)
-    known = (longest > 0) & (ops.time > 0)
-    e = np.where(known, longest / np.where(known, ops.time, 1.0), np.nan)
-
-    def of_kind(kind: frozenset[str]) -> Bools:
-        of_names = np.array([name in kind for name in names], np.bool_)
-        found: Bools = of_names[which] & known
-        return found
-
-    linked, on_chip = of_kind(ops.links), of_kind(ops.on_chip)
-    vector, matrix = of_kind(ops.vector), of_kind(ops.matrix)
-    flags = {
-        **_rules(ops, e, linked, _is_serial(ops, names, stacked)),
-        **_of_work(ops.measured, e, known & ~(vector | matrix | linked), vector, matrix),
-    }
-    flags["V7"] = ~known & ~ops.measured.is_counted
-    rule = np.select([*flags.values()], [*flags], default=NO_RULE)
-    near = _at_ridge(ops, names, stacked) & ~np.isin(rule, ("V1", "S1", "V6", "V7"))
-    beside = {"M3": on_chip & np.isin(rule, ("M1", "M2")), "B1": near}
+def diagnose(facts: OpFacts, labels: Mapping[str, Label]) -> Diagnoses:
+    """The label of each op, "" without one."""
+    placed = sorted((label.place, name) for name, label in labels.items() if label.place)
+    names = [name for _, name in placed]
+    rule = np.select([labels[name].holds(facts) for name in names], names, default="")
+    labelled = replace(facts, rule=rule)
+    beside = {name: label.holds(labelled) for name, label in labels.items() if label.place is None}
     return Diagnoses(
         rule=tuple(rule.tolist()),
-        bound=tuple(
-            names[k] if is_known else None
-            for k, is_known in zip(which.tolist(), known.tolist(), strict=True)
-        ),
-        e=e,
-        also=tuple(
-            tuple(name for name, holds in beside.items() if holds[row]) for row in range(len(e))
-        ),
+        bound=facts.bound,
+        also=tuple(tuple(name for name in beside if beside[name][op]) for op in range(len(rule))),
     )
 
 
-def _rules(ops: Clocks, e: Floats, linked: Bools, serial: Bools) -> dict[str, Bools]:
-    """Rules that come before those of memory and compute, in their order."""
-    by = ops.measured
-    far = np.where(by.is_counted, by.is_latency, _below(e, limit.FAR))
-    is_late = by.is_latency & ~by.is_moved
-    short = _below(ops.call_us, limit.LAUNCH_US) & by.is_repeated & ~by.is_moved
-    return {
-        "V6": ops.is_async,
-        "V1": _above(e, limit.IMPOSSIBLE),
-        "S1": np.where(by.is_counted, by.is_full, _from(e, limit.STOP)),
-        "C1": linked,
-        "P1": by.is_piped,
-        "W2": by.is_wasted,
-        "L1": far & short,
-        "L2": is_late,
-        "O1": serial,
+def facts_of(
+    analysis: RooflineAnalysis,
+    busy_us: Floats,
+    calls: Floats,
+    clocks: Mapping[str, Floats],
+    nearness: Nearness,
+) -> OpFacts:
+    """The facts of the ops of a run; `clocks` has a column per resource, in the order of ties."""
+    count, near, table = len(busy_us), analysis.nearest, analysis.profile.ops
+    names = [*clocks] or [UNKNOWN]
+    columns = [np.nan_to_num(column) for column in clocks.values()]
+    stacked = np.stack(columns or [np.zeros(count)])
+    longest, which = stacked.max(axis=0), stacked.argmax(axis=0)
+    is_known = (longest > 0) & (busy_us > 0)
+    compute = {name for name in clocks if name not in _LEVELS}
+    vector = {name for name in compute if name.startswith("vector_")}
+    links = {name for name in names if name in _LEVELS and _LEVELS[name].is_link}
+    on_chip = {
+        name for name in names if name in _LEVELS and not (name in links or _LEVELS[name].is_main)
     }
 
+    def binds(kind: set[str]) -> Bools:
+        is_of_kind = np.array([name in kind for name in names], np.bool_)
+        holds: Bools = is_of_kind[which] & is_known
+        return holds
 
-def _of_work(
-    by: Measured, e: Floats, memory: Bools, vector: Bools, matrix: Bools
-) -> dict[str, Bools]:
-    """Rules of memory and compute: below `GOOD` of a roof, and from it on.
+    def longest_of(kind: set[str]) -> Floats:
+        rows = [row for name, row in zip(names, stacked, strict=True) if name in kind]
+        column: Floats = np.max(rows, axis=0) if rows else np.zeros(count)
+        return column
 
-    With counters W2 and P1 say what keeps an op from its roof.
-    """
-    near = _from(e, limit.GOOD)
-    far = ~by.is_counted & _below(e, limit.GOOD)
-    return {
-        "M1": memory & far,
-        "M2": memory & near,
-        "K3": vector & near,
-        "K1": (matrix | vector) & far,
-        "K2": matrix & near,
-    }
+    is_counted = near.is_busy_known[:count]
+    is_bound = near.is_kind(OpClass.BOUND)[:count] & is_counted
+    moved = [op_kind(*op) in MOVED for op in zip(table.category, table.name, strict=True)]
+    others = {*names} - compute
+    return OpFacts(
+        time_us=np.where(busy_us > 0, busy_us, np.nan),
+        call_us=np.where(calls > 0, busy_us / np.where(calls > 0, calls, 1.0), np.nan),
+        e=np.where(is_known, longest / np.where(is_known, busy_us, 1.0), np.nan),
+        sum_us=stacked.sum(axis=0),
+        longest_us=longest,
+        compute_us=longest_of(compute),
+        memory_us=longest_of(others - links),
+        other_us=longest_of(others),
+        is_known=is_known,
+        is_memory=binds(others - links),
+        is_vector=binds(vector),
+        is_matrix=binds(compute - vector),
+        is_link=binds(links),
+        is_on_chip=binds(on_chip),
+        is_async=analysis.ops.is_start[:count]
+        | np.array([cost is Cost.TRANSFER for cost in analysis.ops.cost[:count]], np.bool_),
+        is_counted=is_counted,
+        is_bound=is_bound,
+        is_latency=near.is_kind(OpClass.LATENCY)[:count],
+        is_piped=is_bound & is_busy_with_a_pipe(near)[:count],
+        is_unsaid=np.array([why == "not_measured" for why in near.why[:count]], np.bool_),
+        is_moved=np.array(moved, np.bool_),
+        is_repeated=calls >= 2,
+        near=nearness,
+        bound=tuple(
+            names[place] if known else None
+            for place, known in zip(which.tolist(), is_known.tolist(), strict=True)
+        ),
+        rule=np.full(count, ""),
+    )
 
 
-def _is_serial(ops: Clocks, names: list[str], stacked: Floats) -> Bools:
-    """Rows that take as long as their clocks one after the other, of memory and of compute."""
-    low, high = limit.SERIAL
-    total, longest = stacked.sum(axis=0), stacked.max(axis=0)
-    is_compute = np.array([name in ops.matrix | ops.vector for name in names], np.bool_)
-    both = (stacked[is_compute] > 0).any(axis=0) & (stacked[~is_compute] > 0).any(axis=0)
-    found: Bools = _from(ops.time, low * total) & ~_above(ops.time, high * total) & both
-    return found & _from(total, limit.SERIAL_GAIN * longest)
-
-
-def _at_ridge(ops: Clocks, names: list[str], stacked: Floats) -> Bools:
-    """Rows whose longest compute clock is about as long as their longest memory clock."""
-    is_compute = np.array([name in ops.matrix | ops.vector for name in names], np.bool_)
-    is_memory = ~is_compute & np.array([name not in ops.links for name in names], np.bool_)
-    if not is_compute.any() or not is_memory.any():
-        return np.zeros(stacked.shape[1], np.bool_)
-    compute, memory = stacked[is_compute].max(axis=0), stacked[is_memory].max(axis=0)
-    low, high = limit.RIDGE
-    near: Bools = (memory > 0) & (compute >= low * memory) & (compute <= high * memory)
-    return near
-
-
-def _from(value: Floats, least: Floats | float) -> Bools:
+def at_least(value: Floats, least: Floats | float) -> Bools:
     """`value` >= `least`; false where unknown."""
     holds: Bools = value >= np.multiply(least, 1 - _ROUNDING)
     return holds
 
 
-def _below(value: Floats, most: float) -> Bools:
+def below(value: Floats, most: float) -> Bools:
+    """`value` < `most`; false where unknown."""
     holds: Bools = value < most * (1 - _ROUNDING)
     return holds
 
 
-def _above(value: Floats, most: Floats | float) -> Bools:
+def above(value: Floats, most: Floats | float) -> Bools:
+    """`value` > `most`; false where unknown."""
     holds: Bools = value > np.multiply(most, 1 + _ROUNDING)
     return holds

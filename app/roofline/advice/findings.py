@@ -1,51 +1,11 @@
-"""The finding of a rule: ops or a part of the time, a lever, and what the lever saves."""
+"""What `advise` returns: findings with what their levers save, chains, and the plan."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from roofline.advice.chain import Chain
-from roofline.advice.plan import Lever
+from roofline.advice.rule import Found
 
-Confidence = Literal["high", "medium", "low"]
 Outcome = Literal["nothing", "plan"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Candidate:
-    """A rule that holds for `ops`, or for a part of the time, before it is put into the plan.
-
-    `resource` and `factor` are the lever in words; `factor` is what is left of the resource. `term`
-    is what a comparison should show as changed. `facts` are numbers for its sentences, `what` names
-    what it is about: a category, a module, a link. A `lever` of `None` saves
-    none of the measured time. Some of these are options, such as another batch. `gain` is how
-    many times as much work they do in a time, by their own formula; 1 is the same.
-
-    `kind` picks the text: a kind of op, or the reason that was measured. Findings of one `group`
-    are about one op or one link, so only one of them can be saved. `is_hypothetical`: the factor is
-    assumed, not known. `changes_results`: the program computes something else. `is_measured`: all
-    of the time was measured as a wait, so the saving is "up to".
-    """
-
-    rule: str
-    ops: tuple[int, ...]
-    what: str
-    resource: str
-    factor: float | None
-    lever: Lever | None
-    term: str
-    confidence: Confidence
-    e: float | None = None
-    bound: str | None = None
-    time_us: float = 0.0
-    also: tuple[str, ...] = ()
-    gain: float | None = None
-    kind: str = ""
-    group: str = ""
-    is_hypothetical: bool = False
-    changes_results: bool = False
-    is_measured: bool = False
-    facts: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +46,36 @@ class Finding:
     alone: another way to save the same time, or a factor that is assumed.
     """
 
-    of: Candidate
+    of: Found
     predicted: Predicted | None
     is_in_plan: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """Ops that hand tensors to each other; times are us, bytes and FLOPs counts, per unit.
+
+    `what` names their module or program, `known_by` is "graph" or "module". `bytes_now` and
+    `bytes_after` are those of the main memory, `limited_by` the resource that ends the saving.
+    `is_flop_estimated`: one FLOP per element stands in for ops without counted ones.
+    """
+
+    ops: tuple[int, ...]
+    what: str
+    known_by: str
+    calls: float
+    now_us: float
+    after_us: float
+    bytes_now: float
+    bytes_after: float
+    flop: float
+    is_flop_estimated: bool
+    limited_by: str
+
+    @property
+    def saving_us(self) -> float:
+        """The saving of one kernel in their place."""
+        return self.now_us - self.after_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -77,6 +77,16 @@ def after(state: State, lever: Lever) -> State:
     )
 
 
+def closer_us(time_us: Floats, roof_us: Floats, target: Floats) -> Floats:
+    """The time of the same work at the share `target` of its roof; none gets slower."""
+    return np.minimum(time_us, roof_us / target)
+
+
+def less_work_us(roof_us: Floats, e: Floats) -> Floats:
+    """The time of less work, whose roof is `roof_us` now, as near to its roof as before."""
+    return np.maximum(roof_us / e, roof_us)
+
+
 def _left_us(state: State) -> float:
     """The time that the program can still lose."""
     return max(float(state.own_us.sum()) - state.least_us, 0.0)
@@ -93,10 +103,10 @@ def _changed(rows: State, lever: Lever, left_us: float) -> State:
     if lever.time_us is not None:
         new_us, counts = lever.time_us, busy_us > 0
     elif lever.target is not None:
-        new_us = roof_us / lever.target
+        new_us = closer_us(busy_us, roof_us, lever.target)
     else:
-        new_us = roof_us / np.where(counts, e, 1.0)
-    counts = counts & (e <= IMPOSSIBLE)
+        new_us = less_work_us(roof_us, np.where(counts, e, 1.0))
+    counts = counts & (e <= IMPOSSIBLE.value)
     new_us = np.clip(new_us, np.minimum(roof_us, busy_us), busy_us)
     # Of a row that others cover, only its own time can be saved, and none of what its work needs.
     saved_us = np.clip(busy_us - new_us, 0.0, np.maximum(own_us - roof_us, 0.0))

@@ -1,6 +1,6 @@
 """Profile and device to roofline records, for both states of the infeed/outfeed switch."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
 from roofline.analysis.links import op_links
 from roofline.analysis.nearest import nearest_ops
 from roofline.analysis.ops import op_records, view_of
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import AnalysisOptions, Bools, RooflineAnalysis
 from roofline.analysis.serving import serving_records
 from roofline.analysis.told_links import told_link, with_told_link
 from roofline.analysis.transfers import is_transfer, transfer_records
@@ -18,19 +18,50 @@ from roofline.analysis.undecided import units_held
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.profile import Profile
-from roofline.model.timeline import no_transfers
+from roofline.model.timeline import Transfers, no_transfers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """All of an analysis that no peak changes: kept while views under many peaks are computed.
+
+    `moves` are the ops of `profile` that only move data over a link.
+    """
+
+    profile: Profile
+    options: AnalysisOptions
+    oddities: Oddities
+    moves: Bools
+    transfers: Transfers
 
 
 def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
     """Roofline records of a checked profile; total, whatever the profile lacks."""
-    device = on_levels_of(profile, device)
+    return hold(prepare(profile, options), device)
+
+
+def prepare(profile: Profile, options: AnalysisOptions) -> Prepared:
+    """The part of an analysis that is the same under every device."""
     oddities = Oddities(options.xprof_compat)
+    timeline = None if oddities.on else profile.timeline
+    return Prepared(
+        profile=profile,
+        options=options,
+        oddities=oddities,
+        moves=np.zeros(len(profile.ops), np.bool_) if oddities.on else is_transfer(profile),
+        transfers=timeline.transfers if timeline else no_transfers(),
+    )
+
+
+def hold(prepared: Prepared, device: Device) -> RooflineAnalysis:
+    """The records of a prepared profile under the peaks of `device`."""
+    profile, oddities, moves = prepared.profile, prepared.oddities, prepared.moves
+    device = on_levels_of(profile, device)
     peaks = peaks_of(device, oddities)
     told = None if oddities.on else told_link(device)
     profile = with_told_link(profile, told)
-    timeline = None if oddities.on else profile.timeline
-    transfers = transfer_records(timeline.transfers if timeline else no_transfers(), device)
-    moves = np.zeros(len(profile.ops), np.bool_) if oddities.on else is_transfer(profile)
+    seen = profile.timeline.transfers if told and profile.timeline else prepared.transfers
+    transfers = transfer_records(seen, device)
     own_links = links_of_ops(profile, moves, transfers, device, told)
     if not oddities.on:
         profile = with_link_traffic(profile, moves, own_links, transfers)
@@ -46,7 +77,7 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     return RooflineAnalysis(
         profile=profile,
         device=device,
-        options=options,
+        options=prepared.options,
         peaks=peaks,
         levels=(*levels, MemoryLevel.SHARED_L1) if shared else levels,
         units=units,

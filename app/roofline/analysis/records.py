@@ -7,7 +7,7 @@ cell by cell; each of its oddities is one named place in `roofline.analysis.cont
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from roofline.analysis.time_records import TransferRecords
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import declared
 from roofline.model.profile import Diagnostic, Profile
 
 I64 = NDArray[np.int64]
@@ -78,16 +77,6 @@ class Scope(StrEnum):
     STEP = "step"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A column of the page and of exports. `id` is what follows a level or unit in its name there.
-
-    Its label, unit and help are in `presentation.columns`, under the same id.
-    """
-
-    id: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measures:
     """Roofline columns of rows (ops or program points); NaN where unknown.
@@ -104,25 +93,25 @@ class Measures:
     FLOPs.
     """
 
-    total_time_us: Annotated[Floats, Shown()]
-    avg_time_us: Annotated[Floats, Shown()]
-    self_time_us: Annotated[Floats, Shown()]
-    avg_self_time_us: Annotated[Floats, Shown()]
-    total_time_per_core_us: Annotated[Floats, Shown()]
-    dma_stall_ratio: Annotated[Floats, Shown()]
-    flop_rate_gflops: Annotated[Floats, Shown()]
-    model_flop_rate_gflops: Annotated[Floats, Shown()]
-    integer_rate_gops: Annotated[Floats, Shown()]
-    unit_rate_gflops: Annotated[Mapping[ComputeUnit, Floats], Shown("flop_rate_gflops")]
-    memory_bandwidth_gibs: Annotated[Floats, Shown()]
-    bandwidth_gibs: Annotated[Mapping[MemoryLevel, Floats], Shown()]
-    operational_intensity: Annotated[Floats, Shown()]
-    intensity: Annotated[Mapping[MemoryLevel, Floats], Shown()]
-    bottleneck_intensity: Annotated[Floats, Shown()]
-    attainable_gflops: Annotated[Floats, Shown()]
-    roofline_efficiency_ratio: Annotated[Floats, Shown()]
-    compute_efficiency_ratio: Annotated[Floats, Shown()]
-    memory_utilisation_ratio: Annotated[Floats, Shown()]
+    total_time_us: Floats
+    avg_time_us: Floats
+    self_time_us: Floats
+    avg_self_time_us: Floats
+    total_time_per_core_us: Floats
+    dma_stall_ratio: Floats
+    flop_rate_gflops: Floats
+    model_flop_rate_gflops: Floats
+    integer_rate_gops: Floats
+    unit_rate_gflops: Mapping[ComputeUnit, Floats]
+    memory_bandwidth_gibs: Floats
+    bandwidth_gibs: Mapping[MemoryLevel, Floats]
+    operational_intensity: Floats
+    intensity: Mapping[MemoryLevel, Floats]
+    bottleneck_intensity: Floats
+    attainable_gflops: Floats
+    roofline_efficiency_ratio: Floats
+    compute_efficiency_ratio: Floats
+    memory_utilisation_ratio: Floats
     utilisation_ratio: Mapping[MemoryLevel, Floats]
     unit: I64
     unit_utilisation_ratio: Mapping[ComputeUnit, Floats]
@@ -150,18 +139,6 @@ class Measures:
         }
         return cls(**{one.name: known.get(one.name, nothing) for one in fields(cls)})
 
-    def by_id(self, levels: Iterable[MemoryLevel]) -> dict[str, Floats]:
-        """Numeric columns by their id on the page and in exports; per memory level for `levels`."""
-        columns: dict[str, Floats] = {}
-        for name, shown in _SHOWN.items():
-            values = getattr(self, name)
-            if not isinstance(values, Mapping):
-                columns[name] = values
-                continue
-            keys = levels if name in _PER_LEVEL else values
-            columns |= {f"{key}_{shown.id or name}": values[key] for key in keys}
-        return columns
-
     def inserted(self, at: int, row: "Measures") -> Self:
         """These rows with the first of `row` before row `at`."""
 
@@ -172,10 +149,6 @@ class Measures:
 
         names = [one.name for one in fields(self)]
         return replace(self, **{k: insert(getattr(self, k), getattr(row, k)) for k in names})
-
-
-_SHOWN: Mapping[str, Shown] = declared(Measures, Shown)
-_PER_LEVEL = {"bandwidth_gibs", "intensity"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -193,11 +166,6 @@ class OpClocks:
     t_max_us: Floats
     above_t_max_us: Floats
     at_ridge: Bools
-
-    def bounds(self) -> dict[str, Floats]:
-        """The columns that sum the clocks up, by id."""
-        names = ("t_min_us", "t_max_us", "above_t_max_us")
-        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -61,7 +61,7 @@ class LedgerFile:
             return []
         from roofline.advice.ledger import measured
         from roofline.compare.comparison import common_units, compare
-        from roofline.exports.advice_measured import measured_by
+        from roofline.exports.advice_decided import measured_by
 
         units = {one.unit for one in found} & {*common_units((*before, *after))}
         by_unit = {unit: compare(before, after, unit) for unit in units}

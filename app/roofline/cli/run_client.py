@@ -15,7 +15,7 @@ from roofline.cli.runs import seconds
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
-    from roofline.pods.files import Found
+    from roofline.pods.folders import HostFile
 
 TRIES = 5
 FIRST_PAUSE_S = 1.0
@@ -157,7 +157,7 @@ def files_to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
         yield [file]
         return
     from roofline.errors import UploadRejectedError
-    from roofline.pods.files import files_of
+    from roofline.pods.folders import files_of
 
     if not file.exists():
         raise UploadRejectedError(f"{file} cannot be read.", remedy="Check the path.")
@@ -171,12 +171,12 @@ def files_to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
         yield made
 
 
-def _partials(found: "Found", scratch: Path) -> list[Path]:
+def _partials(found: "HostFile", scratch: Path) -> list[Path]:
     """Files with the partials of the hosts in a file, or of the host that is a folder."""
     from roofline.errors import UploadRejectedError
     from roofline.importers.intake.archives import UnpackLimits
     from roofline.pods.fetching import fetch_folder
-    from roofline.pods.files import Found, digest_of
+    from roofline.pods.folders import digest_of
     from roofline.pods.packed import SUFFIX, pack
     from roofline.pods.reading import read_file
     from roofline.pods.report import Unreadable
@@ -185,9 +185,8 @@ def _partials(found: "Found", scratch: Path) -> list[Path]:
     path = found.path
     if found.is_folder:
         path = scratch / "packed"
-        fetch_folder(f"{found.path}/", path)
-    here = Found(path, found.is_named, found.name, is_folder=found.is_folder)
-    read = read_file(here, digest=digest_of(path), scratch=scratch, limits=UnpackLimits())
+        fetch_folder(found.address, path)
+    read = read_file(found, path, digest=digest_of(path), scratch=scratch, limits=UnpackLimits())
     made = []
     for number, one in enumerate(read):
         if isinstance(one, Unreadable):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from roofline.fleet.receipts import HostFile, Receipt
+    from roofline.fleet.engine import Receipt
+    from roofline.pods.folders import HostFile
     from roofline.pods.report import RunReport
 
 ENGINES = ("local", "dask")
@@ -54,9 +55,8 @@ def analyse_run(given: argparse.Namespace) -> bytes:
     """The report of the run whose hosts' files are named, or in the folders that are."""
     from roofline.errors import UploadRejectedError
     from roofline.exports.run_report import render_run
-    from roofline.fleet.choosing import EngineChoice, host_files, open_engine, open_kept, own_place
-    from roofline.fleet.pruning import prune
-    from roofline.fleet.reducing import reduce_receipts
+    from roofline.fleet.choosing import EngineChoice, open_engine, own_place, reduce_receipts
+    from roofline.fleet.kept import open_kept, prune
     from roofline.pods.fetching import sources_of
     from roofline.settings import Settings
 
@@ -65,10 +65,7 @@ def analyse_run(given: argparse.Namespace) -> bytes:
             f"A run of many hosts cannot be written as {given.format}.",
             remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
         )
-    if given.join is not None:
-        files = _joined(given.files, given.join)
-    else:
-        files = host_files(sources_of(given.files))
+    files = _joined(given.files, given.join) if given.join is not None else sources_of(given.files)
     settings = Settings.from_env()
     place = _place(given.partials) or own_place(settings)
     choice = EngineChoice(
@@ -105,7 +102,7 @@ def seconds(text: str) -> float:
 
 def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
     """The files at each place; sessions of one capture are put together, and it is said."""
-    from roofline.fleet.choosing import host_file
+    from roofline.pods.folders import HostFile
     from roofline.pods.listing import list_run
 
     files: list[HostFile] = []
@@ -113,7 +110,7 @@ def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
         found = list_run(place, join_s=join_s)
         if found.note:
             sys.stderr.write(f"roofline: {found.note}\n")
-        files += [host_file(one, is_named=False) for one in found.files]
+        files += [HostFile.of(one, is_named=False) for one in found.files]
     return files
 
 

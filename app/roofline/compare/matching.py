@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.analysis.kernel_names import natural_order
-from roofline.compare.assignment import assign
-from roofline.compare.features import Op
+from roofline.compare.features import Op, assign
 
 MOST_RATIO = 4.0
 """Quantities of a pair may differ by this factor; beyond it in all of them, it is refused."""

@@ -21,6 +21,7 @@ _GBS = {"gb/s": 1.0, "tb/s": KILO, "mb/s": 1 / KILO}
 _GIBS = {"gib/s": 1.0, "tib/s": float(KIB)}
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
+_COMPUTE = "compute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,23 @@ class PeakChoice:
         """True where nothing was chosen."""
         return not (self.part_id or self.gflops or self.gbs or self.sustained)
 
+    @property
+    def peaks(self) -> tuple[str, ...]:
+        """The peaks set by hand, as `read_choice` takes them: rates first, in their order."""
+        rates = [None, *ComputeUnit]
+        return (
+            *(
+                f"{unit.value if unit else _COMPUTE}={self.gflops[unit]!r}GFLOP/s"
+                for unit in rates
+                if unit in self.gflops
+            ),
+            *(
+                f"{level.value}={self.gbs[level]!r}GB/s"
+                for level in MemoryLevel
+                if level in self.gbs
+            ),
+        )
+
 
 def read_choice(
     device: str | None, peaks: Sequence[str], sustained: Sequence[str] = ()
@@ -58,7 +76,7 @@ def read_choice(
         key = name.casefold()
         if key in _LEVELS:
             gbs[_LEVELS[key]] = _bandwidth(text, amount)
-        elif key == "compute" or key in _UNITS:
+        elif key == _COMPUTE or key in _UNITS:
             gflops[_UNITS.get(key)] = _rate(text, amount)
         else:
             raise _no_such_peak(text, name)
@@ -70,11 +88,21 @@ def read_choice(
     )
 
 
+def with_unit(name: str, amount: str) -> str:
+    """The peak "hbm=3350GB/s" of `name` and an amount as addresses of pages have it.
+
+    Without a unit it is in GB/s, or of a compute unit in GFLOP/s.
+    """
+    if amount[-1:].isalpha():
+        return f"{name}={amount}"
+    return f"{name}={amount}{'GB/s' if name.casefold() in _LEVELS else 'GFLOP/s'}"
+
+
 def _sustained(text: str) -> tuple[ComputeUnit | MemoryLevel | None, float]:
     """A peak's key and the share of it that programs reach."""
     name, _, amount = (piece.strip() for piece in text.partition("="))
     key = name.casefold()
-    if key != "compute" and key not in _LEVELS and key not in _UNITS:
+    if key != _COMPUTE and key not in _LEVELS and key not in _UNITS:
         raise _no_such_peak(text, name)
     try:
         share = float(amount.removesuffix("%")) / (100 if amount.endswith("%") else 1)
@@ -151,7 +179,7 @@ def _bad_amount(text: str, expected: str) -> BadViewError:
 
 
 def _no_such_peak(text: str, name: str) -> BadViewError:
-    known = ["compute", *_LEVELS, *_UNITS]
+    known = [_COMPUTE, *_LEVELS, *_UNITS]
     near = difflib.get_close_matches(name.casefold(), known, NAMES_SHOWN, 0.5) or known
     return BadViewError(
         f'"{name}" in "{text}" is not a peak.' if name else f'The peak "{text}" has no name.',

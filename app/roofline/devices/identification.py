@@ -1,4 +1,6 @@
-"""Which part a profile's device is: by its name, by its family, or as this machine's CPU."""
+"""Which part a profile's device is: by its name, by its family, or as this machine's CPU; and
+whether two files of one upload can come from one machine.
+"""
 
 from roofline.devices.catalogue import find
 from roofline.devices.choice import THIS_MACHINE, known_part
@@ -41,3 +43,33 @@ def chosen_part(part_id: str, machine: Part | None) -> Part:
             "This machine's peaks have not been measured.", remedy="Run `roofline calibrate` first."
         )
     return machine
+
+
+_ACCELERATORS = frozenset({DeviceKind.TPU, DeviceKind.GPU})
+
+
+def differ(one: ReportedDevice, other: ReportedDevice) -> bool:
+    """True where two files certainly ran on different devices: a TPU and a GPU, or two parts.
+
+    A device that the catalogue does not know differs from no other of its kind. A host's processor
+    differs from nothing: it drives the accelerators of the other files.
+    """
+    part, other_part = catalogue_part(one), catalogue_part(other)
+    kinds = _kind(one, part), _kind(other, other_part)
+    if not set(kinds) <= _ACCELERATORS:
+        return False
+    if kinds[0] is not kinds[1]:
+        return True
+    # A family name may stand for several parts that are alike.
+    return part is not None and other_part is not None and part.roofs != other_part.roofs
+
+
+def label(reported: ReportedDevice) -> str:
+    """The device's name for people: the part's, else the profile's own."""
+    part = catalogue_part(reported)
+    return part.name if part is not None else reported.name
+
+
+def _kind(reported: ReportedDevice, part: Part | None) -> DeviceKind:
+    """The kind of device; a person's table names a part, not its kind."""
+    return reported.kind if part is None else part.kind

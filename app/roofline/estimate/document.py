@@ -5,10 +5,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from roofline.estimate import formulas
-from roofline.estimate.fusing import unfused
 from roofline.estimate.on_device import LINK, MEMORY, Estimate
-from roofline.estimate.tiling import tiling_of
+from roofline.estimate.variants import (
+    batch_threshold,
+    distributed_crossover,
+    exact_batch_threshold,
+    tiling_of,
+    unfused,
+)
 from roofline.model.units import GIGA, KILO, TERA
 
 MAIN = "hbm"
@@ -99,8 +103,8 @@ def thresholds(found: Estimate) -> dict[str, float | None] | None:
     k, n = found.shape[-2:]
     sizes = found.element_bytes
     return {
-        "batch": formulas.batch_threshold(unit.value, memory.value, sizes[1]),
-        "batch_exact": formulas.exact_batch_threshold(unit.value, memory.value, k, n, sizes),
+        "batch": batch_threshold(unit.value, memory.value, sizes[1]),
+        "batch_exact": exact_batch_threshold(unit.value, memory.value, k, n, sizes),
     }
 
 
@@ -108,7 +112,7 @@ def _distributed_threshold(found: Estimate) -> dict[str, float | None] | None:
     unit, link = found.peaks["compute"], found.peaks.get(LINK)
     if link is None or not unit.value or not link.value:
         return None
-    each = formulas.distributed_crossover(unit.value, link.value, found.element_bytes[2])
+    each = distributed_crossover(unit.value, link.value, found.element_bytes[2])
     return {"contracted": (found.options.ranks - 1) * each}
 
 

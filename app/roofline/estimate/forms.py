@@ -10,7 +10,7 @@ from typing import Literal
 
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Options, is_size
-from roofline.model.written_numbers import plain_number
+from roofline.model.units import plain_number
 
 Kind = Literal["count", "number", "type", "storage", "choice", "flag", "text"]
 

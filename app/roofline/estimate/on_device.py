@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from roofline.devices.choice import known_part
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
-from roofline.estimate.element_types import precision_of
 from roofline.estimate.ops import OPS, Op, Options
-from roofline.estimate.work import Work
+from roofline.estimate.work import Work, precision_of
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields
 from itertools import repeat
 
 from roofline.errors import BadViewError
-from roofline.estimate.element_types import bytes_per_element
-from roofline.estimate.work import Work
+from roofline.estimate.work import Work, bytes_per_element
 
 Shape = tuple[int, ...]
 

@@ -9,24 +9,15 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from roofline.advice.findings import Advice, Candidate, Finding, Landing
-from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED
+from roofline.advice.findings import Advice, Finding, Landing
+from roofline.advice.rule import EXPOSED, HOST, IDLE, INFEED, Found
+from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_chains import chain_record
-from roofline.exports.advice_words import (
-    RULES,
-    limit,
-    saves,
-    summary,
-    title,
-    try_this,
-    verify,
-    waiting,
-    why,
-)
-from roofline.exports.text_table import named, plain, spaced
+from roofline.exports.advice_words import limit, saves, summary, text_of, verify, waiting
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.text_table import named, plain, spaced
 
 Record = dict[str, Any]
 
@@ -89,7 +80,7 @@ def render_record(record: Record, output_format: str, top: int) -> bytes:
 
 
 def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Record:
-    of, predicted = finding.of, finding.predicted
+    of, predicted, rule = finding.of, finding.predicted, RULES[finding.of.rule]
     names = [analysis.ops.name[op] for op in of.ops]
     command = _command(analysis)
     known = None
@@ -132,18 +123,18 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
         "confidence": of.confidence,
         "verify": {"expect": expect, "command": command},
-        "formula": RULES[of.rule].formula,
-        "source": [of.rule, RULES[of.rule].source],
+        "formula": rule.formula.text if rule.formula else "",
+        "source": [rule.id, rule.source],
         "filter": _filter(finding, names),
-        "title": _written(title(of, analysis)),
+        "title": _written(text_of(of, analysis, "title")),
         "saves": _written(saves(finding, advice)),
-        "why": _written([*why(of, analysis), *_spaced(limit(finding))]),
-        "try": _written(try_this(of, analysis)),
+        "why": _written([*text_of(of, analysis, "why"), *_spaced(limit(finding))]),
+        "try": _written(text_of(of, analysis, "try_")),
         "how_to_verify": _written(verify(finding, command)),
     }
 
 
-def _landing(one: Landing, of: Candidate, analysis: RooflineAnalysis) -> Record:
+def _landing(one: Landing, of: Found, analysis: RooflineAnalysis) -> Record:
     return {
         "name": analysis.ops.name[one.op],
         "time_ratio": one.time_ratio,
@@ -176,7 +167,7 @@ def _spaced(sentence: Sentence) -> Sentence:
 
 def _id(finding: Finding, names: list[str]) -> str:
     more = f"+{len(names) - 1}" if len(names) > 1 else ""
-    tiles = ":tiles" if "filled" in finding.of.facts else ""  # beside another K1 of the same ops
+    tiles = ":tiles" if "filled" in finding.of.forms else ""  # beside another K1 of the same ops
     return f"{finding.of.rule}:{names[0] if names else finding.of.what}{more}{tiles}"
 
 

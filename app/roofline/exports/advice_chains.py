@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from roofline.advice.chain import Chain
-from roofline.exports.text_table import named, spaced, table
+from roofline.advice.findings import Chain
 from roofline.model.units import KILO
 from roofline.presentation.quantities import amount, duration, intensity
+from roofline.presentation.text_table import named, spaced, table
 
 Record = dict[str, Any]
 

@@ -1,10 +1,12 @@
-"""Advice and the ledger: an entry from a finding, and advice with decisions and corrections."""
+"""Advice and the ledger: an entry from a finding, what a comparison measured of it, and advice with
+decisions and corrections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from roofline.advice.ledger import Entry, Hit, Rate, State, rates_of
+from roofline.advice.ledger import Entry, Hit, Measured, Rate, State, rates_of
+from roofline.compare.changes import Comparison, Side
 from roofline.errors import BadViewError, FindingNotFoundError
 from roofline.exports.advice import first_of
 from roofline.exports.advice_words import correction, saves_text, summary_text, verify_text
@@ -121,3 +123,33 @@ def _lowered(one: Record, record: Record, rate: Rate | None) -> Record:
         "why": f"{one['why']} {correction(rate, raw_us)}",
         "how_to_verify": verify_text(one["verify"]["command"], confirm["term"], saving_us),
     }
+
+
+_OF_THE_PROGRAM = frozenset({"idle", "communication", "transfers"})
+_MOVES_OPS = frozenset({"traffic", "calls"})
+
+
+def measured_by(entry: Entry, found: Comparison, *, profile: str, at: str) -> Measured:
+    """The comparison's change, in the entry's unit, of the term that the lever was to move."""
+    if entry.term in _OF_THE_PROGRAM:
+        term_us = found.terms[entry.term]
+        return Measured(profile=profile, at=at, term_us=term_us, side_us=found.change_us - term_us)
+    term_us, change_us, names = 0.0, 0.0, set(entry.ops)
+    moves = entry.term in _MOVES_OPS
+    for one in found.ops:
+        if names & {*one.a.names}:
+            term_us += one.terms.get(entry.term, 0.0)
+            change_us += one.change_us
+    for group in found.groups:
+        if names & _names(group.a):
+            term_us += group.terms.get("regrouped" if moves else entry.term, 0.0)
+            change_us += group.change_us
+    for gone in found.only_a:
+        if names & {*gone.side.names}:
+            term_us -= gone.side.time_us if moves else 0.0
+            change_us -= gone.side.time_us
+    return Measured(profile=profile, at=at, term_us=term_us, side_us=change_us - term_us)
+
+
+def _names(sides: Sequence[Side]) -> set[str]:
+    return {name for side in sides for name in side.names}

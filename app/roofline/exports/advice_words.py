@@ -1,117 +1,44 @@
-"""The words of advice: titles, reasons, what to try, how to verify; and each rule's formula."""
+"""The words of advice: a rule's texts filled, what the plan saves, and how to verify it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from roofline.advice.findings import Advice, Candidate, Finding
-from roofline.advice.fusion import CHAIN
+from roofline.advice.findings import Advice, Finding
 from roofline.advice.ledger import Rate
-from roofline.advice.op_kinds import ATTENTION, profiler_of
+from roofline.advice.op_kinds import profiler_of
+from roofline.advice.rule import Found
+from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_names import names_of
 from roofline.exports.comparison_words import TERM_LABELS
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.goal_numbers import MINUS, Scale
 from roofline.presentation.sentences import (
-    SENTENCES,
     Filling,
     Number,
     Sentence,
+    fill,
     plain_text,
     say,
 )
-
-_CLOSE = "T' = min(T, ρ ÷ η)"
-_SCALE = "T' = max(ρ' ÷ e, ρ'), e = ρ ÷ T"
-_NO_GAIN = "e = ρ ÷ T, no gain above 1.03"
-_BOOK = "https://jax-ml.github.io/scaling-book/"
-_TRIAGE = "https://docs.nvidia.com/nsight-compute/ProfilingGuide/"
-_BRRR = "https://horace.io/brrr_intro.html"
-_MATMUL = "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/"
-_SPECULATIVE = "https://arxiv.org/abs/2211.17192"
-_XPROF = "https://github.com/openxla/xprof"
-
-
-@dataclass(frozen=True, slots=True)
-class RuleText:
-    """The formula of a rule's gain, and where the rule comes from."""
-
-    formula: str
-    source: str
-
-
-RULES: Mapping[str, RuleText] = {
-    "V1": RuleText(_NO_GAIN, _BOOK + "roofline"),
-    "V2": RuleText("counted bytes ÷ modelled bytes > 1.10", _XPROF),
-    "V3": RuleText("counted FLOPs ÷ modelled FLOPs > 1.10", _XPROF),
-    "V7": RuleText("time of unknown cost ÷ busy time > 0.30", _XPROF),
-    "V4": RuleText("T_v = FLOPs ÷ vector peak > T_min", _BOOK + "roofline"),
-    "V5": RuleText(_SCALE, _MATMUL),
-    "C1": RuleText("T' = T - min(0.7 × exposed, other work)", _BOOK + "sharding"),
-    "C2": RuleText("2 T_link ÷ max(2 T_work, T_link)", _BOOK + "training"),
-    "C3": RuleText("exposed' = exposed × reached ÷ max(0.80, reached to the peak)", _BOOK + "gpus"),
-    "C5": RuleText("exposed' = T_link of the busier direction - T_needed", _BOOK + "gpus"),
-    "C4": RuleText("0.6745 (x - median) ÷ MAD > 3.5", _XPROF),
-    "L1": RuleText("T' = n ÷ 2 × t0 + W", _BRRR),
-    "L2": RuleText(_CLOSE + "; with counters T' ≥ T × nearest", _TRIAGE),
-    "L3": RuleText("batch ratio ÷ time ratio, time ratio < 1.10 per doubling", _BRRR),
-    "H1": RuleText("T' = T × (1 - idle)", _BRRR),
-    "H2": RuleText("T' = T × (1 - infeed)", _XPROF),
-    "O1": RuleText(_CLOSE + ", 0.9 T_max ≤ T ≤ 1.1 T_max", _BOOK + "roofline"),
-    "M1": RuleText(_CLOSE, _TRIAGE),
-    "M2": RuleText(_SCALE, _BRRR),
-    "G1": RuleText(_SCALE, _BRRR),
-    "G2": RuleText(_SCALE, _BOOK + "inference"),
-    "G3": RuleText("2 T_m ÷ max(2 T_c, (2 - weights) T_m)", _BOOK + "inference"),
-    "G4": RuleText(_SCALE, _BOOK + "inference"),
-    "G5": RuleText(_SCALE, _BOOK + "roofline"),
-    "G6": RuleText("(1 - a^(k+1)) ÷ (1 - a) ÷ (1 + k d), a 0.8, k 4, d 0.1", _SPECULATIVE),
-    "G7": RuleText("T' = T - T of recomputed work", _BOOK + "training"),
-    "K1": RuleText(_CLOSE, _MATMUL),
-    "K2": RuleText(_CLOSE, _BOOK + "roofline"),
-    "K3": RuleText(_SCALE, _BOOK + "roofline"),
-    "W2": RuleText("T' = T × max(use, next ÷ nearest)", _TRIAGE),
-    "P1": RuleText("T' = T × max(next, ρ ÷ (η T))", _TRIAGE),
-}
-"""Every rule that can appear in advice."""
 
 _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def title(of: Candidate, analysis: RooflineAnalysis) -> Sentence:
-    """The title of the finding: a change to make, and to what."""
-    return _said(of, analysis, "")
+def text_of(of: Found, analysis: RooflineAnalysis, part: str) -> Sentence:
+    """The `title`, `why` or `try_` of a finding, in the words of the reader's profiler.
 
-
-def why(of: Candidate, analysis: RooflineAnalysis) -> Sentence:
-    """The observation, with its numbers."""
-    return _said(of, analysis, "_why")
-
-
-def try_this(of: Candidate, analysis: RooflineAnalysis) -> Sentence:
-    """The change to try, in the words of the reader's profiler."""
-    return _said(of, analysis, "_try")
-
-
-def _said(of: Candidate, analysis: RooflineAnalysis, part: str) -> Sentence:
-    """The most special template that exists: of rule + kind + profiler, rule + kind, and so on."""
-    profiler = profiler_of(analysis)
-    forms = [
-        f"{of.rule}_{kind}{end}"
-        for kind in _kinds(of, analysis, part)
-        for end in (f"_{profiler}", "")
-    ]
-    found = next(
-        name
-        for form in (*forms, f"{of.rule}_{profiler}", of.rule)
-        if (name := f"advice_{form}{part}") in SENTENCES
-    )
-    return say(found, **_fillings(of, analysis))
+    The first text of the rule that exists of form + profiler, form, profiler, and its own: a text
+    never names an option of another profiler.
+    """
+    rule, profiler = RULES[of.rule], profiler_of(analysis)
+    names = [name for form in (*of.forms, of.kind) for name in (f"{form}_{profiler}", form)]
+    special = (getattr(rule.forms.get(name), part, "") for name in (*names, profiler))
+    template: str = next(filter(None, special), getattr(rule, part))
+    return fill(template, _fillings(of, analysis))
 
 
 def verify(finding: Finding, command: str) -> Sentence:
@@ -166,8 +93,8 @@ def _saved_as(rule: str, is_hypothetical: bool, is_in_plan: bool, is_measured: b
 
 
 def _saves(kind: str, rule: str, saving_us: float, now_us: float) -> Sentence:
-    condition = say(f"advice_assumed_{rule}") if kind == "advice_assumed" else []
-    return say(kind, saving=_two_digits(saving_us, now_us), condition=condition)
+    saving = _two_digits(saving_us, now_us)
+    return say(kind, saving=saving, condition=RULES[rule].condition)
 
 
 def correction(rate: Rate, raw_us: float) -> str:
@@ -292,36 +219,6 @@ def roof_label(name: str) -> str:
     return "link" if name == "unknown" else name
 
 
-def _kinds(of: Candidate, analysis: RooflineAnalysis, part: str) -> list[str]:
-    """The kinds of a finding that may have a text of their own, the most special one first."""
-    facts, named = of.facts, []
-    if "filled" in facts:
-        named.append("filled")
-    if of.rule == "V5" and of.lever is None:
-        named.append("wide")
-    if of.rule in {"G3", "G4"} and not of.ops:
-        named.append("steps")
-    if "scores" in facts:
-        named.append("scores")
-    if of.rule == "G1" and of.what != CHAIN:
-        named.append("module")
-    if of.rule == "P1" and not part and (of.bound or "").startswith("matrix_"):
-        named.append("tensor")
-    if of.rule == "L2" and part == "_why" and facts.get("reason"):
-        named.append("counted")
-    if of.kind == ATTENTION:
-        named += _attention(of, analysis)
-    return [*named, of.kind] if of.kind else named
-
-
-def _attention(of: Candidate, analysis: RooflineAnalysis) -> list[str]:
-    table = analysis.profile.ops
-    names = " ".join(f"{table.name[op]} {table.long_name[op]}" for op in of.ops)
-    if analysis.device.kind is DeviceKind.CPU:
-        return ["attention_cpu"]
-    return ["attention_paged"] if "paged" in names else []
-
-
 def _ceiling(name: str) -> str:
     return Ceiling(name).label if name in set(Ceiling) else roof_label(name)
 
@@ -331,37 +228,33 @@ def _reason(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
-def _fillings(of: Candidate, analysis: RooflineAnalysis) -> dict[str, Filling]:
-    """Every slot of the rules' templates; what a rule does not know it does not use."""
+_COUNTS, _NUMBERS = frozenset({"calls", "small", "large"}), frozenset({"ratio", "longer"})
+
+
+def _number(of: Found, fact: str, value: float) -> Number:
+    """A fact as a slot shows it: by the rule's own unit, else by its name, else as a share."""
+    named = "time_us" if fact.endswith("_us") else "count" if fact in _COUNTS else "ratio"
+    return Number(value, RULES[of.rule].units.get(fact, "number" if fact in _NUMBERS else named))
+
+
+def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
+    """Every slot of a rule's templates: its facts by name, and what every finding has."""
     facts = of.facts
-    share = facts.get(
-        "share",
-        facts.get("weights", facts.get("filled", of.factor if of.rule in {"G1", "G4"} else 0.0)),
-    )
-    most = float(facts.get("worst", facts.get("ratio", facts.get("longer", 0.0))))
-    ceiling, precision = _ceiling(str(facts.get("ceiling", ""))), str(facts.get("precision", ""))
+    ceiling = _ceiling(str(facts.get("ceiling", "")))
     return {
+        **{
+            name: value if isinstance(value, str) else _number(of, name, value)
+            for name, value in facts.items()
+        },
         "count": Number(len(of.ops), "count"),
         "what": of.what,
         "names": names_of(analysis, of.ops),
         "list": names_of(analysis, of.ops, comma=True),
         "level": roof_label(of.what),
         "roof": roof_label(of.bound or ""),
-        "efficiency": Number(float(facts.get("reached", of.e or 0.0)), "ratio"),
-        "share": Number(float(share or 0.0), "ratio"),
-        "most": Number(most, "ratio" if of.rule in {"V1", "V4"} else "number"),
-        "few": Number(float(facts.get("small", 0.0)), "count"),
-        "many": Number(float(facts.get("large", 0.0)), "count"),
-        "after": Number(float(facts.get("link_us", 0.0)), "time_us"),
-        "work": Number(float(facts.get("work_us", 0.0)), "time_us"),
-        "floor": Number(float(facts.get("work_us", 0.0)), "time_us"),
-        "calls": Number(float(facts.get("calls", 0.0)), "count"),
-        "average": Number(float(facts.get("call_us", 0.0)), "time_us"),
-        "capped": Number(float(facts.get("target", 0.0)), "ratio"),
-        "busy": Number(float(facts.get("busy", 0.0)), "ratio"),
-        "use": Number(float(facts.get("use", 0.0)), "ratio"),
+        "efficiency": Number(of.e or 0.0, "ratio"),
+        "factor": Number(of.factor or 0.0, "ratio"),
         "ceiling": ceiling[:1].upper() + ceiling[1:],
         "are": "are" if ceiling.endswith("slots") else "is",
-        "precision": precision,
         "reason": _reason(str(facts.get("reason", ""))),
     }

@@ -25,11 +25,11 @@ from roofline.exports.comparison_words import (
     term_label,
 )
 from roofline.exports.ledger import measured_lines
-from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.environment import LABELS
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.text_table import cut, named, plain, spaced, table
 
 Record = dict[str, Any]
 

@@ -15,9 +15,9 @@ from roofline.exports.comparison import (
     operations_line,
 )
 from roofline.exports.comparison_words import TERMINAL_NOTES
-from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import NARROW, SPACE, duration, percent, significant
+from roofline.presentation.text_table import cut, named, plain, spaced, table
 
 Record = dict[str, Any]
 

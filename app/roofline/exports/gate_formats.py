@@ -11,7 +11,7 @@ from roofline import __version__
 from roofline.compare.gate.check import Report
 from roofline.compare.gate.rules import Result
 from roofline.exports.gate import failing, message_of
-from roofline.exports.text_table import plain
+from roofline.presentation.text_table import plain
 
 MOST_ANNOTATIONS = 9
 """GitHub shows ten annotations of a kind for a step; the tenth says how many are left."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis, View
 from roofline.exports.csv_cells import csv_cell
-from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.units import GIGA
 from roofline.presentation.grouping_choice import Grouping
 from roofline.presentation.groups import SLOWER, Group, group_ops
 from roofline.presentation.quantities import DASH, duration, flop_rate, percent, size
 from roofline.presentation.sentences import Number, plain_text, say
+from roofline.presentation.text_table import cut, plain, spaced, table
 
 ROWS_SHOWN = 60
 _NAME_WIDTH = 46

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from roofline.estimate.llm.document import time_text
 from roofline.exports.model_overlay import Record
-from roofline.exports.text_table import cut, plain
+from roofline.presentation.text_table import cut, plain
 
 _NAMES_SHOWN = 2
 _LEFT_SHOWN = 5

@@ -16,11 +16,11 @@ from roofline.compare.comparison import common_unit
 from roofline.compare.run import Run
 from roofline.compare.sides import MEMORIES
 from roofline.errors import BadViewError
-from roofline.estimate.element_types import bytes_per_element, precision_of
-from roofline.exports.text_table import named, spaced, table
+from roofline.estimate.work import bytes_per_element, precision_of
 from roofline.model.categories import is_product
 from roofline.model.op_columns import Bools
 from roofline.presentation.quantities import amount, duration, percent, significant
+from roofline.presentation.text_table import named, spaced, table
 
 Record = dict[str, Any]
 

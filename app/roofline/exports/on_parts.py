@@ -19,11 +19,11 @@ from roofline.devices.choice import known_part
 from roofline.devices.listing import Ridge, ridges_of
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
-from roofline.exports.text_table import spaced, table
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import Bools
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.quantities import duration, flop_rate, percent, significant
+from roofline.presentation.text_table import spaced, table
 
 Record = dict[str, Any]
 

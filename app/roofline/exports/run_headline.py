@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_page import Arriving
-from roofline.pods.sessions import some_of
-from roofline.pods.verdicts import (
+from roofline.pods.folders import some_of
+from roofline.pods.report import (
     FEWEST_HOSTS,
     LEAST_READABLE,
     NoVerdict,

@@ -14,7 +14,7 @@ from typing import Any
 
 from roofline.devices.catalogue import find
 from roofline.model.units import gib_to_gb
-from roofline.pods.verdicts import State
+from roofline.pods.report import State
 from roofline.presentation.palette import category_styles
 
 Record = dict[str, Any]

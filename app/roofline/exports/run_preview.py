@@ -12,7 +12,7 @@ from typing import Any
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
 from roofline.figures.marks import plain
-from roofline.pods.verdicts import State
+from roofline.pods.report import State
 from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
 from roofline.presentation.sentences import plain_text
 

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from roofline.exports.run_words import outlier_sentence, run_verdict
-from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.units import GIB, PS_PER_US
-from roofline.pods.one_op import OpOnHost, op_id
 from roofline.pods.putting_right import outliers
 from roofline.pods.report import (
     ChipReport,
@@ -19,11 +17,13 @@ from roofline.pods.report import (
     HostReport,
     OpReport,
     RunReport,
+    State,
     StepReport,
 )
-from roofline.pods.verdicts import State
+from roofline.pods.workers import OpOnHost, op_id
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
+from roofline.presentation.text_table import cut, named, plain, spaced, table
 
 Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
-from roofline.pods.verdicts import NoVerdict
+from roofline.pods.report import NoVerdict
 from roofline.presentation.sentences import plain_text
 
 Record = dict[str, Any]

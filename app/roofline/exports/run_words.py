@@ -1,12 +1,13 @@
 """The words about a run of many hosts: how many were read, and which hold the others up."""
 
+from roofline.pods.folders import some_of
 from roofline.pods.putting_right import outliers
-from roofline.pods.report import HostReport, RunReport
-from roofline.pods.sessions import some_of
-from roofline.pods.verdicts import (
+from roofline.pods.report import (
     FEWEST_HOSTS,
     LEAST_READABLE,
+    HostReport,
     NoVerdict,
+    RunReport,
     State,
     Verdict,
 )

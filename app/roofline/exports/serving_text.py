@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.serving_model import curve, served_model
-from roofline.exports.text_table import spaced, table
 from roofline.presentation.quantities import quantity
 from roofline.presentation.serving import COLUMNS, batch_text, weights_range
+from roofline.presentation.text_table import spaced, table
 
 # Others are in the JSON and on the page.
 _LEFT_OUT = {

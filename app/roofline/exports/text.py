@@ -1,26 +1,26 @@
 """An analysis as plain text: device, program, where the time goes, what could be saved, notes."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.knowledge import is_part_unknown
 from roofline.analysis.program import slow_step_us
-from roofline.analysis.records import I64, Cost, RooflineAnalysis, Scope, Timing, View
-from roofline.analysis.roofline import Floats, ridge_point
-from roofline.analysis.short_names import ShortName, distinct, fitted
+from roofline.analysis.records import I64, RooflineAnalysis, Scope, Timing, View
+from roofline.analysis.roofline import ridge_point
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.serving_text import serving_table
-from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
-from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_us
-from roofline.presentation.ceiling_words import ceiling_words
+from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.columns import text_table
 from roofline.presentation.equation import equation
+from roofline.presentation.op_columns import OP_COLUMNS
+from roofline.presentation.op_values import OpRows, above_roof_lines
+from roofline.presentation.program_columns import PROGRAM_COLUMNS, at_least, point_rows
 from roofline.presentation.quantities import (
     bandwidth,
     duration,
@@ -29,6 +29,7 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.text_table import plain, spaced
 from roofline.presentation.verdict import Answer, lines_of
 
 OPS_SHOWN = 20
@@ -157,24 +158,11 @@ def _known(view: View) -> str:
 
 
 def _program(analysis: RooflineAnalysis, view: View) -> str:
-    points, measures = view.program, view.program.measures
+    points = view.program
     steps = [k for k, scope in enumerate(points.scope) if scope is Scope.STEP]
     shown = [k for k in range(len(points)) if k not in steps[STEPS_SHOWN:]]
-    rows = [
-        (
-            ("step " if k in steps else "") + plain(points.label[k]),
-            _time(measures.total_time_per_core_us[k]),
-            _at_least(_flops(measures.flop_rate_gflops[k]), points.flop_is_least[k]),
-            _at_least(
-                _number(gib_to_gb(measures.memory_bandwidth_gibs[k])), points.bytes_is_least[k]
-            ),
-            _number(measures.bottleneck_intensity[k]),
-        )
-        for k in shown
-    ]
-    # Bytes of all memories; the verdict has those of the memory that binds.
-    heads = ("Program", "time/core", "FLOP/s", "all GB/s", "FLOP/B")
-    listed = table(heads, rows, left={0})
+    rows = replace(point_rows(analysis, points, ()), at=np.array(shown, np.int64))
+    listed = text_table(PROGRAM_COLUMNS, rows)
     more = len(steps) - STEPS_SHOWN
     lines = [listed, *([f"{more} more steps"] if more > 0 else [])]
     slow_us = slow_step_us(points)
@@ -194,7 +182,7 @@ def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
         ("memory bandwidth", found.memory_bandwidth_ratio, found.bytes_is_least),
     )
     shares = [
-        f"{name} {_at_least(_percent(share), is_least)}"
+        f"{name} {at_least(_percent(share), is_least=is_least)}"
         for name, share, is_least in named
         if share is not None
     ]
@@ -208,38 +196,24 @@ def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
         yield f"Utilisation of the {scope}: {', '.join(shares)}{peak}."
 
 
-def _at_least(text: str, is_least: object) -> str:
-    """A rate that lacks the work of a part of the time is a lower bound, above 0 at least."""
-    if is_least and text.startswith("<"):
-        return "> 0 %"
-    return f"≥ {text}" if is_least else text
-
-
 def _operations(analysis: RooflineAnalysis, subject: Subject) -> str:
     """The operations of the subject, those that take longest first."""
-    ops, times, near = analysis.ops, subject.ops, analysis.nearest
     order = _longest_first(analysis, subject)
-    longest = order[:OPS_SHOWN].tolist()
-    rows = [
-        (
-            str(row),
-            fitted(name, NAME_WIDTH),
-            cut(ops.category[k], CATEGORY_WIDTH),
-            _time(_timed(analysis, k, times.width_us)),
-            _percent(_timed(analysis, k, times.width_us) / (subject.time_us or 1.0)),
-            _flops(ops.cells.flop_rate_gflops[k]),
-            _of_roof(analysis, k),
-            _time(_timed(analysis, k, times.gain_us) or math.nan),
-            cut(ceiling_words(near.ceiling_of(k)) or near.kind_of(k).value, CEILING_WIDTH),
-        )
-        for row, (k, name) in enumerate(zip(longest, _named(analysis, longest), strict=True), 1)
-    ]
-    if not rows:
+    longest = order[:OPS_SHOWN]
+    if not len(longest):
         return ""
-    heads = ("#", "Operation", "Category", "time", "of time", "FLOP/s", "of roof", "to gain")
-    listed = table((*heads, "nearest"), rows, left={1, 2, 8})
+    rows = OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=longest,
+        levels=(),
+        subject=subject,
+        view=analysis.with_infeed,
+    )
+    listed = text_table(OP_COLUMNS, rows)
     shown = [] if len(order) <= OPS_SHOWN else [f"{OPS_SHOWN} of {len(order):,} operations by time"]
-    return "\n".join([listed, *shown, *_above_roof(analysis, longest)])
+    reasons = above_roof_lines(analysis, longest.tolist())
+    return "\n".join([listed, *shown, *_wrapped(reasons, indent="  ")])
 
 
 def _longest_first(analysis: RooflineAnalysis, subject: Subject) -> I64:
@@ -250,38 +224,6 @@ def _longest_first(analysis: RooflineAnalysis, subject: Subject) -> I64:
     known = np.flatnonzero((width_us > 0) | np.array(is_untimed, np.bool_))
     order: I64 = known[np.argsort(-width_us[known], kind="stable")]
     return order
-
-
-def _timed(analysis: RooflineAnalysis, op: int, times_us: Floats) -> float:
-    """A time of an op; NaN where none was measured."""
-    is_timed = analysis.ops.timing[op] is Timing.MEASURED
-    return float(times_us[op]) if is_timed else math.nan
-
-
-def _named(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[ShortName]:
-    return distinct([plain(analysis.ops.name[k]) for k in ops])
-
-
-def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
-    if analysis.ops.timing[op] is Timing.PREDICTED:
-        return "at best"
-    share = analysis.ops.cells.roofline_efficiency_ratio[op]
-    return _percent(share) + ("!" if _cause(analysis, op) else "")
-
-
-def _cause(analysis: RooflineAnalysis, op: int) -> Cause | None:
-    """Why the share in an op's row is above 100 %: of its link for a transfer."""
-    ops, cause = analysis.ops, analysis.ops.above_roof[op]
-    is_of_memory = ops.cost[op] is Cost.TRANSFER and cause is not Cause.LINK
-    is_shown = not math.isnan(ops.cells.roofline_efficiency_ratio[op])
-    return cause if is_shown and not is_of_memory else None
-
-
-def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:
-    """The reason for every `!`: the likely cause, once each."""
-    causes = [cause for k in rows if (cause := _cause(analysis, k))]
-    lines = [f"! {CAUSE_LABELS[cause]}: {WHY_ABOVE[cause]}" for cause in dict.fromkeys(causes)]
-    return _wrapped(lines, indent="  ")
 
 
 def _notes(diagnostics: Iterable[Diagnostic]) -> str:

@@ -9,8 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from roofline.figures.scale import Scale
-from roofline.figures.scene import Place
+from roofline.figures.scale import Place, Range, Scale
 
 LABEL_AWAY = 11.0  # pixels between a slanted line and the middle of its label
 _PAST = 3.0  # decades that lines go on past the chart, so that panning never uncovers an end
@@ -34,6 +33,7 @@ class Roof:
     peak: float
     token: str
     dash: str
+    unit: str | None = None
     sustained: float | None = None
 
     @property
@@ -87,9 +87,9 @@ def ridge(memory: Roof | None, compute: Roof | None) -> Place | None:
     return compute.log - memory.log, compute.log
 
 
-def roof_lines(shown: Roofs, scale: Scale) -> list[RoofLine]:
+def roof_lines(shown: Roofs, x: Range) -> list[RoofLine]:
     """Lines to the edges of the chart and past them: slanted ones first."""
-    left, right = scale.x[0] - _PAST, scale.x[1] + _PAST
+    left, right = x[0] - _PAST, x[1] + _PAST
     main = shown.compute[0] if shown.compute else None
     fastest = max((roof.peak for roof in shown.memory), default=0.0)
     slanted = [_slanted_line(roof, left, right, (main, shown.top)) for roof in shown.memory]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 Range = tuple[float, float]
 """Low and high end of an axis."""
+Place = tuple[float, float]
+"""Both coordinates of a point, log10 on logarithmic axes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

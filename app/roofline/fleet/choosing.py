@@ -1,23 +1,22 @@
-"""Which engine reads the hosts of a run, and where their partials are kept."""
+"""From the settings to the engine that reads a run, from places to its files, from receipts to its
+report."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import SettingsError
-from roofline.fleet.engine import Engine
-from roofline.fleet.kept import KeptPartials
-from roofline.fleet.limits import import_limits
+from roofline.fleet.engine import Engine, Receipt, import_limits
+from roofline.fleet.kept import KeptPartials, open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.fleet.receipts import HostFile
-from roofline.pods.fetching import FoundObject, Source
-from roofline.pods.folders import listed_folder, name_of, path_of
-from roofline.sandbox.limits import ImportLimits
+from roofline.pods.partial import spool
+from roofline.pods.reduce import reduce_run
+from roofline.pods.report import RunReport, Unreadable
+from roofline.pods.workers import OpOnHost, op_on_hosts
 from roofline.settings import Settings
-from roofline.storage.buckets import Listed
-from roofline.storage.places import open_blobs
 
 ENGINES = ("local", "dask")
 _KEPT = "kept-partials"
@@ -91,38 +90,32 @@ def own_place(settings: Settings) -> str:
     return f"file://{settings.data_dir.expanduser().absolute() / _KEPT}"
 
 
-def open_kept(place: str) -> KeptPartials:
-    """The partials at `place`: `file:///folder`, `s3://…`, `gs://…` or `az://…`.
+def op_of_receipts(receipts: Iterable[Receipt], kept: KeptPartials, op: str) -> list[OpOnHost]:
+    """The operation with this id on each host. Raises as `reduce_receipts`."""
+    partials = (kept.partial(key) for receipt in receipts for key in receipt.partials)
+    return op_on_hosts(partials, op)
 
-    Raises `SettingsError` if it cannot be one.
+
+def file_with(receipts: Iterable[Receipt], kept: KeptPartials, digest: str) -> str | None:
+    """The SHA-256 of the file that holds the capture with this one: itself, or an archive.
+
+    `None` where no file does. Raises as `reduce_receipts`.
     """
-    return KeptPartials(open_blobs(place, Path()))
+    for receipt in receipts:
+        if any(kept.partial(key).header.file_digest == digest for key in receipt.partials):
+            return receipt.digest
+    return None
 
 
-def host_files(sources: Sequence[Source]) -> list[HostFile]:
-    """Files of this machine and objects as files of a run; a missing one has no bytes."""
-    return [_host_file(one) for one in sources]
+def reduce_receipts(receipts: Iterable[Receipt], kept: KeptPartials) -> RunReport:
+    """The document of the run whose files gave `receipts`; their order does not count.
 
-
-def _host_file(source: Source) -> HostFile:
-    if isinstance(source, FoundObject):
-        return host_file(source.listed, is_named=source.is_named)
-    if source.is_folder:
-        return host_file(listed_folder(source.path), is_named=False)
-    return HostFile(
-        address=str(source.path.absolute()),
-        name=source.name,
-        size_bytes=source.path.stat().st_size if source.path.is_file() else 0,
-        is_named=source.is_named,
-    )
-
-
-def host_file(listed: Listed, *, is_named: bool) -> HostFile:
-    """One of a listing as a file of a run."""
-    return HostFile(
-        address=listed.address,
-        name=name_of(path_of(listed.address)),
-        size_bytes=listed.size_bytes,
-        is_named=is_named,
-        version=listed.version,
-    )
+    Raises `ValueError` where a partial of a receipt is missing in `kept`.
+    """
+    with spool() as found:
+        unreadable: list[Unreadable] = []
+        for receipt in receipts:
+            unreadable += receipt.unreadable
+            for key in receipt.partials:
+                found.add(kept.partial(key))
+        return reduce_run(found.partials(), unreadable, release=found.release)

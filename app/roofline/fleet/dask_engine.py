@@ -4,8 +4,12 @@ The truth is in receipts and kept partials. A worker that dies costs its batch a
 which finished files are found; a lost scheduler costs a new connection. A batch that ended three
 workers may only have waited beside the one that did: its files are given out again at the end, one
 at a time with nothing beside them, and a file that does it then is unreadable.
+
+A task takes strings and returns strings. Workers import this module by name, from a copy of this
+package that must be of the same version.
 """
 
+import json
 import queue
 import threading
 import time
@@ -13,16 +17,25 @@ import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, SettingsError
-from roofline.fleet.batches import batches
 from roofline.fleet.dask_connection import Cluster, connected
-from roofline.fleet.dask_task import Order, end_run, read_batch
-from roofline.fleet.engine import FleetProgress
-from roofline.fleet.kept import reading_version
-from roofline.fleet.receipts import HostFile, Receipt, receipts_from, to_text, unread
-from roofline.sandbox.limits import ImportLimits
+from roofline.fleet.engine import (
+    FleetProgress,
+    Receipt,
+    batches,
+    files_from,
+    receipts_from,
+    to_text,
+    unread,
+)
+from roofline.fleet.kept import open_kept, reading_version
+from roofline.fleet.local import LocalEngine
+from roofline.fleet.readers import Readers
+from roofline.pods.folders import HostFile
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -34,6 +47,35 @@ FIRST_S = 30.0
 _BETWEEN_TRIES_S = 0.5
 _LOOK_S = 1.0
 _ANSWER_S = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """The common part of a run's batches: its id, the place of partials, limits, our version."""
+
+    run: str
+    place: str
+    limits: ImportLimits
+    version: str
+
+    def to_text(self) -> str:
+        """The order as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> "Order":
+        """The order in `text`."""
+        fields = json.loads(text)
+        return cls(**{**fields, "limits": ImportLimits(**fields["limits"])})
+
+
+_lock = threading.Lock()
+
+
+_readers: dict[str, Readers] = {}
+
+
+_ended: set[str] = set()
 
 
 class DaskEngine:
@@ -268,3 +310,45 @@ def _cancelled() -> ImportStoppedError:
     return ImportStoppedError(
         "The run was cancelled.", remedy="Start again: hosts that were read are kept."
     )
+
+
+def read_batch(order_text: str, files_text: str) -> str:
+    """Receipts of the files of a batch, as JSON.
+
+    Raises `SettingsError` where the worker has another version of this package, and
+    `ImportStoppedError` once the run was ended.
+    """
+    order = Order.from_text(order_text)
+    if order.version != reading_version():
+        raise SettingsError(
+            "A worker of the cluster has another version of Roofline.",
+            remedy="Install the same version on all machines of the cluster.",
+        )
+    readers = _readers_of(order)
+    engine = LocalEngine(open_kept(order.place), order.limits, readers=readers)
+    return to_text(list(engine.submit(files_from(files_text)).receipts()))
+
+
+def end_run(run: str) -> None:
+    """End what this worker reads for a run; batches that arrive later are refused."""
+    with _lock:
+        _ended.add(run)
+        found = _readers.pop(run, None)
+    if found is not None:
+        found.close()
+
+
+def _readers_of(order: Order) -> Readers:
+    with _lock:
+        if order.run in _ended:
+            raise ImportStoppedError("The run was cancelled.", remedy="Start it again.")
+        if order.run not in _readers:
+            _readers[order.run] = Readers(order.limits, at_once=_threads())
+        return _readers[order.run]
+
+
+def _threads() -> int:
+    """How many batches this worker runs at once."""
+    from distributed import get_worker
+
+    return int(get_worker().state.nthreads)

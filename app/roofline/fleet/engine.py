@@ -1,10 +1,40 @@
-"""The duties of every engine: reads files side by side, and can be stopped."""
+"""The files of a run, their receipts, and the duties of every engine that reads them.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+Files and receipts travel between engines and their workers as JSON: strings and numbers only. A
+task of a cluster costs some milliseconds, so files go to workers in batches of two seconds.
+"""
 
-from roofline.fleet.receipts import HostFile, Receipt
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from roofline.children.sandbox import ImportLimits
+from roofline.model.units import GIB
+from roofline.pods.folders import HostFile
+from roofline.pods.report import Unreadable
+from roofline.settings import Settings
+
+LEAST_CPU_S = 2.0
+# Measured on captures of 4 to 300 MB; `bench/README.md` has the present figures.
+_EACH_CPU_S = 0.14
+_PER_BYTE_CPU_S = 5.9 / GIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """How one file was read: `digest` is the SHA-256 of its content.
+
+    `partials` are the keys under which the partials of the file are kept, one for each host in it.
+    `was_kept` is true where they were found and not computed. `cpu_seconds` is processor time.
+    """
+
+    address: str
+    digest: str
+    partials: tuple[str, ...]
+    unreadable: tuple[Unreadable, ...]
+    cpu_seconds: float
+    was_kept: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +69,66 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End everything that the engine started."""
+
+
+def unread(file: HostFile, reason: str, *, cpu_seconds: float = 0.0, digest: str = "") -> Receipt:
+    """The receipt of a file that could not be read."""
+    return Receipt(
+        address=file.address,
+        digest=digest or file.digest,
+        partials=(),
+        unreadable=(Unreadable(name=file.name, digest=digest or file.digest, reason=reason),),
+        cpu_seconds=cpu_seconds,
+        was_kept=False,
+    )
+
+
+def to_text(values: "list[HostFile] | list[Receipt]") -> str:
+    """Files or receipts as JSON."""
+    return json.dumps([asdict(one) for one in values])
+
+
+def files_from(text: str) -> list[HostFile]:
+    """The files in `text`."""
+    return [HostFile(**one) for one in json.loads(text)]
+
+
+def receipts_from(text: str) -> list[Receipt]:
+    """The receipts in `text`."""
+    return [_receipt(one) for one in json.loads(text)]
+
+
+def _receipt(fields: Mapping[str, Any]) -> Receipt:
+    missing = tuple(Unreadable(**one) for one in fields["unreadable"])
+    return Receipt(**{**fields, "partials": tuple(fields["partials"]), "unreadable": missing})
+
+
+def expected_cpu_seconds(file: HostFile) -> float:
+    """The processor time of reading a file, about."""
+    return _EACH_CPU_S + _PER_BYTE_CPU_S * file.size_bytes
+
+
+def batches(files: Sequence[HostFile]) -> Iterator[list[HostFile]]:
+    """The files in order, in batches that take two seconds or more each, except the last."""
+    batch: list[HostFile] = []
+    due = 0.0
+    for file in files:
+        batch.append(file)
+        due += expected_cpu_seconds(file)
+        if due >= LEAST_CPU_S:
+            yield batch
+            batch, due = [], 0.0
+    if batch:
+        yield batch
+
+
+def import_limits(settings: Settings) -> ImportLimits:
+    """The limits of one file, from the server's settings."""
+    return ImportLimits(
+        memory_bytes=settings.import_memory_bytes,
+        cpu_seconds=settings.import_cpu_seconds,
+        wall_seconds=settings.import_wall_seconds,
+        max_unpacked_bytes=settings.max_unpacked_bytes,
+        max_unpacked_files=settings.max_unpacked_files,
+        max_expansion_ratio=settings.max_expansion_ratio,
+    )

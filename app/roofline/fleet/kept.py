@@ -5,27 +5,35 @@ the identity is that of its address, version and size.
 `partials/SHA256-OF-FILE/FORMAT-VERSION-OPTIONS` holds a partial, or the list of what an archive
 gave; `names/SHA256` the names of operations, which hosts share. The version is a digest of all code
 that reads files; options are the file's name, which a host without a name in its file is called by.
-All of it is a cache: damaged or missing entries are computed again.
+All of it is a cache: damaged or missing entries are computed again. The command line keeps its own
+below a size: it removes partials of other code first, then the oldest (`prune`), and names of
+operations with the last partial that needs them.
 """
 
 import hashlib
 import json
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from roofline.fleet.receipts import HostFile
-from roofline.pods.partial import FORMAT, Names, Partial
+from roofline.model.units import GIB
+from roofline.pods.folders import HostFile
+from roofline.pods.partial import FORMAT, Names, Partial, names_needed
 from roofline.pods.report import Unreadable
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
-from roofline.storage.blobs import BlobStore
+from roofline.storage.blobs import BlobInfo, BlobStore
+from roofline.storage.places import open_blobs
 
 _READS = "roofline.pods.reading"
 _LIST = b'{"entries":'
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
+MAX_BYTES = 8 * GIB
+_KEEP_SHARE = 0.8
+"""So much of the size is left, so that not each command removes some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +137,14 @@ class KeptPartials:
             return None
 
 
+def open_kept(place: str) -> KeptPartials:
+    """The partials at `place`: `file:///folder`, `s3://…`, `gs://…` or `az://…`.
+
+    Raises `SettingsError` if it cannot be one.
+    """
+    return KeptPartials(open_blobs(place, Path()))
+
+
 def file_key(file: HostFile, digest: str) -> str:
     """Where the partials of the file with this digest are kept."""
     options = hashlib.sha256(f"{file.name}\n{file.is_named}".encode("utf-8", "replace"))
@@ -162,3 +178,60 @@ def _listed(entries: Iterable[object]) -> KeptFile:
         else:
             raise ValueError("The list is damaged.")
     return KeptFile(partials=tuple(keys), unreadable=tuple(missing))
+
+
+def prune(place: str, max_bytes: int = MAX_BYTES) -> int:
+    """Removes partials until those at `place` take less than `max_bytes`; how many.
+
+    Raises the errors of the store.
+    """
+    blobs = open_blobs(place, Path())
+    found = [one for folder in ("partials", "addresses") for one in blobs.list(folder)]
+    names = list(blobs.list("names"))
+    held_bytes = sum(one.size_bytes for one in (*found, *names))
+    if held_bytes <= max_bytes:
+        return 0
+    gone = _chosen(found, held_bytes - int(max_bytes * _KEEP_SHARE))
+    for one in gone:
+        blobs.delete(one.key)
+    gone_keys = {one.key for one in gone}
+    _drop_names(blobs, names, [one for one in found if one.key not in gone_keys])
+    return len(gone)
+
+
+def drop_unneeded_names(place: str, *, grace_s: float) -> int:
+    """Removes names at `place` that no partial there needs, once they are so old; how many.
+
+    A host that is read meanwhile may need names that are removed here: its partial counts as
+    damaged then, and is made again.
+    """
+    blobs, before = open_blobs(place, Path()), time.time() - grace_s
+    old = [one for one in blobs.list("names") if one.modified_at <= before]
+    return _drop_names(blobs, old, list(blobs.list("partials"))) if old else 0
+
+
+def _chosen(found: Sequence[BlobInfo], too_many_bytes: int) -> list[BlobInfo]:
+    """The partials that go so that so many bytes are free: of other code first, then the oldest."""
+    chosen = []
+    for one in sorted(found, key=lambda one: (made_by_this_code(one.key), one.modified_at)):
+        if too_many_bytes <= 0:
+            break
+        chosen.append(one)
+        too_many_bytes -= one.size_bytes
+    return chosen
+
+
+def _drop_names(blobs: BlobStore, names: Sequence[BlobInfo], left: Sequence[BlobInfo]) -> int:
+    """Removes names that none of the partials `left` needs; how many."""
+    needed = {_names_of(blobs, one.key) for one in left}
+    unneeded = [one.key for one in names if one.key.rpartition("/")[2] not in needed]
+    for key in unneeded:
+        blobs.delete(key)
+    return len(unneeded)
+
+
+def _names_of(blobs: BlobStore, key: str) -> str | None:
+    try:
+        return names_needed(b"".join(blobs.open(key)))
+    except FileNotFoundError:  # it went meanwhile
+        return None

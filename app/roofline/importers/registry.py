@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 from roofline.errors import (
@@ -46,14 +47,6 @@ class Importer(Protocol):
 
 
 @runtime_checkable
-class CompilesKernels(Protocol):
-    """A format whose reader is compiled: it can be loaded before the first file comes."""
-
-    def warm_up(self) -> None:
-        """Load the compiled kernels; compile them where this machine has not yet, for seconds."""
-
-
-@runtime_checkable
 class MirrorsXprof(Protocol):
     """A format that XProf reads, too, with mistakes of its own."""
 
@@ -70,6 +63,7 @@ IMPORTERS: tuple[Importer, ...] = (
     pytorch,
     generic,
 )
+_WITH_KERNELS = ("roofline.importers.pytorch.job", "roofline.importers.xspace.reader")
 # Formats whose files are whole alone; others are folders, or roofs and kernels in two files.
 _READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, pytorch)
 
@@ -88,7 +82,7 @@ def identify(source: SourceFile) -> Importer:
     for importer in IMPORTERS:
         if importer.recognises(source):
             return importer
-    # Most files are profiles, which should not wait for the names of all other formats.
+    # Loads slowly, and most files are profiles.
     from roofline.importers.intake.wrong_files import refused
 
     raise refused(source, formats_read())
@@ -100,10 +94,12 @@ def formats_read() -> str:
 
 
 def warm_up() -> None:
-    """Load the compiled kernels of every format that has some."""
-    for importer in IMPORTERS:
-        if isinstance(importer, CompilesKernels):
-            importer.warm_up()
+    """Load the readers that have kernels; compile these where this machine never did: a minute."""
+    from roofline.importers.kernels import load_kernels  # loads slowly, as do the readers
+
+    for module in _WITH_KERNELS:
+        import_module(module)
+    load_kernels()
 
 
 def import_profile(

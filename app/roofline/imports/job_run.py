@@ -7,6 +7,7 @@ and the same files give the same results, so running it again does no harm.
 import logging
 import os
 import secrets
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -14,16 +15,18 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 
+from roofline.children.messages import Body
+from roofline.children.program import ProgramLost, again
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import (
     ImportStoppedError,
     RooflineError,
     StorageFullError,
     StoreUnavailableError,
 )
-from roofline.imports.children import ChildLost, Children, ImportTask, Outcome, Progress
-from roofline.imports.messages import ImportRequest
+from roofline.imports.children import ChildLost, ImportTask, died, run_import
+from roofline.imports.messages import ImportRequest, Progress
 from roofline.model.units import MIB
-from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
@@ -72,7 +75,6 @@ class RunParts:
 
     store: ProfileStore
     staging: Staging
-    children: Children
     limits: ImportLimits
     room: DiskRoom
     most_running: int | None = None
@@ -106,6 +108,8 @@ class JobRun:
             self._error = error
         except ChildLost as lost:
             self._error, self._is_lost = lost.error, True
+        except ProgramLost:
+            self._error, self._is_lost = died(-signal.SIGKILL, self._parts.limits), True
         finally:
             if self._error is not None:
                 end = self._after(self._error)
@@ -163,27 +167,29 @@ class JobRun:
             raise _lost()
         self._size_bytes = sum(file.size_bytes for file in found.files)
         with self._parts.room.taken(max(self._needs_bytes, self._size_bytes)):
-            area = self._parts.staging.new()
-            try:
-                request = self._request(found, area)
-                show = partial(self._show, area)
-                outcome = self._parts.children.run(request, self.task, self._beat, show)
-                self._keep(area, outcome)
-            except StorageFullError:
-                held_bytes = area.size_bytes
-                more_bytes = max(MORE_BYTES, held_bytes // 16)
-                self._needs_bytes = max(self._needs_bytes, held_bytes + more_bytes)
-                raise
-            finally:
-                area.discard()
+            again(lambda: self._import_files(found))
 
-    def _show(self, area: StagingArea, outcome: Outcome) -> None:
+    def _import_files(self, found: Manifest | Pending) -> None:
+        area = self._parts.staging.new()
+        try:
+            request = self._request(found, area)
+            outcome = run_import(request, self.task, self._beat, partial(self._show, area))
+            self._keep(area, outcome)
+        except StorageFullError:
+            held_bytes = area.size_bytes
+            more_bytes = max(MORE_BYTES, held_bytes // 16)
+            self._needs_bytes = max(self._needs_bytes, held_bytes + more_bytes)
+            raise
+        finally:
+            area.discard()
+
+    def _show(self, area: StagingArea, outcome: Body) -> None:
         """The page can be opened while the child writes what is downloaded from it."""
         if not self._store.show(self.job, self._owner, area, Found.from_json(outcome)):
             raise _lost()
         self._parts.on_page(self.job.profile_id)
 
-    def _keep(self, area: StagingArea, outcome: Outcome) -> None:
+    def _keep(self, area: StagingArea, outcome: Body) -> None:
         found = Found.from_json(outcome)
         self._format = found.format
         if not self._store.finish(self.job, self._owner, area, found):
@@ -204,15 +210,15 @@ class JobRun:
         for number, file in enumerate(found.files):
             path = area.root / f"raw-{number:04d}"
             self._store.raw.fetch(file, path, tick=tick)
-            files.append((file.name, path, file.size_bytes))
+            files.append((file.name, str(path), file.size_bytes))
         return ImportRequest(
             profile_id=found.id,
             created_at=found.created_at,
-            files=tuple(files),
+            files=files,
             digests=found.digests,
-            folder=area.root,
-            results=area.results,
-            exports=area.exports,
+            folder=str(area.root),
+            results=str(area.results),
+            exports=str(area.exports),
             limits=self._parts.limits,
             keep_free_bytes=self._parts.room.kept_free_bytes,
         )

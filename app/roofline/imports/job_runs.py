@@ -1,11 +1,13 @@
-"""JobRuns: the jobs that this process runs now: started by a runner, followed and stopped."""
+"""The jobs that this process runs: started by a runner, followed and stopped."""
 
 import logging
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 from roofline.errors import RooflineError
-from roofline.imports.children import ImportTask
+from roofline.imports.children import ImportTask, warm_up
 from roofline.imports.job_run import ImportReport, JobRun, RunEnd, RunParts, claim
 
 ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
@@ -29,7 +31,7 @@ class JobRuns:
     def start(self) -> None:
         """Makes ready to run jobs, for the first time or after `stop`."""
         self._stopping = False
-        self._parts.children.warm_up()
+        warm_up()
 
     def task(self, profile_id: str) -> ImportTask | None:
         """The import of a profile that this process runs now."""
@@ -90,3 +92,52 @@ class JobRuns:
             report.size_bytes,
         )
         self._on_end(run.job.profile_id, report)
+
+
+class LocalRunner:
+    """Up to `workers` jobs at a time; further ones wait in order."""
+
+    def __init__(self, runs: JobRuns, workers: int) -> None:
+        self._runs = runs
+        self._workers = workers
+        self._threads: ThreadPoolExecutor | None = None
+        self._delivered: set[str] = set()
+
+    def start(self) -> None:
+        """See `Runner`."""
+        self._runs.start()
+        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="import")
+
+    def submit(self, job_id: str) -> None:
+        """See `Runner`. Does nothing while the job waits or runs here, or when closed."""
+        if self._threads is None or job_id in self._delivered:
+            return
+        self._delivered.add(job_id)
+        future = self._threads.submit(self._runs.run, job_id)
+        future.add_done_callback(lambda _: self._delivered.discard(job_id))
+        future.add_done_callback(_log_fault)
+
+    def close(self) -> None:
+        """See `Runner`. Queued jobs stay queued in the job table."""
+        self._runs.stop()
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+
+
+def _log_fault(future: "Future[None]") -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        _log.error("a job failed by a fault of the server", exc_info=error)
+
+
+class Runner(Protocol):
+    """Delivers job ids to `JobRuns.run`, at least once each; all else is in the job table."""
+
+    def start(self) -> None:
+        """Makes ready to deliver."""
+
+    def submit(self, job_id: str) -> None:
+        """Has the job run, now or when a worker is free. May raise `StoreUnavailableError`."""
+
+    def close(self) -> None:
+        """Stops delivering; jobs delivered to this process have ended when this returns."""

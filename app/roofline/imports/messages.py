@@ -1,9 +1,20 @@
-"""The server's message to the child of an import: the files, the folder, the limits."""
+"""The messages between the server and the child of an import: what to import, and how far it is."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-from roofline.sandbox.limits import ImportLimits
+from roofline.children.sandbox import ImportLimits
+
+# Each phase with its weight in the progress of the whole, as measured on 5 million events.
+PHASES = {
+    "queued": 0.0,
+    "unpack": 0.1,
+    "recognise": 0.02,
+    "read": 0.7,
+    "analyse": 0.12,
+    "store": 0.06,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +29,32 @@ class ImportRequest:
 
     profile_id: str
     created_at: str
-    files: tuple[tuple[str, Path, int], ...]
-    digests: tuple[str, ...] | None
-    folder: Path
-    results: Path
-    exports: Path
+    files: Sequence[tuple[str, str, int]]
+    digests: Sequence[str] | None
+    folder: str
+    results: str
+    exports: str
     limits: ImportLimits
     keep_free_bytes: int = 0
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> "ImportRequest":
+        """The request with these fields, as `asdict` gives them."""
+        return cls(**{**fields, "limits": ImportLimits(**fields["limits"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an import is: the phase, its fraction and that of the whole, 0 to 1."""
+
+    phase: str
+    fraction: float
+    overall: float
+
+
+def progress_at(phase: str, fraction: float) -> Progress:
+    """The progress when `fraction` of `phase` is done."""
+    names = list(PHASES)
+    before = sum(PHASES[name] for name in names[: names.index(phase)])
+    overall = min(1.0, before + PHASES[phase] * fraction)
+    return Progress(phase=phase, fraction=fraction, overall=overall)

@@ -5,21 +5,38 @@ itself loads neither importers nor NumPy, and its memory does not grow with host
 """
 
 import json
-import subprocess
-import sys
-import threading
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from roofline.errors import ImportStoppedError, RooflineError, error_from
-from roofline.imports.run_engine import RunEngine, reading_environment
-from roofline.sandbox.limits import ImportLimits
+from roofline.children.messages import FAILED, Body, Message
+from roofline.children.program import Program, ProgramLost, ProgramStopped
+from roofline.children.sandbox import ImportLimits, needed_environment
+from roofline.errors import ImportStoppedError, error_from
 
 PROGRAM = "roofline.imports.run_program"
-Answer = dict[str, Any]
+END_S = 5.0
+_CREDENTIALS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
+# How to reach a store from a network that has a door of its own.
+_WAYS_OUT = frozenset({"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"})
+_AUTHORITIES = frozenset({"SSL_CERT_DIR", "SSL_CERT_FILE"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEngine:
+    """The engine that reads the hosts of runs: `local`, or `dask` with the cluster at `scheduler`.
+
+    `authority`, `certificate` and `key` are paths of PEM files for TLS.
+    """
+
+    name: str = "local"
+    scheduler: str | None = None
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+
 _LOCAL = RunEngine()
 
 
@@ -38,35 +55,32 @@ class RunProcess:
         reads: Sequence[str] = (),
         engine: RunEngine = _LOCAL,
     ) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=reading_environment([place, *reads]),
+        options = {
+            "place": place,
+            "limits": asdict(limits),
+            "workers": workers,
+            "engine": asdict(engine),
+        }
+        self._program = Program(
+            PROGRAM,
+            json.dumps(options),
+            environment=lambda: reading_environment([place, *reads]),
         )
-        self._lock = threading.Lock()
-        self._place, self._is_killed = place, False
-        options = {"limits": asdict(limits), "workers": workers, "engine": asdict(engine)}
-        self._send({"place": place, **options})
+        self._program.start()
 
-    @property
-    def pid(self) -> int:
-        """Its number in the system."""
-        return self._process.pid
-
-    def listing(self, address: str, join_s: float | None) -> Answer:
+    def listing(self, address: str, join_s: float | None) -> Body:
         """The `files` of a run at an address, and a `note` of how they were found."""
         return self._ask({"do": "list", "address": address, "join_s": join_s})
 
-    def find(self, prefix: str) -> list[Answer]:
+    def find(self, prefix: str) -> list[Body]:
         """The folders with captures of hosts below a prefix, the newest first."""
         return list(self._ask({"do": "find", "prefix": prefix})["runs"])
 
-    def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Answer]:
+    def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Body]:
         """A receipt for each of the files, in the order in which they are done."""
-        self._send({"do": "read", "files": list(files)})
-        while "end" not in (answer := self._answer()):
-            yield answer
+        for message in self._messages({"do": "read", "files": list(files)}):
+            if not message.is_last:
+                yield message.body
 
     def write_document(self, receipts: Sequence[str], target: Path) -> None:
         """Writes what is said of the hosts with these receipts, as JSON, to `target`."""
@@ -87,52 +101,48 @@ class RunProcess:
 
     def drop_unneeded_names(self, grace_s: float) -> int:
         """Removes names of operations that no kept partial needs, once they are so old."""
-        wanted = {"do": "drop names", "place": self._place, "grace_s": grace_s}
-        return int(self._ask(wanted)["dropped"])
+        return int(self._ask({"do": "drop names", "grace_s": grace_s})["dropped"])
 
     def kill(self) -> None:
         """Ends it from any thread: the thread that waits for an answer gets an error."""
-        self._is_killed = True
-        self._process.kill()
+        self._program.close()
 
     def close(self) -> None:
-        """Ends it; a second call does nothing."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with self._lock, suppress(OSError):
-            self._process.stdin.close()
+        """Ends it, with what it has under way on a cluster; a second call does nothing."""
+        self._program.close(within_s=END_S)
+
+    def _ask(self, request: Mapping[str, object]) -> Body:
+        *_, last = self._messages(request)
+        return last.body
+
+    def _messages(self, request: Mapping[str, object]) -> Iterator[Message]:
+        """The answers to a request. Raises the `RooflineError` that it ends with."""
         try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+            for message in self._program.ask(request).messages():
+                if message.kind == FAILED:
+                    raise error_from(message.body["error"])
+                yield message
+        except (ProgramLost, ProgramStopped) as error:
+            is_stopped = isinstance(error, ProgramStopped)
+            what = "was stopped" if is_stopped else "was ended by the operating system"
+            raise ImportStoppedError(
+                f"Reading the run {what}.", remedy="It goes on with what was not read yet."
+            ) from error
 
-    def _ask(self, request: Mapping[str, object]) -> Answer:
-        self._send(request)
-        return self._answer()
 
-    def _send(self, request: Mapping[str, object]) -> None:
-        assert self._process.stdin is not None
-        try:
-            with self._lock:
-                self._process.stdin.write(json.dumps(request).encode() + b"\n")
-                self._process.stdin.flush()
-        except OSError as error:
-            raise self._lost() from error
+def reading_environment(places: Sequence[str]) -> dict[str, str]:
+    """The variables of this process for one that reads `places` and nothing else.
 
-    def _answer(self) -> Answer:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise self._lost()
-        answer: Answer = json.loads(line)
-        if "error" in answer:
-            raise error_from(answer["error"])
-        return answer
-
-    def _lost(self) -> RooflineError:
-        what = "was stopped" if self._is_killed else "was ended by the operating system"
-        return ImportStoppedError(
-            f"Reading the run {what}.", remedy="It goes on with what was not read yet."
-        )
+    Credentials are those of the stores that `places` name: not those of databases, of this server's
+    users, or of other stores.
+    """
+    schemes = {place.partition("://")[0] for place in places if "://" in place}
+    prefixes = tuple(_CREDENTIALS[one] for one in sorted(schemes & _CREDENTIALS.keys()))
+    found = needed_environment()
+    if not prefixes:
+        return found
+    for name, value in os.environ.items():
+        is_way = name.upper() in _WAYS_OUT or name in _AUTHORITIES
+        if is_way or name.startswith(prefixes):
+            found[name] = value
+    return found

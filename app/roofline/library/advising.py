@@ -84,7 +84,7 @@ class AdviceBook:
             return []
         from roofline.advice.ledger import measured
         from roofline.compare.comparison import common_units, compare
-        from roofline.exports.advice_measured import measured_by
+        from roofline.exports.advice_decided import measured_by
 
         a, b = runs_of(sides)
         units = {one.unit for one in accepted} & {*common_units((*a, *b))}
@@ -132,7 +132,7 @@ class AdviceBook:
             raise BadEditError(
                 f"There are more than {MOST_ENTRIES:,} entries.", remedy="Send them in parts."
             )
-        from roofline.exports.advice_words import RULES
+        from roofline.advice.rules import RULES
 
         entries = [one for one in map(entry_from, documents) if one.rule in RULES]
         self._put_hits(entries)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from roofline.errors import SettingsError
 from roofline.fleet.dask_connection import Cluster, address_of, certificates_of
-from roofline.fleet.limits import import_limits
-from roofline.imports.run_engine import RunEngine
+from roofline.fleet.engine import import_limits
+from roofline.imports.run_process import RunEngine
 from roofline.library.instance import Instance, InstanceOptions, Listeners
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader

@@ -1,12 +1,25 @@
-"""Stored profiles against each other."""
+"""Stored profiles against each other, with other number formats, on other parts, and over time.
+
+The arithmetic is loaded when somebody asks: most servers answer other requests first.
+"""
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roofline.errors import SettingsError
+
 if TYPE_CHECKING:
+    from roofline.compare.gate.budget import Budget
+    from roofline.compare.gate.check import Report
     from roofline.compare.run import Run
+    from roofline.compare.series import RunNumbers, Standing
+    from roofline.estimate.llm.step import Step
+    from roofline.exports.on_parts import OnPart
     from roofline.library.ranges import RangeResults
 
 
@@ -44,7 +57,6 @@ def compare_profiles(sides: Sides, unit: str | None) -> bytes:
 
     Raises `BadViewError` for a unit that a capture does not have.
     """
-    # The arithmetic is loaded when somebody compares: most servers answer other requests first.
     from roofline.compare.comparison import compare
     from roofline.exports.comparison import comparison_to_json
 
@@ -76,10 +88,98 @@ def packed_run(results: "RangeResults") -> bytes:
 
 def runs_of(sides: Sides) -> tuple[list["Run"], list["Run"]]:
     """The stored captures of both sides, read."""
+    return [*map(read_run, sides.a)], [*map(read_run, sides.b)]
+
+
+def read_run(stored: StoredRun) -> "Run":
+    """The run that a stored profile has."""
+    return replace(_run(stored.packed), label=stored.title)
+
+
+def formats_over(stored: StoredRun, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of `roofline whatif --format json`; `given` are the fields of `Formats`."""
+    from roofline.exports.number_formats import Formats, formats_record, with_formats
+
+    return formats_record(with_formats(read_run(stored), Formats(**given)))
+
+
+def parts_over(stored: StoredRun, names: Sequence[str], prices: str) -> list[dict[str, Any]]:
+    """The run on parts; `BadViewError` for a part or a price that is not understood."""
+    from roofline.exports.on_parts import parts_record
+
+    return parts_record(on_parts_of(read_run(stored), names, prices))
+
+
+def on_parts_of(run: "Run", names: Sequence[str], prices: str) -> "tuple[OnPart, ...]":
+    """The same as records; all parts without names."""
+    from roofline.devices.choice import known_part
+    from roofline.exports.on_parts import on_parts, read_prices
+
+    return on_parts(run, read_prices(prices), [known_part(name) for name in names])
+
+
+def predict_over(step: "Step", stored: StoredRun) -> dict[str, Any]:
+    """The `coverage` and `over` of `roofline predict --over`."""
+    from roofline.exports.model_overlay import overlay, overlay_record
+
+    return overlay_record(overlay(step, read_run(stored)))
+
+
+def numbers_of(packed: bytes) -> Mapping[str, "RunNumbers"]:
+    """The numbers of a stored run by unit, the best unit first; `packed` is gzip."""
+    from roofline.compare.series import numbers_by_unit
+
+    return numbers_by_unit(_run(packed))
+
+
+def standing_of_pair(base: bytes, run: bytes, budget: "Budget", unit: str, day: date) -> "Standing":
+    """Where a stored run stands against another one."""
+    from roofline.compare.series import check_pair, standing_of
+
+    return standing_of(check_pair(_run(base), _run(run), budget, unit, day, explains=False), budget)
+
+
+def report_of_pair(base: bytes, run: bytes, budget: "Budget", unit: str, day: date) -> "Report":
+    """The whole report on a stored run against another one."""
+    from roofline.compare.series import check_pair
+
+    return check_pair(_run(base), _run(run), budget, unit, day, explains=True)
+
+
+def budget_of_server(path: Path | None) -> "Budget":
+    """The limits of this server's series: those of the file, else the default ones.
+
+    Raises `SettingsError` where the file cannot be read.
+    """
+    from roofline.compare.gate.budget import DEFAULT, read_budget
+
+    if path is None:
+        return DEFAULT
+    try:
+        return read_budget(path.read_bytes(), path.name)
+    except OSError as error:
+        raise SettingsError(
+            "The budget of this server cannot be read.",
+            remedy="Its administrator should check the file in ROOFLINE_BUDGET_FILE.",
+        ) from error
+
+
+def unit_of(runs: Sequence[Mapping[str, "RunNumbers"]]) -> str:
+    """The best unit that all runs have; every capture has itself."""
+    from roofline.compare.series import unit_of_all
+
+    return unit_of_all(runs)
+
+
+def words_of_report(report: "Report") -> dict[str, Any]:
+    """A report as its page shows it."""
+    from roofline.exports.gate import report_words
+
+    return report_words(report)
+
+
+@lru_cache(maxsize=2)  # a base and the run held against it
+def _run(packed: bytes) -> "Run":
     from roofline.compare.run import run_from_json
 
-    a, b = (
-        [replace(run_from_json(gzip.decompress(one.packed)), label=one.title) for one in side]
-        for side in (sides.a, sides.b)
-    )
-    return a, b
+    return run_from_json(gzip.decompress(packed))

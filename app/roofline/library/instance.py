@@ -8,20 +8,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from roofline.children.sandbox import ImportLimits
 from roofline.devices.this_machine import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
-from roofline.imports.children import Children
 from roofline.imports.job_run import ImportReport, RunParts
-from roofline.imports.job_runs import JobRuns
-from roofline.imports.local_runner import LocalRunner
-from roofline.imports.run_engine import RunEngine
-from roofline.imports.runner import Runner
+from roofline.imports.job_runs import JobRuns, LocalRunner, Runner
+from roofline.imports.run_process import RunEngine
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
 from roofline.library.run_keeper import RunKeeper
-from roofline.library.scrubbing import Scrubbing
-from roofline.library.upkeep import Upkeep
-from roofline.sandbox.limits import ImportLimits
+from roofline.library.upkeep import Scrubbing, Upkeep
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
 from roofline.storage.records import EVERYBODY, Visibility
@@ -99,7 +95,6 @@ class Instance:
         parts = RunParts(
             store=self.store,
             staging=self.staging,
-            children=Children(),
             limits=limits,
             room=DiskRoom(root, options.disk_reserve_bytes),
             most_running=options.user_imports,

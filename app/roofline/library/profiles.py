@@ -17,9 +17,8 @@ from roofline.errors import (
 from roofline.imports.children import cancelled_error
 from roofline.library import labels
 from roofline.library.instance import Instance
-from roofline.library.reader import ProfileReader, not_found
+from roofline.library.reader import Failed, ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
-from roofline.library.states import Failed
 from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES

@@ -1,13 +1,15 @@
-"""Parts of a stored profile: the same results as of the whole, computed when asked for.
+"""Parts of a stored profile, and the whole under other peaks: its results, computed when asked for.
 
-A part is a range of its time, one of its hosts, or its whole by the peaks at the clock that ran.
+A part is a range of its time, one of its hosts, or its whole by the peaks at the clock that ran, of
+another device or set by hand.
 """
 
 import gzip
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roofline.errors import BadViewError, NoSuchRangeError
 from roofline.model.units import PS_PER_MS, PS_PER_US
@@ -15,17 +17,22 @@ from roofline.model.units import PS_PER_MS, PS_PER_US
 _NAMES_SHOWN = 10
 
 if TYPE_CHECKING:
+    from roofline.analysis.analyse import Prepared
     from roofline.analysis.records import RooflineAnalysis
     from roofline.analysis.subjects.records import Subject
+    from roofline.exports.answering import Answered
     from roofline.model.device import Device
     from roofline.model.profile import Profile
+    from roofline.presentation.charts.choices import Infeed
+    from roofline.presentation.page import PageIdentity
     from roofline.presentation.verdict import Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """The shown part of a profile: from `from_us` to `to_us` of its capture, one host (empty: all),
-    and by which peaks: with `dvfs` those at the clock that ran. `of` is the address of the subject,
+    and by which peaks: with `dvfs` those at the clock that ran; those of `device`, the id of a part
+    (empty: its own); `peaks` set by hand, as `hbm=3350GB/s`. `of` is the address of the subject,
     empty for the default one."""
 
     from_us: float = 0.0
@@ -33,40 +40,104 @@ class Part:
     host: str = ""
     dvfs: bool = False
     of: str = ""
+    device: str = ""
+    peaks: tuple[str, ...] = ()
 
     @property
     def has_times(self) -> bool:
         """True where it is a range of the time."""
         return self.from_us > 0 or math.isfinite(self.to_us)
 
+    @property
+    def measured(self) -> "Part":
+        """The part that was measured, whatever the peaks."""
+        return Part(from_us=self.from_us, to_us=self.to_us, host=self.host)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTimes:
     """The stored times of a profile, or of each of its hosts, gzip, and the page's words beside.
 
-    `etag` is that of the stored bytes.
+    `etag` is that of the stored bytes, which `read` gets.
     """
 
     id: str
     etag: str
     created_at: str
     file_sizes: dict[str, int]
-    packed: bytes
+    read: Callable[[], bytes]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class PreparedPart:
+    """A part of a profile, ready to be computed under any peaks: its own are those of `device`.
+
+    `facts` are there once a view was asked for; two threads that make them make the same.
+    """
+
+    prepared: "Prepared"
+    device: "Device"
+    array_bytes: int
+    facts: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeResults:
-    """The results of one part. What its page needs is there, the rest is made when asked for.
+    """The results of one part: its analysis, and each document of it, made when asked for.
 
-    `page`, `budget` and `advice` are JSON. `words` say which part it is; empty for the whole.
+    `words` say which part it is; empty for the whole.
     """
 
     words: str
-    page: bytes
-    budget: bytes
-    advice: bytes
+    identity: "PageIdentity"
+    part: PreparedPart
     analysis: "RooflineAnalysis"
-    answer: "Answer"
+    answered: "Answered"
+
+    @property
+    def answer(self) -> "Answer":
+        """What its sentences are of, and its verdict."""
+        return self.answered.answer
+
+    def page(self) -> bytes:
+        """The page data."""
+        from roofline.presentation.page import build_page
+
+        return build_page(self.analysis, self.answer, self.identity)
+
+    def facts(self) -> bytes:
+        """The page data that every device has in common."""
+        from roofline.presentation.json_text import to_json
+
+        return to_json(self._facts())
+
+    def view(self, *, infeed: "Infeed") -> bytes:
+        """The page data that follow from the peaks, with the advice under them."""
+        from roofline.presentation.json_text import to_json
+        from roofline.presentation.page import view_data
+
+        view = view_data(self.analysis, self.answer, self.identity, infeed, self._facts())
+        return to_json({**view, "advice": self.answered.advice})
+
+    def _facts(self) -> dict[str, Any]:
+        from roofline.presentation.page import facts_data
+
+        facts = self.part.facts or facts_data(self.analysis, self.answer, self.identity)
+        self.part.facts = facts
+        return facts
+
+    def budget(self) -> bytes:
+        """How the time divides, as JSON."""
+        from roofline.presentation.budget_bar import budget_json
+        from roofline.presentation.json_text import to_json
+
+        return to_json(budget_json(self.analysis, self.answer.subject))
+
+    def advice(self) -> bytes:
+        """The advice as JSON; nothing in it is decided."""
+        from roofline.presentation.json_text import to_json
+
+        return to_json(self.answered.advice)
 
     def roofline(self, *, infeed: bool) -> bytes:
         """The analysis as JSON, with or without infeed and outfeed."""
@@ -96,49 +167,64 @@ class RangeResults:
         return found
 
 
-def results_of_part(times: StoredTimes, part: Part) -> RangeResults:
-    """The results of a part of the profile.
+def prepared_part(times: StoredTimes, part: Part) -> PreparedPart:
+    """The measured part of a profile, restored and prepared.
 
     Raises `NoSuchRangeError` for a range of a profile without a timeline or outside of it, and for
-    an unknown host; `BadViewError` for peaks at another clock where none is known.
+    an unknown host.
     """
     # The arithmetic is loaded when somebody asks: most servers answer other requests first.
-    from roofline.analysis.analyse import analyse
+    from roofline.analysis.analyse import prepare
     from roofline.analysis.records import AnalysisOptions
-    from roofline.exports.answering import answered
-    from roofline.presentation.budget_bar import budget_json
-    from roofline.presentation.json_text import to_json
-    from roofline.presentation.page import PageIdentity, build_page
-
-    profile, device = stored_profile(times, part)
-    analysis = analyse(profile, device, AnalysisOptions())
-    identity = PageIdentity(id=times.id, created_at=times.created_at, file_sizes=times.file_sizes)
-    found = answered(analysis, part.of or None)
-    return RangeResults(
-        words=_words(profile, device, found.answer.subject if part.of else None),
-        page=build_page(analysis, found.answer, identity),
-        budget=to_json(budget_json(analysis, found.answer.subject)),
-        advice=to_json(found.advice),
-        analysis=analysis,
-        answer=found.answer,
-    )
-
-
-def stored_profile(times: StoredTimes, part: Part | None) -> "tuple[Profile, Device]":
-    """The stored profile and its device; only a `part` of it, where one is given.
-
-    Raises as `results_of_part`.
-    """
-    from roofline.analysis.running_clock import at_running_clock
     from roofline.analysis.time_range import in_range
     from roofline.model.stored import restored
 
-    part = part or Part()
-    found = restored(gzip.decompress(times.packed))
+    content = gzip.decompress(times.read())
+    found = restored(content)
     profile, device = _host(found, part.host) if part.host else found
     if part.has_times:
         profile = in_range(profile, part.from_us * PS_PER_US, part.to_us * PS_PER_US)
-    return at_running_clock(profile, device) if part.dvfs else (profile, device)
+    return PreparedPart(
+        prepared=prepare(profile, AnalysisOptions()), device=device, array_bytes=len(content)
+    )
+
+
+def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -> RangeResults:
+    """The results of a prepared part under the peaks that `part` names.
+
+    Raises `BadViewError` for a device or a peak that is not known, `NoSuchRangeError` for peaks at
+    another clock where none is known.
+    """
+    from roofline.analysis.analyse import hold
+    from roofline.analysis.running_clock import at_running_clock
+    from roofline.devices import resolve
+    from roofline.devices.choice import read_choice
+    from roofline.devices.this_machine import read_machine
+    from roofline.exports.answering import answered
+
+    prepared, device = found.prepared, found.device
+    if part.device or part.peaks:
+        choice = read_choice(part.device or None, part.peaks)
+        device = resolve(prepared.profile.device, choice=choice, machine=read_machine())
+    if part.dvfs:
+        profile, device = at_running_clock(prepared.profile, device)
+        prepared = replace(prepared, profile=profile)
+    analysis = hold(prepared, device)
+    answer = answered(analysis, part.of or None)
+    return RangeResults(
+        words=_words(prepared.profile, device, answer.answer.subject if part.of else None),
+        identity=identity,
+        part=found,
+        analysis=analysis,
+        answered=answer,
+    )
+
+
+def identity_of(times: StoredTimes) -> "PageIdentity":
+    """Whose times these are, for its page."""
+    from roofline.presentation.page import PageIdentity
+
+    return PageIdentity(id=times.id, created_at=times.created_at, file_sizes=times.file_sizes)
 
 
 def _host(hosts: "tuple[tuple[str, Profile, Device], ...]", name: str) -> "tuple[Profile, Device]":

@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from copy import copy
+from dataclasses import dataclass
 from typing import TypeVar
 
 from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, RooflineError
-from roofline.imports.children import progress_at
+from roofline.imports.messages import Progress, progress_at
 from roofline.library.instance import Instance
 from roofline.library.ranges import StoredTimes
-from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.notes import PointNote
+from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import (
     CANCELLED,
     EVERYBODY,
@@ -25,9 +26,15 @@ from roofline.storage.records import (
     QUEUED,
     RUNNING,
     Job,
+    Listing,
     Manifest,
     Pending,
+    ProfileId,
     RawFile,
+    StoredFile,
+    Trashed,
+    Visibility,
+    WaitsFor,
 )
 from roofline.storage.results import (
     ADVICE,
@@ -44,6 +51,51 @@ from roofline.storage.visibility import ALL_SEEING, Viewer, may_see
 RETRY_AFTER_S = 3600.0
 T = TypeVar("T")
 _log = logging.getLogger("roofline.store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importing:
+    """A profile whose import, or whose analysis by newer code, is under way.
+
+    `waits_for` says what it cannot begin without, and `needs_bytes` how much of a disk.
+    """
+
+    id: ProfileId
+    title: str
+    progress: Progress
+    elapsed_s: float
+    files: tuple[StoredFile, ...]
+    uploader: str | None
+    visibility: Visibility
+    waits_for: WaitsFor | None = None
+    needs_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A profile that can be read; `page` is the result the page needs."""
+
+    manifest: Manifest
+    page: ResultFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A profile that could not be imported, and why.
+
+    `can_retry` is true where the files are kept and are not what was wrong.
+    """
+
+    id: ProfileId
+    title: str
+    error: RooflineError
+    files: tuple[StoredFile, ...]
+    uploader: str | None
+    visibility: Visibility
+    can_retry: bool
+
+
+State = Importing | Ready | Failed
 
 
 class ProfileReader:
@@ -156,13 +208,13 @@ class ProfileReader:
     def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
         """The times behind parts of the profile, or of its hosts; raises like `result`."""
         manifest = self.manifest(profile_id)
-        file, packed = self.packed(profile_id, HOSTS if by_host else RANGES)
+        name = HOSTS if by_host else RANGES
         return StoredTimes(
             id=profile_id,
-            etag=file.etag,
+            etag=self.result(profile_id, name).etag,
             created_at=manifest.created_at,
-            file_sizes={one.name: one.size_bytes for one in manifest.files},
-            packed=packed,
+            file_sizes={file.name: file.size_bytes for file in manifest.files},
+            read=lambda: self.packed(profile_id, name)[1],
         )
 
     def _beside(self, profile_id: str, name: str) -> bytes | None:
@@ -303,3 +355,42 @@ def _not_ready() -> NotReadyError:
     return NotReadyError(
         "The profile is still being imported.", remedy="Ask again in a few seconds."
     )
+
+
+class ProfileLists:
+    """The lists of `queries` for one viewer. Every method may block; call it from any thread."""
+
+    def __init__(self, queries: ProfileQueries, viewer: Viewer) -> None:
+        self._queries = queries
+        self._viewer = viewer
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        tag: str = "",
+        device: str = "",
+        offset: int = 0,
+        limit: int = 50,
+        sort: str = "",
+    ) -> Listing:
+        """See `ProfileQueries.search`."""
+        return self._queries.search(
+            text,
+            tag=tag,
+            device=device,
+            offset=offset,
+            limit=limit,
+            sort=sort,
+            viewer=self._viewer,
+        )
+
+    def frequent_tags(self, limit: int) -> tuple[tuple[str, int], ...]:
+        """The tags that the most of these profiles have, and how many have each."""
+        return self._queries.frequent_tags(limit, self._viewer)
+
+    def trashed(self) -> tuple[Trashed, ...]:
+        """The profiles that the viewer may take out of the trash, the newest first."""
+        if self._viewer.sees_all:
+            return self._queries.trashed(None)
+        return self._queries.trashed(self._viewer.owner) if self._viewer.owner else ()

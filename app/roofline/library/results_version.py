@@ -21,7 +21,7 @@ from pathlib import Path
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
 # The program of an import's child; `imports.children` starts it.
-_ENTRY = "roofline.imports.child.child"
+_ENTRY = "roofline.imports.child"
 _LIBRARIES = ("numpy", "numba")
 # Beside the sources, but nothing that a result depends on.
 _NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md"})

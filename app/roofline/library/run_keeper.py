@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from roofline.children.sandbox import ImportLimits
 from roofline.errors import RooflineError
-from roofline.imports.run_engine import RunEngine
-from roofline.imports.run_process import RunProcess
+from roofline.imports.run_process import RunEngine, RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
-from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.kept_partials import GRACE_S, sweep_partials
 from roofline.storage.profiles import ProfileStore

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from roofline.children.messages import Body
 from roofline.errors import (
     CorruptProfileError,
     NotAllowedError,
@@ -22,7 +23,7 @@ from roofline.errors import (
     StoreUnavailableError,
     UploadRejectedError,
 )
-from roofline.imports.run_process import Answer, RunProcess
+from roofline.imports.run_process import RunProcess
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.run_records import (
@@ -195,7 +196,7 @@ class RunTurn:
             "digest": host.sha256 or "",
         }
 
-    def _note(self, host: RunHost, receipt: Answer) -> None:
+    def _note(self, host: RunHost, receipt: Body) -> None:
         state: HostState = READ if receipt["partials"] else NOT_A_HOST
         if not receipt["partials"] and receipt["unreadable"]:
             state = UNREADABLE

@@ -15,8 +15,7 @@ from roofline.imports.run_process import RunProcess
 from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
-from roofline.library.run_places import RunPlaces
-from roofline.library.run_watch import RunFound, RunWatch
+from roofline.library.run_places import RunFound, RunPlaces, RunWatch
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Ownership,

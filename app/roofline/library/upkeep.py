@@ -1,4 +1,4 @@
-"""Upkeep: what a server does by itself: lost jobs run again, expired profiles go."""
+"""What a server does by itself: lost jobs run again, expired profiles go, files are checked."""
 
 import logging
 import threading
@@ -7,7 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from roofline.errors import RooflineError, SettingsError
+from roofline.model.units import MIB
 from roofline.storage.profiles import ProfileStore
+from roofline.storage.scrub import Scrub
 from roofline.storage.sweeping import (
     GRACE_S,
     sweep_expired,
@@ -22,6 +24,13 @@ SWEEP_EVERY = 60
 # A queue that lost a job id gets it again after this time.
 LOST_AFTER_S = 60.0
 _log = logging.getLogger("roofline.upkeep")
+# A start is busy enough; and tests of servers end before.
+FIRST_AFTER_S = 60.0
+# Between two looks for what is due, and between two files.
+IDLE_S = 60.0
+PAUSE_S = 0.05
+# The rate that no viewer notices on a disk: 12 TB a week.
+BYTES_PER_S = 20 * MIB
 
 
 class Upkeep:
@@ -128,3 +137,45 @@ class Upkeep:
             # After a crash of the database any error may come. Without this thread nothing is
             # delivered again until the next start.
             _log.exception("upkeep failed by a fault of the server")
+
+
+class _StoppedError(Exception):
+    """The server ends in the middle of a file."""
+
+
+class Scrubbing:
+    """Runs `scrub` on a thread of its own."""
+
+    def __init__(self, scrub: Scrub) -> None:
+        self._scrub = scrub
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begins after a while, where the last one ended."""
+        self._closing.clear()
+        self._thread = threading.Thread(target=self._run, name="scrub", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, in the middle of a file if need be; does nothing when there is none."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        pause_s = FIRST_AFTER_S
+        while not self._closing.wait(pause_s):
+            pause_s = IDLE_S
+            try:
+                if self._scrub.step(self._slow_down):
+                    pause_s = PAUSE_S
+            except _StoppedError:
+                return
+            except RooflineError as error:
+                _log.warning("what is stored cannot be checked now: %s", error.message)
+
+    def _slow_down(self, size_bytes: int) -> None:
+        if self._closing.wait(size_bytes / BYTES_PER_S):
+            raise _StoppedError

@@ -1,4 +1,4 @@
-"""The only unit conversions: ps and us, GB and GiB, FLOP and GFLOP.
+"""Numbers as people write them, and the only unit conversions: ps and us, GB and GiB, FLOP, GFLOP.
 
 GB/s is 1e9 bytes/s (data sheets, XSpace peaks); GiB/s is 2**30 bytes/s (XProf's tables,
 and our keys that end in `_gibs`). People read GB/s everywhere but in XProf's own columns.
@@ -6,6 +6,7 @@ and our keys that end in `_gibs`). People read GB/s everywhere but in XProf's ow
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, overload
 
 # Only for types: the server's process looks devices up without NumPy.
@@ -66,3 +67,23 @@ def gib_to_gb(gibibytes: float | FloatArray) -> float | FloatArray:
 def ps_to_us(picoseconds: float) -> float:
     """Picoseconds as microseconds."""
     return picoseconds / PS_PER_US
+
+
+_SPACES = re.compile(r"[\s\u00a0\u202f'’]")
+_GROUPS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_OTHER = {",": ".", ".": ","}
+
+
+def plain_number(text: str) -> str:
+    """The same number without groups and with a decimal point; other text comes back as it is.
+
+    Of a comma and a point the last one is the decimal mark, as in German "1.555,2". A comma alone
+    groups thousands where three digits follow each ("1,024"), else it is the decimal mark ("2,5").
+    """
+    plain = _SPACES.sub("", text)
+    if "," in plain and "." in plain:
+        decimal = max(_OTHER, key=plain.rfind)
+        return plain.replace(_OTHER[decimal], "").replace(decimal, ".")
+    if _GROUPS.fullmatch(plain) and not plain.startswith("0"):
+        return plain.replace(",", "")
+    return plain.replace(",", ".")

@@ -1,16 +1,23 @@
-"""The operations of all hosts, a block at a time, so that memory does not grow with hosts × ops."""
+"""What all hosts of a run have: operations, a block at a time, and the steps that they share.
+
+Memory does not grow with hosts × operations.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.model.op_columns import I64
-from roofline.pods.partial import Names, OpKey, Partial
+from roofline.model.categories import is_container, is_start, is_work
+from roofline.model.op_columns import I64, Bools
+from roofline.model.units import PS_PER_S
+from roofline.pods.partial import BYTES, BYTES_KNOWN, KNOWN, SELF, Names, Partial
+from roofline.pods.report import OpKey
 
 MOST_OPS, MOST_CELLS = 500, 1 << 21
 """Operations of one block, and chips × operations of it."""
 HOSTS_BETWEEN_RELEASES = 128
+_NONE = np.zeros(0, np.int64)
 
 
 def keep() -> None:
@@ -84,3 +91,83 @@ def _rows(place: I64, first: int, count: int) -> tuple[int, int, I64]:
     """The rows of a table whose places lie in a block, from and to, and their places in it."""
     start, stop = np.searchsorted(place, [first, first + count]).tolist()
     return start, stop, place[start:stop] - first
+
+
+class Bandwidths:
+    """Takes blocks of operations. Waits are left out, and ops whose bytes others move or count."""
+
+    def __init__(self, hosts: int) -> None:
+        self._bytes, self._time_ps = np.zeros(hosts, np.int64), np.zeros(hosts, np.int64)
+
+    def take(self, block: Block) -> None:
+        """Add the operations of one block."""
+        known = _moving(block) & ((block.quantities[KNOWN] & BYTES_KNOWN) > 0)
+        self._bytes += np.where(known, block.quantities[BYTES], 0).sum(axis=1)
+        self._time_ps += np.where(known, block.quantities[SELF], 0).sum(axis=1)
+
+    def per_core(self) -> list[float | None]:
+        """Bytes per second and core of each host; `None` where no bytes are known."""
+        return [_rate(*one) for one in np.stack([self._bytes, self._time_ps], axis=1).tolist()]
+
+
+def _moving(block: Block) -> Bools:
+    """True for ops that move their bytes in their own time."""
+    categories = [key.category for key in block.keys]
+    return np.array(
+        [is_work(one) and not is_container(one) and not is_start(one) for one in categories],
+        np.bool_,
+    )
+
+
+def _rate(moved: int, time_ps: int) -> float | None:
+    return moved * PS_PER_S / time_ps if moved > 0 and time_ps > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SharedSteps:
+    """Columns are steps, rows hosts. Without steps the capture counts as one, without a label.
+
+    `chip_work_ps` has a row for each chip, those of a host beside each other.
+    """
+
+    labels: tuple[str, ...]
+    duration_ps: I64
+    work_ps: I64
+    chip_work_ps: I64
+
+
+def shared_steps(partials: Sequence[Partial]) -> SharedSteps:
+    """Steps are the same where their labels are; else where all hosts have equally many."""
+    tables = [partial.header.steps for partial in partials]
+    labels = _shared_labels(tables)
+    if labels:
+        rows = [[table.index(label) for label in labels] for table in tables]
+    elif tables and len({len(table) for table in tables}) == 1:
+        labels = tuple(str(k) for k in range(len(tables[0])))
+        rows = [list(range(len(labels)))] * len(tables)
+    if not labels:
+        return SharedSteps(
+            labels=(),
+            duration_ps=np.zeros((len(partials), 0), np.int64),
+            work_ps=_whole(partials),
+            chip_work_ps=np.concatenate([_NONE, *(one.chip_ps for one in partials)]).reshape(-1, 1),
+        )
+    columns = list(zip(partials, rows, strict=True))
+    return SharedSteps(
+        labels=labels,
+        duration_ps=np.stack([one.step_ps[at] for one, at in columns]),
+        work_ps=np.stack([one.step_work_ps[:, at].max(axis=0) for one, at in columns]),
+        chip_work_ps=np.concatenate([one.step_work_ps[:, at] for one, at in columns]),
+    )
+
+
+def _shared_labels(tables: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The labels that every host has, in the first host's order; none if a host repeats one."""
+    if not tables or any(len(set(table)) < len(table) for table in tables):
+        return ()
+    everywhere = set(tables[0]).intersection(*tables)
+    return tuple(label for label in tables[0] if label in everywhere)
+
+
+def _whole(partials: Sequence[Partial]) -> I64:
+    return np.array([one.chip_ps.max(initial=0) for one in partials], np.int64).reshape(-1, 1)

@@ -3,31 +3,26 @@
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import Found, captures_among, files_of
-from roofline.pods.folders import as_one, hosts_among, members_of, path_of
-from roofline.pods.sessions import check_one_session
+from roofline.pods.folders import (
+    HostFile,
+    as_one,
+    captures_among,
+    check_one_session,
+    files_of,
+    hosts_among,
+    members_of,
+    path_of,
+)
 from roofline.storage import buckets
 from roofline.storage.buckets import ChangedError, Listed
 
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class FoundObject:
-    """An object of a run; `is_named` is true where the user named it, not only its folder."""
-
-    listed: Listed
-    is_named: bool
-
-
-Source = Found | FoundObject
-
-
-def sources_of(places: Sequence[str]) -> list[Source]:
+def sources_of(places: Sequence[str]) -> list[HostFile]:
     """The files at `places`: paths, patterns of paths, and addresses of buckets.
 
     Raises `UploadRejectedError` where there is none, and where one place has several sessions.
@@ -35,23 +30,13 @@ def sources_of(places: Sequence[str]) -> list[Source]:
     return [one for place in places for one in _sources_at(place)]
 
 
-def _sources_at(place: str) -> list[Source]:
-    found = _objects_at(place) if buckets.is_address(place) else _files_at(place)
-    check_one_session([path_of(_address(one)) for one in found])
+def _sources_at(place: str) -> list[HostFile]:
+    found = _objects_at(place) if buckets.is_address(place) else files_of([Path(place)])
+    check_one_session([path_of(one.address) for one in found])
     return found
 
 
-def _files_at(place: str) -> list[Source]:
-    return [*files_of([Path(place)])]
-
-
-def _address(source: Source) -> str:
-    if isinstance(source, FoundObject):
-        return source.listed.address
-    return str(source.path.absolute())
-
-
-def _objects_at(address: str) -> list[Source]:
+def _objects_at(address: str) -> list[HostFile]:
     listed = buckets.list_objects(address)
     if not listed:
         raise UploadRejectedError(
@@ -59,7 +44,8 @@ def _objects_at(address: str) -> list[Source]:
             remedy="Name the folder that the profiler wrote, with a / at its end.",
         )
     is_named = len(listed) == 1 and buckets.parse(address) == buckets.parse(listed[0].address)
-    return [FoundObject(one, is_named) for one in hosts_among(captures_among(listed))]
+    found = hosts_among(captures_among(listed))
+    return [HostFile.of(one, is_named=is_named) for one in found]
 
 
 def fetch_steady(listed: Listed, target: Path) -> tuple[Listed, str]:

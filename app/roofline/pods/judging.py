@@ -12,14 +12,15 @@ import numpy as np
 
 from roofline.model.op_columns import F64, I64, Bools
 from roofline.pods import chance, definitions
-from roofline.pods.same_work import Ratios
-from roofline.pods.steps import SharedSteps
-from roofline.pods.verdicts import (
+from roofline.pods.blocks import SharedSteps
+from roofline.pods.report import (
     FEWEST_HOSTS,
     LEAST_READABLE,
+    Late,
     NoVerdict,
     Verdict,
 )
+from roofline.pods.same_work import Ratios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -163,3 +164,26 @@ def _verdict(steps: _Steps, slow: Bools, ratio: F64) -> Verdict | None:
         return None
     is_known = len(ratio) > 0 and not np.isnan(ratio).any()
     return Verdict.MORE_WORK if is_known and ratio.max() < definitions.SLOWER else Verdict.STRAGGLER
+
+
+def late_host(hosts: tuple[str, ...], work_ps: I64, late_ps: I64 | None) -> Late | None:
+    """The host that comes to collectives later than the others by more than chance makes likely.
+
+    `work_ps` is the work of each host, `late_ps` how much later than the first one it comes in each
+    part of the capture: one long stall is not being late. The limits are those of work: 1.02 times
+    the median, 3.5 scores, and not by chance. It must be as much later than the next one, too: what
+    the others wait for it is a fact then, whatever held it up.
+    """
+    if late_ps is None or late_ps.shape[1] < chance.fewest_steps(len(hosts)):
+        return None
+    middle, whole = int(definitions.lower_median(work_ps)), late_ps.sum(axis=1)
+    apart = definitions.stands_out(middle + whole)
+    at = int(whole.argmax())
+    if middle <= 0 or not apart[at]:
+        return None
+    excess = (late_ps - definitions.lower_median(late_ps)) * late_ps.shape[1] / middle
+    found = chance.lasting_chance(excess, np.arange(len(hosts)), apart)
+    if found[at] > chance.ALLOWED_LASTING:
+        return None
+    share = (int(whole[at]) - int(np.delete(whole, at).max())) / middle
+    return Late(host=hosts[at], share=share) if share >= definitions.SLOWER - 1 else None

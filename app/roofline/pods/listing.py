@@ -14,17 +14,21 @@ from math import inf
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import XSPACE_SUFFIX, Found, captures_among, files_of
 from roofline.pods.folders import (
     ROCPROFV3,
+    XSPACE_SUFFIX,
     above_ranks,
+    captures_among,
+    check_one_session,
+    files_of,
     hosts_among,
     is_folder,
     listed_folder,
     on_disk,
     path_of,
+    session_of,
+    some_of,
 )
-from roofline.pods.sessions import check_one_session, session_of, some_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 
@@ -90,11 +94,11 @@ def list_run(place: str, *, join_s: float | None = None) -> RunListing:
 
 
 def _on_disk(place: str) -> list[Listed]:
-    return [_listed(one) for one in files_of([Path(place)]) if one.path.exists()]
-
-
-def _listed(found: Found) -> Listed:
-    return listed_folder(found.path) if found.is_folder else on_disk(found.path)
+    return [
+        listed_folder(one.path) if one.is_folder else on_disk(one.path)
+        for one in files_of([Path(place)])
+        if one.path.exists()
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

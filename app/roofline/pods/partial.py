@@ -1,19 +1,24 @@
 """The part that one host adds to a run: columns of integers, the same bytes for the same file.
 
-Names of operations are kept apart: hosts that run one program share them.
+Names of operations are kept apart: hosts that run one program share them. A `Spool` holds the
+partials of a run in one file on disk, so that memory does not grow with its hosts.
 """
 
 import hashlib
 import json
+import mmap
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
 from roofline.model.op_columns import I64
+from roofline.pods.report import OpKey
 
 FORMAT = 1
 _MAGIC = b"roofline partial"
@@ -25,15 +30,6 @@ SELF, OCCURRENCES, FLOP, BYTES, KNOWN = range(5)
 FLOP_KNOWN, BYTES_KNOWN = 1, 2
 COLLECTIVE, CHIP, TIME = range(3)
 """Rows of `Partial.each`."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class OpKey:
-    """The key of an operation on every host."""
-
-    program: str
-    name: str
-    category: str
 
 
 @dataclass(frozen=True)
@@ -184,3 +180,47 @@ def _header(record: dict[str, Any]) -> Header:
 
 def _json(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+class Spool:
+    """Takes partials, then gives them back as views of the file.
+
+    Names are kept once for all hosts that share them.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._names: dict[str, Names] = {}
+        self._lengths: list[int] = []
+        self._map: mmap.mmap | None = None
+
+    def add(self, partial: Partial) -> None:
+        """Write one partial at the end."""
+        self._names.setdefault(partial.names.digest, partial.names)
+        self._lengths.append(self._file.write(partial.content()))
+
+    def partials(self) -> list[Partial]:
+        """All partials in the order in which they came. Nothing can be added afterwards."""
+        if not self._lengths:
+            return []
+        self._file.flush()
+        self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return list(self._views(memoryview(self._map)))
+
+    def _views(self, content: memoryview) -> Iterator[Partial]:
+        begin = 0
+        for length in self._lengths:
+            yield Partial.read(content[begin : begin + length], self._names.__getitem__)
+            begin += length
+
+    def release(self) -> None:
+        """Give back the memory of the views; what is read again comes from the file."""
+        if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+
+@contextmanager
+def spool() -> Iterator[Spool]:
+    """A spool in a temporary file, which is gone afterwards."""
+    with TemporaryFile(prefix="roofline-") as file:
+        yield Spool(file)

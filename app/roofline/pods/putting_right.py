@@ -11,8 +11,8 @@ import numpy as np
 
 from roofline.model.op_columns import I64
 from roofline.pods.definitions import lower_median
-from roofline.pods.partial import SELF, OpKey, Partial
-from roofline.pods.report import Deviation, Gain, HostReport
+from roofline.pods.partial import SELF, Partial
+from roofline.pods.report import Deviation, Gain, HostReport, OpKey
 
 MOST_GAINS = 16
 """Hosts whose gains are told apart; the others are in the rest."""

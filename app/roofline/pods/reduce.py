@@ -5,20 +5,25 @@ neither order nor batches nor repetition can change a byte.
 """
 
 import hashlib
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.importers import pytorch
 from roofline.model.op_columns import I64
 from roofline.pods import definitions
-from roofline.pods.bandwidths import Bandwidths
-from roofline.pods.blocks import HOSTS_BETWEEN_RELEASES, Block, blocks, chip_hosts, keep
-from roofline.pods.judging import Judged, judge, why_not
-from roofline.pods.lateness import late_host
+from roofline.pods.blocks import (
+    HOSTS_BETWEEN_RELEASES,
+    Bandwidths,
+    Block,
+    SharedSteps,
+    blocks,
+    chip_hosts,
+    keep,
+    shared_steps,
+)
+from roofline.pods.judging import Judged, judge, late_host, why_not
 from roofline.pods.partial import (
     BYTES,
     BYTES_KNOWN,
@@ -29,7 +34,6 @@ from roofline.pods.partial import (
     SELF,
     Partial,
 )
-from roofline.pods.programs import other_programs
 from roofline.pods.putting_right import gains, with_deviations
 from roofline.pods.report import (
     ChipReport,
@@ -37,20 +41,19 @@ from roofline.pods.report import (
     Late,
     OpReport,
     RunReport,
+    State,
     StepReport,
     Unreadable,
 )
 from roofline.pods.same_work import Ratios, SameWork
-from roofline.pods.steps import SharedSteps, shared_steps
-from roofline.pods.verdicts import LEAST_READABLE, State
 from roofline.pods.waiting import Waits, waits
+from roofline.pods.workers import Parts, in_order, parts_of
 
 VERSION = 11
 """Rises with every change of what the reduce says of the same partials."""
 LEAST_STEPS = 0.9
 """A capture with a smaller part of the median host's steps is said to be shorter."""
 _LONGEST_PROGRAM = 100
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 def reduce_run(
@@ -107,79 +110,9 @@ def reduce_run(
     )
 
 
-def in_order(partials: Iterable[Partial]) -> list[Partial]:
-    """The hosts in order, each file once, with a name of its own for each."""
-    by_digest = {one.header.file_digest: one for one in sorted(partials, key=_order, reverse=True)}
-    hosts = sorted(by_digest.values(), key=_order)
-    shared = Counter(one.header.host for one in hosts)
-    files = Counter((one.header.host, one.header.file_name) for one in hosts)
-    return [
-        _called(one, files[one.header.host, one.header.file_name])
-        if shared[one.header.host] > 1
-        else one
-        for one in hosts
-    ]
-
-
-def _called(partial: Partial, namesakes: int) -> Partial:
-    """The partial of a host that several files name, with the name of its file.
-
-    Where files in several folders have one name, it also has the beginning of its digest.
-    """
-    header = partial.header
-    file = header.file_name if namesakes == 1 else f"{header.file_name}, {header.file_digest[:8]}"
-    return replace(partial, header=replace(header, host=f"{header.host} ({file})"))
-
-
 def _once_each(unreadable: Iterable[Unreadable]) -> list[Unreadable]:
     files = {(one.name, one.digest): one for one in unreadable}
     return [files[key] for key in sorted(files)]
-
-
-_Order = tuple[int, tuple[object, ...], str, tuple[object, ...], str, str]
-
-
-def _order(partial: Partial) -> _Order:
-    """Ranks by number where files tell them, hosts by name; the rest decides between equals."""
-    header = partial.header
-    host, file = header.host, header.file_name
-    names = (_counted(host), host, _counted(file), file)
-    return (header.known_rank, *names, header.file_digest)
-
-
-def _counted(name: str) -> tuple[object, ...]:
-    """A name by which `w-2` comes before `w-10`: texts and numbers take turns."""
-    parts = _DIGITS.split(name)
-    bare = (part.lstrip("0") if k % 2 else part for k, part in enumerate(parts))
-    return tuple((len(part), part) if k % 2 else part for k, part in enumerate(bare))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """The hosts that are held against each other, and those that ran `others`: by file, the name of
-    their program. `is_one_program` is false where these are too many to tell which run is meant:
-    all hosts are workers then."""
-
-    workers: list[Partial]
-    others: dict[str, str]
-    is_one_program: bool
-
-
-def parts_of(hosts: Sequence[Partial], release: Callable[[], None] = keep) -> Parts:
-    """The hosts that do the work: those whose accelerator did some, if any has one, and that ran
-    the program of the others."""
-    accelerated = [one for one in hosts if one.header.has_accelerator and one.chip_ps.any()]
-    found = accelerated or list(hosts)
-    called = other_programs(found, release)
-    others = {
-        one.header.file_digest: name
-        for one, name in zip(found, called, strict=True)
-        if name is not None
-    }
-    workers = [one for one in found if one.header.file_digest not in others]
-    if len(workers) < LEAST_READABLE * len(found):
-        return Parts(workers=found, others={}, is_one_program=False)
-    return Parts(workers=workers, others=others, is_one_program=True)
 
 
 def _is_one_capture(workers: Sequence[Partial]) -> bool:

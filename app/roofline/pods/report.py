@@ -1,10 +1,46 @@
-"""The report of a run: its hosts, operations, steps and collectives."""
+"""The report of a run: its hosts, operations, steps and collectives, and what is said of them.
+
+Pages use these words without the reducer: nothing here loads NumPy.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from roofline.pods.partial import OpKey
-from roofline.pods.verdicts import NoVerdict, State, Verdict
+FEWEST_HOSTS = 4
+"""With fewer hosts there are values, but no verdicts: a median of three says nothing of two."""
+
+
+LEAST_READABLE = 0.9
+"""With a smaller part of the hosts readable, no verdict."""
+
+
+class State(StrEnum):
+    """How a host's file stands."""
+
+    READ = "read"
+    UNREADABLE = "unreadable"
+    NO_ACCELERATOR = "no accelerator"
+    OTHER_PROGRAM = "another program"
+
+
+class Verdict(StrEnum):
+    """The verdict on a host that holds the others up."""
+
+    SLOW_CHIP = "slow chip"
+    SLOW_HOST = "slow host"
+    MORE_WORK = "more work"
+    STRAGGLER = "straggler"
+    INTERMITTENT = "intermittent"
+
+
+class NoVerdict(StrEnum):
+    """Why no host is judged."""
+
+    FEW_HOSTS = "few hosts"
+    UNREADABLE = "unreadable hosts"
+    SEVERAL_CAPTURES = "several captures"
+    SEVERAL_PROGRAMS = "several programs"
+    ARRIVING = "hosts arriving"
 
 
 class WaitBound(StrEnum):
@@ -14,6 +50,15 @@ class WaitBound(StrEnum):
     AT_LEAST = "at least"
     AT_MOST = "at most"
     ABOUT = "about"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OpKey:
+    """The key of an operation on every host."""
+
+    program: str
+    name: str
+    category: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

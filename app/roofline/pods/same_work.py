@@ -11,7 +11,7 @@ import numpy as np
 from roofline.model.op_columns import F64, I64, Bools, Values
 from roofline.pods.blocks import Block
 from roofline.pods.partial import BYTES, FLOP, KNOWN, OCCURRENCES
-from roofline.pods.verdicts import FEWEST_HOSTS
+from roofline.pods.report import FEWEST_HOSTS
 
 LEAST_COMPARED = 0.5
 """Where less of a chip's work can be compared, its ratio is unknown."""

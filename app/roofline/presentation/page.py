@@ -3,36 +3,36 @@
 Columns instead of objects, six significant digits, `null` for what is unknown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
-from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
+from roofline.presentation.charts import figures_of
+from roofline.presentation.charts.choices import ChartChoice, Infeed
+from roofline.presentation.columns import page_menu
+from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
 from roofline.presentation.json_text import to_json
-from roofline.presentation.op_names import op_names
-from roofline.presentation.page_groups import page_groups
-from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
+from roofline.presentation.op_columns import OP_COLUMNS
+from roofline.presentation.op_values import OpRows
+from roofline.presentation.page_ops import categories_of, page_ops
 from roofline.presentation.page_transfers import transfers
-from roofline.presentation.page_views import view_data
+from roofline.presentation.page_views import infeed_view
 from roofline.presentation.palette import category_styles
+from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows
 from roofline.presentation.serving import serving_data
-from roofline.presentation.shown import (
-    ceiling_labels,
-    clock_labels,
-    has_integers,
-    listed_ops,
-    shown_levels,
-    unit_labels,
-)
+from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import subject_record, verdict_record
 from roofline.presentation.words import page_words
 
+Json = dict[str, Any]
+
 SCHEMA = 2
+BOTH_INFEEDS = ("in", "out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,59 +52,109 @@ def build_page(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentit
     return to_json(page_data(analysis, answer, identity))
 
 
-def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> dict[str, Any]:
+def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
     """The page data as plain objects; `answer` is what its sentences and its subject are of."""
-    lines = lines_of(analysis, answer)
+    page = _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS)
+    return {**page, "figures": figures_of(page)}
+
+
+def facts_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
+    """The part of the page data that is the same under every device."""
+    return _document(Document.FACTS, analysis, answer, identity, BOTH_INFEEDS)
+
+
+def view_data(
+    analysis: RooflineAnalysis,
+    answer: Answer,
+    identity: PageIdentity,
+    infeed: Infeed,
+    facts: Json | None = None,
+) -> Json:
+    """The part that peaks change, with ("in") or without ("out") infeed and outfeed.
+
+    Its figures are drawn of the `facts` as well.
+    """
+    facts = facts or facts_data(analysis, answer, identity)
+    view = _document(Document.VIEW, analysis, answer, identity, (infeed,))
+    page = joined(facts, view, infeed)
+    return {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+
+
+def view_of_page(page: Json, infeed: Infeed) -> Json:
+    """The same of page data that were made before; their figures are those with infeed."""
+    view = part_of_page(page, Document.VIEW, (infeed,))
+    return (
+        view
+        if infeed == "in"
+        else {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+    )
+
+
+def _document(
+    document: Document,
+    analysis: RooflineAnalysis,
+    answer: Answer,
+    identity: PageIdentity,
+    infeeds: Sequence[str],
+) -> Json:
+    """The page data, or that part of it which `document` has; only that is computed."""
     listed = listed_ops(analysis)
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
     place = {op: k for k, op in enumerate(listed.tolist())}
-    core_word = analysis.device.core_word
-    return {
-        "schema": SCHEMA,
-        "profile": {
+    rows = OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=listed,
+        levels=levels,
+        subject=answer.subject,
+        view=analysis.with_infeed,
+        categories={name: k for k, name in enumerate(categories)},
+    )
+    views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
+
+    def shown_views() -> Json:
+        lines = lines_of(analysis, answer)
+        return {infeed: infeed_view(document, rows, views[infeed], lines) for infeed in infeeds}
+
+    makers: dict[str, Callable[[], Any]] = {
+        "schema": lambda: SCHEMA,
+        "profile": lambda: {
             "id": identity.id,
             "created_at": identity.created_at,
             **page_frame.profile(analysis, identity.file_sizes),
         },
-        "subject": subject_record(answer),
-        "verdict": verdict_record(answer),
-        "device": page_frame.device(analysis),
-        "roofs": page_roofs.roofs(analysis),
-        "levels": page_roofs.levels(analysis, levels),
-        "units": page_roofs.units(analysis, units),
-        "clocks": page_roofs.clocks(analysis, levels),
-        "bounds": page_roofs.bounds(analysis),
-        "words": page_words(),
-        "x_axes": page_roofs.x_axes(levels),
-        "columns": [
-            asdict(column)
-            for column in op_columns(
-                levels, units, core_word, clock_labels(analysis, levels), ceiling_labels(analysis)
-            )
-            if column.id != INTEGER_RATE or has_integers(analysis)
-        ],
-        "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
-        "categories": [
+        "subject": lambda: subject_record(answer),
+        "verdict": lambda: verdict_record(answer),
+        "device": lambda: page_frame.device(analysis),
+        "roofs": lambda: page_roofs.roofs(analysis),
+        "levels": lambda: page_roofs.levels(analysis, levels),
+        "units": lambda: page_roofs.units(analysis, units),
+        "clocks": lambda: page_roofs.clocks(analysis, levels),
+        "bounds": lambda: page_roofs.bounds(analysis),
+        "words": page_words,
+        "x_axes": lambda: page_roofs.x_axes(levels),
+        "columns": lambda: page_menu(OP_COLUMNS, rows),
+        "program_columns": lambda: page_menu(
+            PROGRAM_COLUMNS, point_rows(analysis, analysis.with_infeed.program, levels)
+        ),
+        "categories": lambda: [
             {"name": name, **asdict(style)}
             for name, style in zip(categories, category_styles(categories), strict=True)
         ],
-        "ops": {
-            "count": len(listed),
-            "columns": op_values(analysis, listed, levels, categories, answer.subject),
-            **predictions(analysis, listed, levels),
-            **awaited(analysis, listed),
-            "groups": page_groups(analysis, listed),
-            "names": op_names(analysis, listed),
-        },
-        "views": {
-            "in": view_data(analysis, analysis.with_infeed, lines, place, levels, categories),
-            "out": view_data(analysis, analysis.without_infeed, lines, place, levels, categories),
-        },
-        **page_frame.views_of_server(analysis),
-        "serving": serving_data(analysis),
-        "budget": budget_data(analysis, answer.subject),
-        "timeline": strip_data(analysis),
-        "transfers": transfers(analysis, place),
-        "diagnostics": [page_frame.diagnostic(found) for found in analysis.diagnostics],
+        "ops": lambda: page_ops(document, rows),
+        "views": shown_views,
+        "hosts": lambda: page_frame.hosts(analysis),
+        "dvfs": lambda: page_frame.dvfs(analysis),
+        "serving": lambda: serving_data(analysis),
+        "budget": lambda: budget_data(analysis, answer.subject),
+        "timeline": lambda: strip_data(analysis),
+        "transfers": lambda: transfers(analysis, place),
+        "diagnostics": lambda: [page_frame.diagnostic(one) for one in analysis.diagnostics],
     }
+    values = {key: make() for key, make in makers.items() if is_in(document, key)}
+    return {k: value for k, value in values.items() if value is not None or k not in _CHOICES}
+
+
+_CHOICES = frozenset({"hosts", "dvfs"})
+"""Keys that are there only where there is a choice."""

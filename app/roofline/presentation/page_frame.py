@@ -103,16 +103,15 @@ def diagnostic(found: Diagnostic) -> Json:
     }
 
 
-def views_of_server(analysis: RooflineAnalysis) -> Json:
-    """Which hosts can be shown alone, and the clock that ran; only where there is a choice."""
-    profile, scale = analysis.profile, clock_scale(analysis.profile)
-    names = hosts_alone(profile)
-    found: Json = {}
-    if names:
-        found["hosts"] = {"names": list(names), "shown": profile.host}
-    if scale is not None:
-        found["dvfs"] = {
-            "scale": rounded(scale),
-            "is_applied": analysis.device.dvfs_scale is not None,
-        }
-    return found
+def hosts(analysis: RooflineAnalysis) -> Json | None:
+    """The hosts that can be shown alone; `None` where there is no choice."""
+    names = hosts_alone(analysis.profile)
+    return {"names": list(names), "shown": analysis.profile.host} if names else None
+
+
+def dvfs(analysis: RooflineAnalysis) -> Json | None:
+    """The clock that ran over the default one; `None` where they are the same or not known."""
+    scale = clock_scale(analysis.profile)
+    if scale is None:
+        return None
+    return {"scale": rounded(scale), "is_applied": analysis.device.dvfs_scale is not None}

@@ -103,7 +103,7 @@ def amount(value: float | None, unit: str = "", digits: int = 3) -> str:
     """A count with the prefix of its thousand: "51.6 GFLOP"; for bytes as vendors count them."""
     if value is None or _missing(value):
         return DASH
-    if value < KILO:
+    if value < KILO * _ROUNDS_UP:
         return f"{significant(value, digits)}{SPACE}{unit}".rstrip()
     return _stepped(value, _AMOUNT_STEPS, unit, digits).rstrip()
 
@@ -194,3 +194,8 @@ _WITH_UNIT: dict[str, Callable[[float | None], str]] = {
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit, as sentences have it."""
     return _WITH_UNIT[unit](value)
+
+
+def cell(value: float | None, unit: str) -> str:
+    """A value as tables have it: as in sentences, but ratios with a digit more."""
+    return percent(value) if unit == "ratio" else quantity(value, unit)

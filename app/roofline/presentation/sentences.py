@@ -14,7 +14,6 @@ from functools import cache
 from typing import Literal, NotRequired, TypedDict
 
 from roofline.analysis.causes import WHY_ABOVE
-from roofline.presentation.advice_sentences import ADVICE_SENTENCES
 from roofline.presentation.check_sentences import CHECK_SENTENCES
 from roofline.presentation.estimate_sentences import ESTIMATE_SENTENCES
 from roofline.presentation.goal_sentences import GOAL_SENTENCES
@@ -107,7 +106,37 @@ SENTENCES: Mapping[str, str] = {
     "tell. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",
-    **ADVICE_SENTENCES,
+    # Advice: savings, the plan. The words of each rule stand in `advice.rules`.
+    "advice_saves": "−{saving}",
+    "advice_waited": "measured, up to −{saving}",
+    "advice_instead": "or −{saving} instead",
+    "advice_assumed": "would save {saving} if {condition}",
+    "advice_changes": " · changes results",
+    "advice_all": "All {many}: about {after}{since}. ",
+    "advice_both": "Both: about {after}{since}. ",
+    "advice_one": "With it: about {after}{since}. ",
+    "advice_since_fusing": ", since fusing removes work",
+    "advice_since": ", since that removes work",
+    "advice_no_time": "No time was measured, so there is none to save. ",
+    "advice_no_peaks": "No peak of this device is known. With peaks each operation has a least "
+    "time, and this list says what to do first: choose the device, or enter its peaks. ",
+    "advice_at_roofs": "Only less work or other hardware helps. ",
+    "advice_nothing": "No finding saves 1 % of it. ",
+    "advice_left_out": "{count} smaller {count|one|ones}. ",
+    "advice_at_roof": "{saving} is in operations at their roof already: only less work helps "
+    "there. ",
+    "advice_waiting": "{count} {count|finding waits|findings wait} until {what} {ops|has|have} "
+    "possible numbers",
+    "advice_verify": "Run `{command}`: the term “{term}” should change by {sign}{change}.",
+    "advice_verify_flag": "Run `{command}` after a new capture.",
+    "advice_limit": "The next limit is {roof}.",
+    "advice_limit_link": "The busiest link needs the time that is left.",
+    "advice_gain": "*{most} times* as much in the same time",
+    "advice_verify_option": "Measure it on a run with this change; the work is not the same, so "
+    "`{command}` shows it as another program.",
+    "advice_correction": "{count} earlier {count|prediction|predictions} of this rule on this "
+    "device reached {share} of what was said (quartiles {least} to {most}); without them it "
+    "would be {saving}.",
     **ESTIMATE_SENTENCES,
     **CHECK_SENTENCES,
     **GOAL_SENTENCES,
@@ -233,9 +262,9 @@ _SLOT = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
 
 
 @cache
-def parts(sentence: str) -> tuple[Part, ...]:
-    """The template `sentence` (an id of `SENTENCES`) cut into texts and slots."""
-    template, found, end = SENTENCES[sentence], list[Part](), 0
+def parts(template: str) -> tuple[Part, ...]:
+    """A template cut into texts and slots."""
+    found, end = list[Part](), 0
     for match in _STYLED.finditer(template):
         found += _cut(template[end : match.start()], "plain")
         found += _cut(match[1] or match[2], _STYLES[match[0][0]])
@@ -270,12 +299,21 @@ def _slot(match: re.Match[str], kind: Kind) -> Styled:
 
 def for_browser() -> dict[str, tuple[Part, ...]]:
     """The templates that the browser fills itself, cut into parts."""
-    return {name: parts(name) for name in SENTENCES if name.startswith(_IN_BROWSER)}
+    return {
+        name: parts(template)
+        for name, template in SENTENCES.items()
+        if name.startswith(_IN_BROWSER)
+    }
 
 
 def say(sentence: str, **fillings: Filling) -> Sentence:
-    """The template `sentence` filled: its segments."""
-    return [one for part in parts(sentence) for one in _filled(part, fillings)]
+    """The template `sentence` (an id of `SENTENCES`) filled: its segments."""
+    return fill(SENTENCES[sentence], fillings)
+
+
+def fill(template: str, fillings: Mapping[str, Filling]) -> Sentence:
+    """A template filled: its segments."""
+    return [segment for part in parts(template) for segment in _filled(part, fillings)]
 
 
 def aside(sentence: Sentence) -> Sentence:

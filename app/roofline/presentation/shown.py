@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from roofline.analysis.op_clocks import MAIN
-from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
-from roofline.analysis.roofline import Floats
+from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import MemoryPeak
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.columns import INTEGER_RATE
 
 
 def listed_ops(analysis: RooflineAnalysis) -> I64:
@@ -56,28 +54,10 @@ def clock_labels(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> d
 
 
 def ceiling_labels(analysis: RooflineAnalysis) -> dict[str, str]:
-    """The ceilings of which busy shares were counted, each with its label."""
-    return {one.value: one.label for one in Ceiling if one in analysis.profile.ops.busy_ps}
-
-
-def is_untimed(analysis: RooflineAnalysis) -> bool:
-    """True where the time of some op was not measured."""
-    return any(timing is not Timing.MEASURED for timing in analysis.ops.timing)
-
-
-def shown_measures(
-    analysis: RooflineAnalysis, measures: Measures, levels: Sequence[MemoryLevel]
-) -> dict[str, Floats]:
-    """The numeric columns of the page by id; integer operations only where any were counted."""
-    columns = measures.by_id(levels)
-    if not has_integers(analysis):
-        del columns[INTEGER_RATE]
-    return columns
-
-
-def has_integers(analysis: RooflineAnalysis) -> bool:
-    """True where integer operations of some op were counted."""
-    return bool(np.isfinite(analysis.ops.measures.integer_rate_gops).any())
+    """The ceilings of which a busy share of any op was counted, each with its label."""
+    near = analysis.nearest
+    counted = {name for k, name in enumerate(near.ceilings) if np.isfinite(near.busy[k]).any()}
+    return {one.value: one.label for one in Ceiling if one.value in counted}
 
 
 def has_program(analysis: RooflineAnalysis, op: int) -> bool:

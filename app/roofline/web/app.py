@@ -14,7 +14,7 @@ from roofline import __version__
 from roofline.library.advising import AdviceBook
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
-from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileLists
 from roofline.settings import Settings
 from roofline.web.api import (
     adding,
@@ -38,16 +38,17 @@ from roofline.web.api import (
     shared,
     tokens,
     trash,
+    views,
 )
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import assets_dir, load_static
+from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
-from roofline.web.http.kept import Changes, Kept
 from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
@@ -68,6 +69,7 @@ _ROUTERS = (
     adding.router,
     profiles.router,
     results.router,
+    views.router,
     advice.router,
     comparing.router,
     arrivals.router,
@@ -199,14 +201,14 @@ def _token_holders(settings: Settings, instance: Instance) -> TokenHolders | Non
     return TokenHolders(settings, instance.store.api_tokens, instance.store.people.is_admin)
 
 
-def room_for_answers(settings: Settings) -> Kept[bytes]:
+def room_for_answers(settings: Settings) -> Memory[bytes]:
     """Room for answers where this process alone changes profiles.
 
     Servers that share a database do not hear of each other's changes: a page that one deleted
     must be gone from all.
     """
     is_alone = settings.database_url is None
-    return Kept(settings.kept_answers_bytes if is_alone else 0, size_of=len)
+    return Memory(settings.kept_answers_bytes if is_alone else 0, len)
 
 
 def _policy(parts: ServerParts) -> Policy:

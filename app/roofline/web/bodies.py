@@ -10,8 +10,8 @@ from typing import Any, Literal
 from fastapi import Request
 
 from roofline.errors import MixedUploadError
+from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.samples import Sample
-from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility, WaitsFor
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorBody, error_body

@@ -5,7 +5,7 @@ from threading import Condition
 import orjson
 from cachetools import LRUCache, cached
 
-from roofline.library.states import Ready, State
+from roofline.library.reader import Ready, State
 from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.storage.results import DamagedResultError, ResultFile
 

@@ -7,23 +7,28 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from roofline.compare.series_records import RunNumbers, Standing
+from roofline.compare.series import RunNumbers, Standing
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
-from roofline.library.lists import ProfileLists
 from roofline.library.profiles import ProfileLibrary
-from roofline.library.ranges import RangeResults
-from roofline.library.reader import ProfileReader
+from roofline.library.ranges import PreparedPart, RangeResults
+from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.library.runs import RunLibrary
 from roofline.presentation.first_view.thumbnail import Preview
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
+from roofline.web.http.computing import (
+    PREPARED_BYTES,
+    RENDERED_BYTES,
+    Changes,
+    Computations,
+    Memory,
+)
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.guard import actor_of
-from roofline.web.http.kept import Changes, Kept
 from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
@@ -38,8 +43,6 @@ COMPARISONS_KEPT = 32
 RUNS_KEPT = 2048
 # Of parts of a profile's time: a few MB each for a thousand operations.
 RANGES_KEPT = 16
-# Of advice by other peaks than a profile's own: 100 kB each for a thousand operations.
-OTHER_ADVICE_KEPT = 32
 # Of runs of many hosts in lists: at most 15 kB each.
 RUN_PREVIEWS_KEPT = 256
 
@@ -62,7 +65,7 @@ class ServerParts:
     static: StaticFiles
     templates: Templates
     metrics: ServerMetrics
-    answers: Kept[bytes]
+    answers: Memory[bytes]
     """Bodies of pages, by all that they depend on, and of results, by their ETag."""
     changes: Changes
     upload_rate: UploadRate
@@ -70,12 +73,16 @@ class ServerParts:
     door: Door | None
     oidc: OidcLogIn | None
     token_holders: TokenHolders | None
-    comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
-    run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))
-    standings: Kept[Standing] = field(default_factory=lambda: Kept(RUNS_KEPT))
-    ranges: Kept[RangeResults] = field(default_factory=lambda: Kept(RANGES_KEPT))
-    other_advice: Kept[bytes] = field(default_factory=lambda: Kept(OTHER_ADVICE_KEPT))
-    run_previews: Kept[Preview] = field(default_factory=lambda: Kept(RUN_PREVIEWS_KEPT))
+    comparisons: Memory[ComparedPage] = field(default_factory=lambda: Memory(COMPARISONS_KEPT))
+    run_numbers: Memory[Mapping[str, RunNumbers]] = field(default_factory=lambda: Memory(RUNS_KEPT))
+    standings: Memory[Standing] = field(default_factory=lambda: Memory(RUNS_KEPT))
+    ranges: Memory[RangeResults] = field(default_factory=lambda: Memory(RANGES_KEPT))
+    prepared: Memory[PreparedPart] = field(
+        default_factory=lambda: Memory(PREPARED_BYTES, lambda part: part.array_bytes)
+    )
+    rendered: Memory[bytes] = field(default_factory=lambda: Memory(RENDERED_BYTES, len))
+    computations: Computations = field(default_factory=Computations)
+    run_previews: Memory[Preview] = field(default_factory=lambda: Memory(RUN_PREVIEWS_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

@@ -15,6 +15,13 @@ const formatters = [];
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
+ * Not measured, or not a number.
+ * @param {Maybe} value
+ * @returns {value is null | undefined}
+ */
+const isMissing = (value) => value == null || !Number.isFinite(value);
+
+/**
  * A number with so many decimals, thousands grouped.
  * @param {number} decimals
  * @param {number} value
@@ -33,7 +40,7 @@ function fixed(decimals, value) {
  * @returns {string}
  */
 export function significant(value, digits = 3) {
-  if (value == null || !Number.isFinite(value)) return DASH;
+  if (isMissing(value)) return DASH;
   if (value === 0) return "0";
   const exponent = exponentOf(value, digits);
   if (exponent < -4 || exponent > 14) return scientific(value);
@@ -63,7 +70,7 @@ function scientific(value) {
  * @param {Maybe} value
  */
 export function count(value) {
-  return value == null ? DASH : fixed(0, value);
+  return isMissing(value) ? DASH : fixed(0, value);
 }
 
 /** @type {Intl.NumberFormat | undefined} */
@@ -106,7 +113,7 @@ const stepOf = (steps, value) =>
  * @param {(value: number, digits: number) => string} [write] puts down the number
  */
 export function flopRate(gflops, digits = 3, write = significant) {
-  if (gflops == null) return DASH;
+  if (isMissing(gflops)) return DASH;
   if (gflops === 0) return `0${SPACE}FLOP/s`;
   const [factor, prefix] = stepOf(FLOP_STEPS, gflops);
   return `${write(gflops / factor, digits)}${SPACE}${prefix}FLOP/s`;
@@ -129,7 +136,7 @@ const MB_BELOW = 0.1; // GB/s
  * @param {(value: number, digits: number) => string} [write] puts down the number
  */
 export function bandwidth(gbs, digits = 3, write = significant) {
-  if (gbs == null) return DASH;
+  if (isMissing(gbs)) return DASH;
   if (gbs >= TB_FROM) return `${write(gbs / 1000, digits)}${SPACE}TB/s`;
   if (gbs !== 0 && gbs < MB_BELOW) return `${write(gbs * 1000, digits)}${SPACE}MB/s`;
   return `${write(gbs, digits)}${SPACE}GB/s`;
@@ -149,7 +156,7 @@ const TIME_STEPS = [
  * @param {number} [digits]
  */
 export function duration(us, digits = 3) {
-  if (us == null) return DASH;
+  if (isMissing(us)) return DASH;
   if (us === 0) return `0${SPACE}s`;
   const [factor, unit] = stepOf(TIME_STEPS, us);
   return `${significant(us / factor, digits)}${SPACE}${unit}`;
@@ -164,7 +171,7 @@ const NEARLY_WHOLE = 99.95;
  * @param {number} [digits] decimals: one in tables, none in prose
  */
 export function percent(ratio, digits = 1) {
-  if (ratio == null || !Number.isFinite(ratio)) return DASH;
+  if (isMissing(ratio)) return DASH;
   if (ratio >= 10) return `${significant(ratio, 2)}×`;
   const value = ratio * 100;
   if (value > 0 && value < 0.5 * 10 ** -digits) return `<${fixed(digits, 10 ** -digits)}${NARROW}%`;
@@ -189,7 +196,7 @@ export const share = (ratio) => percent(ratio, ratio != null && ratio >= 0.0995 
  * @param {Maybe} value
  */
 export function intensity(value) {
-  return value == null ? DASH : `${significant(value)}${SPACE}FLOP/B`;
+  return isMissing(value) ? DASH : `${significant(value)}${SPACE}FLOP/B`;
 }
 
 /** @type {readonly Step[]} */
@@ -205,13 +212,14 @@ const BYTE_STEPS = [
  * @param {Maybe} value
  */
 export function bytes(value) {
-  if (value == null) return DASH;
+  if (isMissing(value)) return DASH;
   const step = BYTE_STEPS.find(([size]) => value >= size);
   return step ? `${significant(value / step[0])}${SPACE}${step[1]}` : `${count(value)}${SPACE}B`;
 }
 
 /** @type {readonly Step[]} */
 const PREFIXES = [
+  [1e18, "E"],
   [1e15, "P"],
   [1e12, "T"],
   [1e9, "G"],
@@ -225,7 +233,7 @@ const PREFIXES = [
  * @param {string} unit
  */
 function prefixed(value, unit) {
-  if (value == null) return DASH;
+  if (isMissing(value)) return DASH;
   const [factor, prefix] = PREFIXES.find(([step]) => value >= step * 0.9995) ?? [1, ""];
   return `${significant(value / factor)}${SPACE}${prefix}${unit}`;
 }

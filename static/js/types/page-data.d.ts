@@ -1,5 +1,7 @@
 // The data of one profile's page, as docs/page-data.md describes them. The end of a name is its unit.
 
+import type { ChartFigure } from "./figure.js";
+
 export type Value = string | number | null;
 /** `null`: not measured, which is not 0. */
 export type Measure = number | null;
@@ -518,6 +520,8 @@ interface PageOf<View> {
   budget?: Budget | null;
   transfers?: Transfers;
   diagnostics: Diagnostic[];
+  /** The charts as the page opens. */
+  figures: Record<"op" | "program", ChartFigure>;
 }
 
 /** As sent: program points as columns. */

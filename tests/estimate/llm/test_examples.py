@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from roofline.estimate.llm.config import presets
-from roofline.estimate.llm.model_op import ModelOp
 from roofline.estimate.llm.ops import forward
+from roofline.estimate.llm.rank import ModelOp
 from tests.estimate.llm.cases import MODEL, load_of, needs_shared
 
 ROWS = 720

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared import sweep as module
 from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.sweep import Swept, Windows, sweep, time_inside, union_length
 
@@ -139,11 +138,6 @@ def test_only_events_that_start_something_count_as_started() -> None:
         starts=np.array([True, False]),
     )
     assert (found.events.tolist(), found.started.tolist()) == ([2], [1])
-
-
-def test_the_sweep_is_compiled_ahead_of_its_first_call() -> None:
-    assert module._sweep.signatures
-    assert module._sweep.nopython_signatures
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=10))

@@ -8,17 +8,33 @@ import {
   count,
   DASH,
   dateTime,
+  decimalBytes,
   duration,
   flopRate,
+  flops,
   intensity,
   opRate,
   peakBandwidth,
   peakRate,
   percent,
   quantity,
+  share,
   significant,
+  stated,
 } from "../../../static/js/text/format.js";
-import { plain } from "../builders.js";
+import { GOLDEN, plain } from "../builders.js";
+
+/** @type {Record<string, (value: number) => string>} */
+const WRITERS = {
+  flops,
+  decimalBytes,
+  peakRate,
+  peakBandwidth,
+  stated,
+  significant,
+  intensity,
+  share,
+};
 
 test("missing is a dash and zero is a zero", () => {
   for (const format of [
@@ -33,8 +49,13 @@ test("missing is a dash and zero is a zero", () => {
   ]) {
     assert.equal(format(null), DASH);
     assert.match(format(0), /^0/);
+    assert.equal(format(Number.NaN), DASH);
   }
-  assert.equal(significant(Number.NaN), DASH);
+});
+
+test("every function writes the characters that the server writes", () => {
+  for (const [name, cases] of Object.entries(GOLDEN.writers))
+    for (const [value, text] of cases) assert.equal(WRITERS[name](value), text, `${name} ${value}`);
 });
 
 test("three significant digits, integer digits never dropped", () => {

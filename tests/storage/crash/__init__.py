@@ -22,11 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roofline.cli.admin import run_doctor
-from roofline.errors import NotReadyError, StorageFullError, StoreUnavailableError
+from roofline.errors import (
+    ImportStoppedError,
+    NotReadyError,
+    StorageFullError,
+    StoreUnavailableError,
+)
+from roofline.library import reader
 from roofline.library.build import Backend
-from roofline.library.states import Failed
+from roofline.library.reader import Failed
 from roofline.settings import Settings
-from roofline.storage.results import CSV, PAGE
+from roofline.storage.results import CSV, PAGE, ResultFile
 from roofline.storage.statements import profile_ids
 from roofline.storage.sweeping import sweep_orphans
 from tests.storage.places import Place, add, raw_bytes, settled
@@ -37,6 +43,8 @@ CHECK_EVERY = 2
 LONGEST_S = 0.4
 # Workers find their way back to a database that crashed.
 PATIENCE_S = 180.0
+# Looks at a result that is being computed, or that was killed in all its attempts.
+TRIES = 4
 # A disk that filled is looked at again after this time.
 PAUSE_S = 0.01
 
@@ -206,12 +214,18 @@ def _bytes_when_ready(server: Backend, profile_id: str) -> bytes:
 def _check_results(server: Backend, profile_id: str) -> None:
     """Page and exports are there, or are once they were computed again."""
     for name in (PAGE, *CSV.values()):
+        assert _result(server, profile_id, name).plain().startswith(b"{")
+
+
+def _result(server: Backend, profile_id: str, name: str) -> ResultFile:
+    for _ in range(TRIES):
         try:
-            found = server.reader.result(profile_id, name)
+            return server.reader.result(profile_id, name)
         except NotReadyError:
             settled(server, profile_id, within_s=PATIENCE_S)
-            found = server.reader.result(profile_id, name)
-        assert found.plain().startswith(b"{")
+        except ImportStoppedError:  # each of its attempts was killed: a later look begins anew
+            time.sleep(reader.RETRY_AFTER_S)
+    return server.reader.result(profile_id, name)
 
 
 def _all_ids(server: Backend) -> frozenset[str]:

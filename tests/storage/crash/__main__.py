@@ -6,9 +6,11 @@ from pathlib import Path
 
 import roofline.imports.children
 import roofline.imports.job_run
+import roofline.library.reader
 import roofline.library.upkeep
 import roofline.storage.jobs
-from tests.storage.children import by_content
+from roofline.children.program import Program
+from tests.storage.children import WORK
 from tests.storage.crash import __doc__ as about
 from tests.storage.crash.cycles import Cycles
 from tests.storage.places import LEASE_S
@@ -16,11 +18,14 @@ from tests.storage.places import LEASE_S
 
 def quicken() -> None:
     """Waiting is not what is tried here; and no profile is read."""
-    roofline.imports.children.run_in_child = by_content
-    roofline.imports.children.LOADED_ONCE = ("tests.storage.children",)
+    roofline.imports.children.WORK = WORK
+    roofline.imports.children._PROGRAM = Program(
+        "roofline.children.forkserver", "tests.storage.children"
+    )
     roofline.storage.jobs.LEASE_S = LEASE_S
     roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     roofline.imports.job_run.PAUSE_S = 0.5
+    roofline.library.reader.RETRY_AFTER_S = 1.0
     roofline.library.upkeep.REDELIVER_EVERY_S = 0.5
     roofline.library.upkeep.LOST_AFTER_S = 3.0
 

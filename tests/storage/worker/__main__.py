@@ -11,11 +11,11 @@ import roofline.imports.job_run
 import roofline.storage.jobs
 from roofline.cli.admin import run_worker
 from roofline.settings import Settings
-from tests.storage.children import by_content
+from tests.storage.children import WORK
 from tests.storage.places import LEASE_S
 
 if __name__ == "__main__":
-    roofline.imports.children.run_in_child = by_content
+    roofline.imports.children.WORK = WORK
     roofline.storage.jobs.LEASE_S = LEASE_S
     roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     sys.exit(run_worker(Settings.from_env(data_dir=Path(sys.argv[1])), 1))

@@ -1,15 +1,16 @@
 """Imports run in children: followed, cancelled, limited, and never the end of the server."""
 
-import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from roofline.children.program import Program
 from tests.web import children
 from tests.web.conftest import Client, Launch
 
@@ -28,7 +29,8 @@ def wait_for(
 
 
 def misbehave(monkeypatch: pytest.MonkeyPatch, child: Callable[..., object]) -> None:
-    monkeypatch.setattr("roofline.imports.children.run_in_child", child)
+    work = f"tests.web.children:{child.__name__}"
+    monkeypatch.setattr("roofline.imports.children.WORK", work)
 
 
 def test_import_can_be_followed_and_cancelled(
@@ -164,21 +166,8 @@ def test_stopping_the_server_ends_its_imports(
     assert not [path for path in client.listing() if path.startswith("incoming/")]
 
 
-def in_a_fork_server(code: str, **environment: str) -> str:
-    """What `code` prints in a process that has loaded what the fork server loads."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import os, roofline.imports.child.fork_server; {code}"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return done.stdout.strip()
-
-
 def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = "from roofline.sandbox.isolation import give_up_network; print(give_up_network())"
+    asked = "from roofline.children.sandbox import give_up_network; print(give_up_network())"
     may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     if may_leave.stdout.strip() != "True":
         pytest.skip("this system lets no process of this user leave the network")
@@ -189,8 +178,23 @@ def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) 
     assert body["message"] == "ENETUNREACH"
 
 
-def test_import_knows_no_secret() -> None:
+def test_import_knows_no_secret(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     secrets = {"AWS_SECRET_ACCESS_KEY": "x", "PGPASSWORD": "x", "ROOFLINE_DATABASE_URL": "x"}
-    known = in_a_fork_server("print(*sorted(os.environ))", **secrets, LC_ALL="C").split()
-    assert not set(known) & set(secrets)
+    for name, value in {**secrets, "LC_ALL": "C"}.items():
+        monkeypatch.setenv(name, value)
+    misbehave(monkeypatch, children.tell)
+    with fresh_fork_server(monkeypatch):
+        known = client.upload(b"content").json()["message"].split()
+    assert not set(known) & {*secrets, "requests"}
     assert {"LC_ALL", "PATH"} <= set(known)
+
+
+@contextmanager
+def fresh_fork_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """That of this process was started before the test changed the variables."""
+    program = Program("roofline.children.forkserver", "roofline.imports.child")
+    monkeypatch.setattr("roofline.imports.children._PROGRAM", program)
+    try:
+        yield
+    finally:
+        program.close()

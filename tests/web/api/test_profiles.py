@@ -8,7 +8,6 @@ import httpx
 import orjson
 import pytest
 
-from tests.web import children
 from tests.web.conftest import Client, Launch
 
 API = "/api/v1/profiles"
@@ -174,7 +173,7 @@ def test_events_of_a_ready_profile_are_one(client: Client, capture: bytes) -> No
 def test_events_follow_an_import_to_its_end(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream: Future[httpx.Response] = client.start("GET", f"{API}/{profile_id}/events")
     while client.get(f"{API}/{profile_id}").json()["progress"]["phase"] != "read":
@@ -187,7 +186,7 @@ def test_events_follow_an_import_to_its_end(
 
 
 def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream = client.start("GET", f"{API}/{profile_id}/events")
     client.parts.streams.is_closing = True
@@ -198,7 +197,7 @@ def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.Mo
 def test_streams_of_one_address_are_limited(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
     monkeypatch.setattr("roofline.web.http.streams.STREAMS_PER_ADDRESS", 2)
     path = f"{API}/{client.upload(b'content', wait=0).json()['id']}"
     streams = [client.start("GET", f"{path}/events") for _ in range(3)]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.web import children
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session
 
@@ -14,7 +13,7 @@ def failed(
 ) -> dict[str, str]:
     """What the server answered to an upload whose import ended by a fault of the machine."""
     with patch.context() as patched:
-        patched.setattr("roofline.imports.children.run_in_child", children.leave)
+        patched.setattr("roofline.imports.children.WORK", "tests.web.children:leave")
         answer = client.upload(capture, title="Mine", headers=headers)
     assert answer.status_code == 422
     body: dict[str, str] = answer.json()
@@ -41,7 +40,7 @@ def test_try_that_fails_again_says_so(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = failed(client, capture, monkeypatch)
-    monkeypatch.setattr("roofline.imports.children.run_in_child", children.leave)
+    monkeypatch.setattr("roofline.imports.children.WORK", "tests.web.children:leave")
     again = client.post(body["retry_url"]).json()
     assert (again["state"], again["retry_url"]) == ("failed", body["retry_url"])
     assert "exit status 3" in again["message"]

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from roofline.exports.run_report import run_record
-from roofline.pods.from_profile import partial_of
 from roofline.pods.packed import pack
+from roofline.pods.reading import partial_of
 from roofline.pods.reduce import reduce_run
 from roofline.settings import Settings
 from roofline.storage.kept_partials import sweep_partials
@@ -114,7 +114,7 @@ def test_a_folder_is_imported_and_says_what_the_command_says(
 def test_pushed_hosts_and_partials_are_one_run(server: Client) -> None:
     from roofline.importers.registry import import_profile
     from roofline.importers.source import SourceFile
-    from roofline.pods.files import digest_of
+    from roofline.pods.folders import digest_of
 
     client, run = server, made(server)
     partial = partial_of(import_profile([SourceFile(FILES[1])]), file_digest=digest_of(FILES[1]))
@@ -135,7 +135,7 @@ def test_pushed_hosts_and_partials_are_one_run(server: Client) -> None:
 def test_a_host_in_a_packed_file_is_opened_and_one_of_a_partial_is_not(server: Client) -> None:
     from roofline.importers.registry import import_profile
     from roofline.importers.source import SourceFile
-    from roofline.pods.files import digest_of
+    from roofline.pods.folders import digest_of
 
     client, run = server, made(server, hosts=2)
     partial = partial_of(import_profile([SourceFile(FILES[1])]), file_digest=digest_of(FILES[1]))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileLists
 from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
 from tests.web.conftest import Client, Launch
 

@@ -23,9 +23,8 @@ from roofline.settings import Settings
 from roofline.storage import profiles
 from roofline.storage.records import timestamp
 from roofline.web.app import room_for_answers
+from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
-from roofline.web.http.kept import Kept
-from tests.web import children
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
@@ -197,7 +196,7 @@ def test_profile_that_is_not_ready_is_not_kept(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch, drawn: Drawn
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("roofline.imports.children.run_in_child", children.linger)
+        patched.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
         profile_id = client.upload(capture, wait=0).json()["id"]
         for _ in range(2):
             drawn.new()
@@ -367,12 +366,12 @@ def test_servers_that_share_a_database_keep_nothing() -> None:
 
 
 def test_memory_is_limited_and_goes_to_what_is_asked_for() -> None:
-    kept = Kept[bytes](10, size_of=len)
+    kept = Memory[bytes](10, len)
     for number in range(10):
-        kept.put(number, b"x")
-    assert kept.get(0)
+        kept.put(str(number), b"x")
+    assert kept.get("0")
     kept.put("new", b"x")
-    assert [number for number in range(10) if kept.get(number) is None] == [1]
+    assert [number for number in range(10) if kept.get(str(number)) is None] == [1]
     assert kept.get("new")
     kept.put("large", bytes(11))
     assert kept.get("large") is None

@@ -12,11 +12,11 @@ import pytest
 
 from roofline.devices.choice import known_part
 from roofline.estimate.llm.config import preset, presets
-from roofline.estimate.llm.curves import most_that_fits, over_batch, over_context
 from roofline.estimate.llm.document import generic_document
 from roofline.estimate.llm.memory import memory_bytes
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
+from roofline.estimate.llm.thresholds import most_that_fits, over_batch, over_context
 from tests.estimate.llm.test_hugging_face import LLAMA
 from tests.web.conftest import Client, Launch
 

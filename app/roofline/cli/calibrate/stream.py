@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from roofline.cli.calibrate.hardware import Cache, Machine
 from roofline.cli.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import kernel
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import MIB
 
@@ -27,7 +27,7 @@ _ARRAYS = 3
 _PAST_CACHES = 4  # each array of main memory is this many times the caches
 _SMALLEST_MAIN_BYTES = 32 * MIB
 _MEMORY_SHARE = 0.25
-_compiled = kernel()
+_compiled = kernel("void(float64[], float64[], float64[], int64)")
 
 
 @_compiled

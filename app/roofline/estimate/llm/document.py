@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from roofline.estimate.llm.model_op import ModelOp
+from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR

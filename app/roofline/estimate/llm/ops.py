@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from roofline.estimate.llm.attention_ops import attention_block
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.mlp_ops import mlp_block
-from roofline.estimate.llm.model_op import ModelOp
-from roofline.estimate.llm.rank import Rank
+from roofline.estimate.llm.layer_ops import attention_block, mlp_block
+from roofline.estimate.llm.rank import ModelOp, Rank
 from roofline.estimate.llm.workload import Workload, check
 
 

@@ -1,11 +1,45 @@
-"""One rank of tensor parallelism: its sizes, and the ops that every block of a layer has."""
+"""One op of a model, and one rank of tensor parallelism: its sizes and the ops of every block."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from roofline.estimate.element_types import bytes_per_element
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.model_op import ModelOp
 from roofline.estimate.llm.workload import Workload
+from roofline.estimate.work import bytes_per_element
+
+Place = Literal["layer", "first", "last", "boundary", "step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOp:
+    """One op of the model: `calls` times per step, all else per call.
+
+    `weights`, `activations` and `kv` are bytes of the main memory by kind, `link` bytes that cross
+    a link in one direction, in `link_steps` steps. `is_layer_product` is true for products with a
+    layer's weights, which run at the compute type; others run at that of activations.
+    `model_matrix` are the FLOPs that the model needs, where the hardware does more. `place` is the
+    part of a pipeline that runs the op: every stage, its first or last one, the way between two, or
+    all once per step.
+    """
+
+    name: str
+    calls: float
+    matrix: float = 0.0
+    vector: float = 0.0
+    weights: float = 0.0
+    activations: float = 0.0
+    kv: float = 0.0
+    link: float = 0.0
+    link_steps: int = 0
+    is_layer_product: bool = False
+    model_matrix: float | None = None
+    is_attention: bool = False
+    place: Place = "layer"
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of the main memory."""
+        return self.weights + self.activations + self.kv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

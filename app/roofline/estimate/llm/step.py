@@ -10,13 +10,11 @@ from functools import cached_property
 
 from roofline.devices.parts import Part
 from roofline.devices.sustained import sustained_matrix_rate
-from roofline.estimate.element_types import precision_of
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import memory_bytes
-from roofline.estimate.llm.mixed import mixed_ops
-from roofline.estimate.llm.model_op import ModelOp
 from roofline.estimate.llm.ops import forward
-from roofline.estimate.llm.training import training_ops
+from roofline.estimate.llm.phases import mixed_ops, training_ops
+from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import (
     COMPUTE,
@@ -30,6 +28,7 @@ from roofline.estimate.on_device import (
     unknown_peak,
     vector_peak,
 )
+from roofline.estimate.work import precision_of
 from roofline.model.compute import Precision
 from roofline.model.units import US_PER_S
 

@@ -14,19 +14,16 @@ FORMAT_ID = "generic"
 LABEL = "Generic table"
 READS = "generic CSV or JSON (see docs/generic-format.md)"
 
-# The reader is imported when a file is offered to it: most files are of another format, and the
-# command line should not wait for what it does not use.
-
 
 def recognises(source: SourceFile) -> bool:
     """True for a table or document with a name and two quantities of kernels, or with roofs."""
-    from roofline.importers.generic import reader
+    from roofline.importers.generic import reader  # loads slowly
 
     return reader.recognises(source)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in files of kernels, and of roofs for them."""
-    from roofline.importers.generic import reader
+    from roofline.importers.generic import reader  # loads slowly
 
     return reader.read(sources, progress=progress)

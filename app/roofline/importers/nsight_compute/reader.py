@@ -2,17 +2,13 @@
 
 from collections.abc import Sequence
 
+from roofline.importers.nsight_compute import MAGIC
 from roofline.importers.nsight_compute.launches import Capture
 from roofline.importers.nsight_compute.profile import build_profile
-from roofline.importers.nsight_compute.report import read_report, starts_like_report
-from roofline.importers.nsight_compute.tables import read_tables, starts_like_text
+from roofline.importers.nsight_compute.report import read_report
+from roofline.importers.nsight_compute.tables import read_tables
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
-
-
-def recognises(source: SourceFile) -> bool:
-    """True for a report, and for text that only Nsight Compute writes."""
-    return starts_like_report(source.head) or starts_like_text(source.head)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
@@ -25,4 +21,4 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 
 
 def _read(source: SourceFile) -> Capture:
-    return read_report(source) if starts_like_report(source.head) else read_tables(source)
+    return read_report(source) if source.head.startswith(MAGIC) else read_tables(source)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.nsight_compute import MAGIC
 from roofline.importers.nsight_compute.launches import (
     OPCODES,
     Capture,
@@ -26,7 +27,6 @@ from roofline.importers.shared.protobuf_walk import DamagedError
 from roofline.importers.source import SourceFile
 from roofline.model.units import NS_PER_S
 
-MAGIC = b"NVR\x00"
 VERSION = 7
 _U32 = struct.Struct("<I")
 _SECONDS_OF_2100 = 4_102_444_800
@@ -72,11 +72,6 @@ def _damaged(name: str, offset: int) -> CorruptProfileError:
         f"{name} is not a whole Nsight Compute report: it breaks at byte {offset:,}.",
         remedy="Check that it was copied completely, or save the report again.",
     )
-
-
-def starts_like_report(head: bytes) -> bool:
-    """True for the head of a report. Never raises."""
-    return head.startswith(MAGIC)
 
 
 @dataclass(slots=True)

@@ -6,13 +6,20 @@ and scripts that save a table again drop the quotes; that is read, too. Key colu
 differ between versions and with NVTX, so columns go by name, never by place.
 """
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UnknownFormatError
-from roofline.importers.nsight_compute import quantities
+from roofline.importers.nsight_compute import (
+    HEADER,
+    KERNEL_NAME,
+    SESSION,
+    SUMMARY,
+    TEXT_SECTION,
+    cells_of,
+    quantities,
+)
 from roofline.importers.nsight_compute.busy import DRAM_SHARE
 from roofline.importers.nsight_compute.labels import metric_of
 from roofline.importers.nsight_compute.launches import (
@@ -26,8 +33,6 @@ from roofline.importers.nsight_compute.wanted import is_counted, is_wanted
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
 
-_HEADER = ('"ID",', "ID,")  # as the profiler writes it, and as other programs save it again
-_KERNEL_NAME = "Kernel Name"
 _METRIC_NAME, _METRIC_UNIT, _METRIC_VALUE = "Metric Name", "Metric Unit", "Metric Value"
 _KEY_COLUMNS = {
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
@@ -36,36 +41,8 @@ _KEY_COLUMNS = {
 _LEAST_DIGITS = 3
 _NO_HOST = {"", "127.0.0.1", "localhost"}
 
-_MESSAGE = re.compile(r"^==(PROF|ERROR|WARNING)== ", re.MULTILINE)
-_TEXT_SECTION = re.compile(r"^ +Section: \S.*\n +-{3,} +-{3,}", re.MULTILINE)
-_SUMMARY = re.compile(r'^"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"', re.MULTILINE)
-_SESSION = re.compile(r'^"(Launch|Session|Device) Attribute","', re.MULTILINE)
 _LONGEST_WHOLE = 100  # digits and signs of what is a number at all
 _WITH_CSV = "ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv"
-
-
-def starts_like_text(head: bytes) -> bool:
-    """True for text that Nsight Compute wrote, readable or not. Never raises."""
-    text = decode(head)
-    if _header_line(text):
-        return True
-    return "\x00" not in text and bool(
-        _MESSAGE.search(text)
-        or _TEXT_SECTION.search(text)
-        or _SUMMARY.search(text)
-        or _SESSION.search(text)
-    )
-
-
-def _header_line(text: str) -> str:
-    return next(
-        (
-            line
-            for line in text.splitlines()
-            if line.startswith(_HEADER) and _KERNEL_NAME in _cells(line)
-        ),
-        "",
-    )
 
 
 def read_tables(source: SourceFile) -> Capture:
@@ -98,11 +75,11 @@ def read_tables(source: SourceFile) -> Capture:
 
 
 def _no_table(text: str, name: str) -> UnknownFormatError | IncompleteProfileError:
-    if _SUMMARY.search(text):
+    if SUMMARY.search(text):
         what = "a summary over all launches (--print-summary)"
-    elif _SESSION.search(text):
+    elif SESSION.search(text):
         what = "the session page, which describes the machine and holds no kernels"
-    elif _TEXT_SECTION.search(text):
+    elif TEXT_SECTION.search(text):
         what = "Nsight Compute's output for people, not CSV"
     else:
         return IncompleteProfileError(
@@ -147,7 +124,7 @@ class _Record:
     def launch(self, number: int) -> Launch:
         """The finished result."""
         get = self.keys.get
-        name = get(_KERNEL_NAME, "")
+        name = get(KERNEL_NAME, "")
         index = get("Device", "")
         for part, value in zip(("major", "minor"), get("CC", "").split("."), strict=False):
             if value.isdecimal() and len(value) < _LONGEST_WHOLE:
@@ -203,7 +180,7 @@ class _Table:
     def drop_cut_row(self, text: str) -> bool:
         """Leave out the last row if `text` ends within it: half a number looks like a whole one."""
         line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
-        if not self.rows or self.rows[-1] != _cells(line):
+        if not self.rows or self.rows[-1] != cells_of(line):
             return False
         is_short = not self.is_long and len(self.rows[-1]) < len(self.header)
         is_open = self.is_quoted and line.count('"') % 2 == 1
@@ -268,21 +245,14 @@ class _Table:
 def _tables(text: str) -> Iterator[_Table]:
     table: _Table | None = None
     for line in text.splitlines():
-        if line.startswith(_HEADER):
+        if line.startswith(HEADER):
             if table is not None:
                 yield table
-            table = _Table(tuple(_cells(line)), is_quoted=line.startswith('"'))
-        elif table is not None and table.holds(line) and _is_row(cells := _cells(line)):
+            table = _Table(tuple(cells_of(line)), is_quoted=line.startswith('"'))
+        elif table is not None and table.holds(line) and _is_row(cells := cells_of(line)):
             table.rows.append(cells)
     if table is not None:
         yield table
-
-
-def _cells(line: str) -> list[str]:
-    try:
-        return next(csv.reader([line]), [])
-    except csv.Error:  # a field beyond the reader's limit, or a stray NUL
-        return []
 
 
 def _is_row(cells: Sequence[str]) -> bool:

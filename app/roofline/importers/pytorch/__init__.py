@@ -55,17 +55,6 @@ def recognises(source: SourceFile) -> bool:
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile from the traces of one or several processes of a job."""
-    # Loads the compiled scan, which other formats do not need.
-    from roofline.importers.pytorch.job import read_job
+    from roofline.importers.pytorch.job import read_job  # loads slowly
 
     return read_job(sources, progress)
-
-
-def warm_up() -> None:
-    """Load the compiled scan; compiles it where this machine has not yet, for seconds."""
-    from roofline.importers.pytorch.job import warm_up as load
-
-    load()
-
-
-__all__ = ["FORMAT_ID", "LABEL", "READS", "read", "recognises", "warm_up"]

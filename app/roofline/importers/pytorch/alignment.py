@@ -9,7 +9,7 @@ after `_LIMIT` differences at the place that it reached, so that time stays line
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import kernel, part
 
 I64 = NDArray[np.int64]
 
@@ -18,7 +18,7 @@ _LIMIT = 1024
 _FAR = 2**62
 
 
-@kernel()
+@part
 def _extend_forward(a, b, box, near, lowest, highest):  # type: ignore[no-untyped-def]
     """One more difference from the start of the box on each diagonal; the first that meets."""
     _, a_end, b_start, b_end, shift = box
@@ -36,7 +36,7 @@ def _extend_forward(a, b, box, near, lowest, highest):  # type: ignore[no-untype
     return -1, -1
 
 
-@kernel()
+@part
 def _extend_backward(a, b, box, near, lowest, highest):  # type: ignore[no-untyped-def]
     """The same from the end of the box."""
     a_start, _, b_start, b_end, shift = box
@@ -54,7 +54,7 @@ def _extend_backward(a, b, box, near, lowest, highest):  # type: ignore[no-untyp
     return -1, -1
 
 
-@kernel()
+@part
 def _furthest(box, forward, backward, ranges):  # type: ignore[no-untyped-def]
     """Where to divide a box whose search took too long: the place reached with most progress."""
     a_start, a_end, b_start, b_end, shift = box
@@ -78,7 +78,7 @@ def _furthest(box, forward, backward, ranges):  # type: ignore[no-untyped-def]
     return least_x, least - least_x
 
 
-@kernel()
+@part
 def _divide(a, b, box, forward, backward):  # type: ignore[no-untyped-def]
     """A place that a best alignment of the box goes through."""
     a_start, a_end, b_start, b_end, shift = box
@@ -119,13 +119,10 @@ def _divide(a, b, box, forward, backward):  # type: ignore[no-untyped-def]
     return _furthest(box, forward, backward, (f_low, f_high, b_low, b_high))
 
 
-@kernel()
-def _match(a, b, found):  # type: ignore[no-untyped-def]
+@kernel("void(int64[], int64[], int64[], int64[], int64[,], int64[])")
+def _match(a, b, forward, backward, boxes, found):  # type: ignore[no-untyped-def]
     """Fill in the place in `b` of each element of `a`. Boxes that are left lie on a stack."""
     shift = len(b) + 1
-    forward = np.empty(len(a) + len(b) + 3, np.int64)
-    backward = np.empty(len(a) + len(b) + 3, np.int64)
-    boxes = np.empty((64, 4), np.int64)
     boxes[0, 0], boxes[0, 1], boxes[0, 2], boxes[0, 3] = 0, len(a), 0, len(b)
     depth = 1
     while depth:
@@ -147,10 +144,6 @@ def _match(a, b, found):  # type: ignore[no-untyped-def]
         if (x, y) == (a_start, b_start) or (x, y) == (a_end, b_end):
             # Nothing is left to divide: the ends differ, and one of them is left out.
             x, y = a_start + 1, b_start
-        if depth + 2 > len(boxes):
-            larger = np.empty((2 * len(boxes), 4), np.int64)
-            larger[: len(boxes)] = boxes
-            boxes = larger
         boxes[depth, 0], boxes[depth, 1], boxes[depth, 2], boxes[depth, 3] = x, a_end, y, b_end
         depth += 1
         boxes[depth, 0], boxes[depth, 1], boxes[depth, 2], boxes[depth, 3] = a_start, x, b_start, y
@@ -164,7 +157,17 @@ def aligned(kernels: I64, launches: I64) -> I64:
     order, because kernels of streams that ran side by side change places.
     """
     found = np.full(len(kernels), UNALIGNED, np.int64)
-    _match(np.ascontiguousarray(kernels, np.int64), np.ascontiguousarray(launches, np.int64), found)
+    both = len(kernels) + len(launches)
+    _match(
+        np.ascontiguousarray(kernels, np.int64),
+        np.ascontiguousarray(launches, np.int64),
+        np.empty(both + 3, np.int64),
+        np.empty(both + 3, np.int64),
+        # A division leaves one box on the stack and goes on with a smaller one. Memory that the
+        # stack does not reach is never touched.
+        np.empty((both + 2, 4), np.int64),
+        found,
+    )
     _match_left_over(kernels, launches, found)
     return found
 

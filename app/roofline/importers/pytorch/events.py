@@ -178,11 +178,12 @@ class _Reader:
         return larger
 
     def _scan_window(self, buffer: NDArray[np.uint8], held: int) -> tuple[int, bool]:
-        pos = 0
+        pos, counts = 0, np.zeros(4, np.int64)
         while True:
-            n, events, damaged, pos, ended = scan_events(
-                buffer, pos, held, self._rows, self._valued, self._has_frames
+            ended = scan_events(
+                buffer, pos, held, self._rows, self._valued, self._has_frames, counts
             )
+            n, events, damaged, pos = counts.tolist()
             self._trace.n_events += events
             self._trace.n_damaged += damaged
             if n:

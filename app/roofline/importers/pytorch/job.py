@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.alignment import aligned
 from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import (
     CapturedGraph,
@@ -30,12 +29,10 @@ from roofline.importers.pytorch.header import (
 )
 from roofline.importers.pytorch.host_side import accelerator_behind, listed_device
 from roofline.importers.pytorch.lengths import apply_lengths, read_caches
-from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
-from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
 from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.source import Progress, SourceFile
@@ -73,22 +70,6 @@ def _captures_first(sources: Sequence[SourceFile]) -> list[tuple[SourceFile, boo
         return [(ordered[0], False)]
     found = [(one, has_capture(one.data)) for one in ordered]
     return sorted(found, key=lambda pair: not pair[1])
-
-
-def warm_up() -> None:
-    """Run every compiled function on nothing."""
-    aligned(np.zeros(1, np.int64), np.ones(1, np.int64))
-    none = np.zeros(0, np.int64)
-    rows, hashes = np.zeros((1, N_COLUMNS), np.int64), np.zeros(0, np.uint64)
-    scan_events(np.zeros(1, np.uint8), 0, 0, rows, hashes, False)
-    parent, _, order = nest(
-        begin=none, duration=none, thread=none, point_ns=none, point_thread=none
-    )
-    none_of_them = np.zeros(0, np.bool_)
-    innermost(order, parent, none_of_them)
-    holders(order, parent, none_of_them, none_of_them)
-    self_times(none, parent)
-    busy_times(none, none, none, 0)
 
 
 @dataclass(frozen=True, slots=True)

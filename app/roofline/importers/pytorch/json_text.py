@@ -6,7 +6,7 @@ there is none.
 
 import numpy as np
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import part
 
 FNV_START = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -19,7 +19,7 @@ MAX_NUMBER = 8 * 10**18
 INCOMPLETE, BAD = -1, -2
 
 
-@kernel()
+@part
 def skip_space(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the next character that is not a space."""
     while i < end and (buf[i] == 32 or buf[i] == 10 or buf[i] == 13 or buf[i] == 9):
@@ -27,7 +27,7 @@ def skip_space(buf, i, end):  # type: ignore[no-untyped-def]
     return i
 
 
-@kernel()
+@part
 def string_end(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the closing quote of the string that opens at `i`."""
     i += 1
@@ -40,7 +40,7 @@ def string_end(buf, i, end):  # type: ignore[no-untyped-def]
     return INCOMPLETE
 
 
-@kernel()
+@part
 def value_end(buf, i, end):  # type: ignore[no-untyped-def]
     """Place behind the value that starts at `i`."""
     if i >= end:
@@ -72,7 +72,7 @@ def value_end(buf, i, end):  # type: ignore[no-untyped-def]
     return INCOMPLETE
 
 
-@kernel()
+@part
 def hash_of(buf, start, stop):  # type: ignore[no-untyped-def]
     """FNV-1a, 64 bits, of a range; http://www.isthe.com/chongo/tech/comp/fnv/."""
     value = FNV_START
@@ -81,7 +81,7 @@ def hash_of(buf, start, stop):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel()
+@part
 def lower_hash(buf, start, stop):  # type: ignore[no-untyped-def]
     """The same of the range in lower case."""
     value = FNV_START
@@ -93,7 +93,7 @@ def lower_hash(buf, start, stop):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel()
+@part
 def number(buf, start, stop, shift):  # type: ignore[no-untyped-def]
     """The decimal number in a range (quoted or not) times 10**shift, rounded; -1: not one, < 0."""
     if stop - start >= 2 and buf[start] == 34:
@@ -140,7 +140,7 @@ def number(buf, start, stop, shift):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel()
+@part
 def holds(buf, start, stop, text):  # type: ignore[no-untyped-def]
     """True if `text` occurs in a range."""
     for i in range(start, stop - len(text) + 1):
@@ -152,7 +152,7 @@ def holds(buf, start, stop, text):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel()
+@part
 def has_zero(buf, start, stop):  # type: ignore[no-untyped-def]
     """True if a list of numbers holds a plain 0."""
     for i in range(start + 1, stop - 1):
@@ -165,7 +165,7 @@ def has_zero(buf, start, stop):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel()
+@part
 def next_object(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the next `{` that follows `},`: where reading resumes after damage."""
     while i < end:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import kernel
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -11,12 +11,13 @@ I32 = NDArray[np.int32]
 NOT_FOUND = -1
 
 
-@kernel()
+@kernel(
+    "void(int32[], int64[], int64[], int32[], int32[], int64[], int32[], int64[], int32[], int32[])"
+)
 def _sweep(  # type: ignore[no-untyped-def]
-    order, begin, duration, thread, points, point_ns, point_thread, parent, around
+    order, begin, duration, thread, points, point_ns, point_thread, stack, parent, around
 ):
     """Walk operators and points in order of time, thread by thread, with a stack of open ones."""
-    stack = np.empty(64, np.int64)
     depth, p = 0, 0
     for k in range(len(order) + 1):
         op = order[k] if k < len(order) else -1
@@ -42,38 +43,22 @@ def _sweep(  # type: ignore[no-untyped-def]
         ):
             depth -= 1
         parent[op] = stack[depth - 1] if depth else -1
-        if depth == len(stack):
-            larger = np.empty(2 * depth, np.int64)
-            larger[:depth] = stack
-            stack = larger
         stack[depth] = op
         depth += 1
 
 
-@kernel()
-def _longest_first(order, begin, duration, thread):  # type: ignore[no-untyped-def]
-    """Among operators that begin at once on a thread, put the longest, the outermost, first."""
-    start = 0
-    while start < len(order):
-        stop, first = start + 1, order[start]
-        while (
-            stop < len(order)
-            and begin[order[stop]] == begin[first]
-            and thread[order[stop]] == thread[first]
-        ):
-            stop += 1
-        if stop - start > 1:
-            run = order[start:stop].copy()
-            order[start:stop] = run[np.argsort(-duration[run], kind="mergesort")]
-        start = stop
+def _outside_in(begin: I64, duration: I64, thread: I64) -> I32:
+    """The operators thread by thread in order of their begin, of those at once the longest first.
 
-
-def _as_scanned(begin: I64, duration: I64, thread: I64) -> tuple[I64, I64, I32]:
-    return (
-        np.ascontiguousarray(begin, np.int64),
-        np.ascontiguousarray(duration, np.int64),
-        np.ascontiguousarray(thread, np.int32),
-    )
+    Few begin at once, so only these are sorted by their lengths.
+    """
+    order = np.lexsort((begin, thread)).astype(np.int32)
+    follows = (np.diff(begin[order]) == 0) & (np.diff(thread[order]) == 0)
+    if follows.any():
+        at_once = np.flatnonzero(np.append(follows, False) | np.append(False, follows))
+        ops = order[at_once]
+        order[at_once] = ops[np.lexsort((-duration[ops], begin[ops], thread[ops]))]
+    return order
 
 
 def nest(
@@ -83,26 +68,27 @@ def nest(
 
     `NOT_FOUND` where there is none. A point on an operator's edge is inside it.
     """
-    order = np.lexsort((begin, thread)).astype(np.int32)
-    _longest_first(order, *_as_scanned(begin, duration, thread))
+    order = _outside_in(begin, duration, thread)
     points = np.lexsort((point_ns, point_thread)).astype(np.int32)
     parent = np.full(len(begin), NOT_FOUND, np.int32)
     around = np.full(len(point_ns), NOT_FOUND, np.int32)
     _sweep(
         order,
-        *_as_scanned(begin, duration, thread),
+        np.ascontiguousarray(begin, np.int64),
+        np.ascontiguousarray(duration, np.int64),
+        np.ascontiguousarray(thread, np.int32),
         points,
         np.ascontiguousarray(point_ns, np.int64),
         np.ascontiguousarray(point_thread, np.int32),
+        np.empty(len(begin), np.int64),  # a stack, as deep as all operators inside each other
         parent,
         around,
     )
     return parent, around, order
 
 
-@kernel()
-def _clear_outer(order, parent, counted):  # type: ignore[no-untyped-def]
-    inside = np.zeros(len(parent), np.bool_)
+@kernel("void(int32[], int32[], bool[], bool[])")
+def _clear_outer(order, parent, inside, counted):  # type: ignore[no-untyped-def]
     for k in range(len(order) - 1, -1, -1):
         op = order[k]
         holds = inside[op]
@@ -115,14 +101,12 @@ def _clear_outer(order, parent, counted):  # type: ignore[no-untyped-def]
 def innermost(order: I32, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Those of the `counted` operators that enclose no other counted one: each work once."""
     kept = counted.copy()
-    _clear_outer(order, parent, kept)
+    _clear_outer(order, parent, np.zeros(len(parent), np.bool_), kept)
     return kept
 
 
-@kernel()
-def _lift(order, parent, works, counts, target):  # type: ignore[no-untyped-def]
-    busy, counted = works.copy(), works & counts
-    holds = np.zeros(len(parent), np.bool_)
+@kernel("void(int32[], int32[], bool[], bool[], bool[], bool[], int32[])")
+def _lift(order, parent, counts, busy, counted, holds, target):  # type: ignore[no-untyped-def]
     for k in range(len(order) - 1, -1, -1):
         op = order[k]
         if counts[op] and busy[op] and not counted[op]:
@@ -144,11 +128,12 @@ def holders(order: I32, parent: I32, works: NDArray[np.bool_], counts: NDArray[n
     counts takes over all that runs inside it if nothing in it counts.
     """
     target = np.empty(len(parent), np.int32)
-    _lift(order, parent, works, counts, target)
+    holds = np.zeros(len(parent), np.bool_)
+    _lift(order, parent, counts, works.copy(), works & counts, holds, target)
     return target
 
 
-@kernel()
+@kernel("void(int64[], int32[], int64[])")
 def _subtract_children(duration, parent, self_ns):  # type: ignore[no-untyped-def]
     for op in range(len(parent)):
         if parent[op] >= 0:
@@ -162,7 +147,7 @@ def self_times(duration: I64, parent: I32) -> I64:
     return np.maximum(self_ns, 0)
 
 
-@kernel()
+@kernel("void(int64[], int64[], int64[], int64[], int64[])")
 def _unions(order, group, begin, duration, busy):  # type: ignore[no-untyped-def]
     last, reached = np.int64(-1), np.int64(0)
     for k in order:

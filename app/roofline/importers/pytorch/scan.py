@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import kernel, part
 from roofline.importers.pytorch.json_text import (
     ABSENT,
     BAD,
@@ -93,6 +93,8 @@ class Column(IntEnum):
 N_COLUMNS = len(Column)
 # How a scan of a window ended.
 NEED_MORE, END, FULL = 0, 1, 2
+# What a scan counts.
+_ROWS, _EVENTS, _DAMAGED, _PLACE = range(4)
 
 _MASK = 2**64 - 1
 
@@ -159,7 +161,7 @@ _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23
 _C_KERNEL, _C_KERNEL_HASH = 28, 30
 
 
-@kernel()
+@part
 def _identity(buf, start, stop):  # type: ignore[no-untyped-def]
     """A number for a pid or tid, which may be a text; digits in quotes are the number."""
     value = number(buf, start, stop, 0)
@@ -168,13 +170,13 @@ def _identity(buf, start, stop):  # type: ignore[no-untyped-def]
     return np.int64(hash_of(buf, start, stop) | np.uint64(1 << 63))
 
 
-@kernel()
+@part
 def _place(row, column, start, stop):  # type: ignore[no-untyped-def]
     row[column] = start
     row[column + 1] = stop - start
 
 
-@kernel()
+@part
 def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     if key == _CORRELATION:
         row[_C_CORRELATION] = number(buf, start, stop, 0)
@@ -200,7 +202,7 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         _place(row, _C_KERNEL, start + 1, stop - 1)
 
 
-@kernel()
+@part
 def _field(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     """Take one of an event's own fields into `row`."""
     is_text = buf[start] == 34
@@ -220,7 +222,7 @@ def _field(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         row[_C_TID] = _identity(buf, start, stop)
 
 
-@kernel()
+@part
 def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
     """Read the event that opens at `i` into `row`; the place behind it.
 
@@ -268,12 +270,12 @@ def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
             return BAD
 
 
-@kernel()
+@part
 def _begins(buf, start, length, prefix):  # type: ignore[no-untyped-def]
     return length > len(prefix) and holds(buf, start, start + len(prefix), prefix)
 
 
-@kernel()
+@part
 def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
     return (
         _begins(buf, start, length, _EXECUTE_NAME)
@@ -282,7 +284,7 @@ def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
     )
 
 
-@kernel()
+@part
 def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
     """The kind of the event. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
@@ -312,18 +314,18 @@ def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
     return _K_OTHER
 
 
-@kernel()
+@part
 def _mixed(value, other):  # type: ignore[no-untyped-def]
     return (value ^ other) * FNV_PRIME + (value >> np.uint64(29))
 
 
-@kernel()
+@part
 def _is_among(hashed, ordered):  # type: ignore[no-untyped-def]
     at = np.searchsorted(ordered, hashed)
     return at < len(ordered) and ordered[at] == hashed
 
 
-@kernel()
+@part
 def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     """Equal for operators of one name, with inputs that cost the same.
 
@@ -351,7 +353,7 @@ def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel()
+@part
 def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
     """Fill in what follows from the fields of an event that is kept."""
     row[_C_DURATION] = max(row[_C_DURATION], 0)
@@ -364,52 +366,53 @@ def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
         row[_C_KERNEL_HASH] = np.int64(hash_of(buf, launched, launched + row[_C_KERNEL + 1]))
 
 
-@kernel()
-def scan_events(
-    buf: U8, pos: int, end: int, out: I64, valued: U64, has_frames: bool
-) -> tuple[int, int, int, int, int]:
+@kernel("int64(const uint8[], int64, int64, int64[,], uint64[], bool, int64[])")
+def scan_events(buf, pos, end, out, valued, has_frames, counts):  # type: ignore[no-untyped-def]
     """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order;
     calls of Python's functions count only with `has_frames`.
 
-    Returns the number of rows, of events read, of events skipped as damaged, the place to go on
-    from, and how it ended: `NEED_MORE`, `END` (the list of events is closed) or `FULL` (`out` is).
+    Returns how it ended: `NEED_MORE`, `END` (the list of events is closed) or `FULL` (`out` is).
+    `counts` gets the number of rows, of events read, of events skipped as damaged, and the place to
+    go on from.
     """
-    n_rows, n_events, n_damaged = 0, 0, 0
+    counts[:3] = 0
     while True:
         pos = skip_space(buf, pos, end)
+        counts[_PLACE] = pos
         if pos >= end:
-            return n_rows, n_events, n_damaged, pos, NEED_MORE
+            return NEED_MORE
         if buf[pos] == 93:
-            return n_rows, n_events, n_damaged, pos + 1, END
+            counts[_PLACE] = pos + 1
+            return END
         if buf[pos] == 44:
             pos += 1
             continue
-        if n_rows == out.shape[0]:
-            return n_rows, n_events, n_damaged, pos, FULL
-        row = out[n_rows]
+        if counts[_ROWS] == out.shape[0]:
+            return FULL
+        row = out[counts[_ROWS]]
         row[:] = ABSENT
         row[_C_KIND] = 0
         behind = _event(buf, pos, end, row) if buf[pos] == 123 else BAD
         if behind == INCOMPLETE:
-            return n_rows, n_events, n_damaged, pos, NEED_MORE
+            return NEED_MORE
         if behind == BAD:
-            n_damaged += 1
+            counts[_DAMAGED] += 1
             resumed = next_object(buf, pos + 1, end)
             if resumed <= pos:
-                return n_rows, n_events, n_damaged, pos, NEED_MORE
+                return NEED_MORE
             pos = resumed
             if pos < end and buf[pos] == 125:  # what follows is not read yet
                 pos += 1
             continue
         pos = behind
-        n_events += 1
+        counts[_EVENTS] += 1
         if row[_C_KIND] == 0 or row[_C_NAME] < 0:
             continue
         row[_C_KIND] = _kind(buf, row, has_frames)
         if row[_C_KIND] == _K_IGNORED:
             continue
         if row[_C_BEGIN] < 0 or row[_C_DURATION] >= MAX_NUMBER // 10:
-            n_damaged += 1
+            counts[_DAMAGED] += 1
             continue
         _complete(buf, row, valued)
-        n_rows += 1
+        counts[_ROWS] += 1

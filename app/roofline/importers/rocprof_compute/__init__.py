@@ -8,6 +8,7 @@ Lost: counters that no roofline needs; rocprofv3's raw `counter_collection.csv` 
 
 from collections.abc import Sequence
 
+from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
@@ -15,19 +16,16 @@ FORMAT_ID = "rocprof_compute"
 LABEL = "rocprof-compute"
 READS = "rocprof-compute workload folder (zip, or its CSV files together)"
 
-# The reader is imported when a file is offered to it: most files are of another format, and the
-# command line should not wait for what it does not use.
-
 
 def recognises(source: SourceFile) -> bool:
     """True for each CSV file of a workload folder that is read, told by its columns."""
-    from roofline.importers.rocprof_compute import reader
+    from roofline.importers.rocprof_compute.files import kind_of  # loads slowly
 
-    return reader.recognises(source)
+    return kind_of(first_row(source.head)) is not None
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in the files of one workload, of one or several ranks."""
-    from roofline.importers.rocprof_compute import reader
+    from roofline.importers.rocprof_compute import reader  # loads slowly
 
     return reader.read(sources, progress=progress)

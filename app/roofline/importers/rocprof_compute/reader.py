@@ -12,7 +12,6 @@ from roofline.importers.rocprof_compute.files import (
     Kind,
     Table,
     counters,
-    kind_of,
     number,
     read_file,
 )
@@ -34,7 +33,6 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
-from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
@@ -53,11 +51,6 @@ _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
     "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
 )
-
-
-def recognises(source: SourceFile) -> bool:
-    """True for each CSV file of a workload folder that is read, told by its columns."""
-    return kind_of(first_row(source.head)) is not None
 
 
 def read(

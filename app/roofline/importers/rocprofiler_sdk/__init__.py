@@ -26,6 +26,6 @@ def recognises(source: SourceFile) -> bool:
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`: processes of one program, or passes with other counters."""
-    from roofline.importers.rocprofiler_sdk import reader
+    from roofline.importers.rocprofiler_sdk import reader  # loads slowly
 
     return reader.read(sources, progress=progress)

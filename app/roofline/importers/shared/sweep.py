@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel, part
+from roofline.importers.kernels import kernel, part
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -22,14 +21,6 @@ F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 N_CLASSES = 4
-_U64A = types.uint64[::1]
-_I64A = types.int64[::1]
-_I64M = types.int64[:, ::1]
-_I32A = types.int32[::1]
-_F64A = types.float64[::1]
-_F64M = types.float64[:, ::1]
-_F64C = types.float64[:, :, ::1]
-_BOOLA = types.boolean[::1]
 
 # rows of the counts of a slot: of all its intervals, and those in the open window
 _EVENTS, _STARTED, _LASTED, _IN_WINDOW = range(4)
@@ -125,14 +116,16 @@ def sweep(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Found:
-    """What the kernel writes. `heap` and `since` are its own; `ends` are the number of gaps, the
-    first begin, the last end, and the number of rows."""
+    """What the kernel writes. `heap`, `since`, `shares` and `active` are its own; `ends` are the
+    number of gaps, the first begin, the last end, and the number of rows."""
 
     sums: F64
     counts: I64
     touched: I64
     heap: I64
     since: F64
+    shares: F64
+    active: I64
     gaps: I64
     rows: I64
     row_times: F64
@@ -147,6 +140,8 @@ class _Found:
             touched=np.empty(n_slots, np.int64),
             heap=np.empty((3, room), np.int64),
             since=np.empty(room),
+            shares=np.zeros(N_CLASSES),
+            active=np.zeros(N_CLASSES, np.int64),
             gaps=np.empty((3, n_intervals), np.int64),
             rows=np.empty((3, rows), np.int64),
             row_times=np.empty(rows),
@@ -252,14 +247,14 @@ def _mark(t, sums, counts, classes, shares, heap, since, n_active, marked, mark)
 
 
 @kernel(
-    types.boolean(
-        _I64A, _I64A, _I64A, _I32A, _BOOLA, _I64A, _I64A, _I64A,
-        _F64M, _I64M, _I64A, _I64M, _F64A, _I64M, _I64M, _F64A, _I64A, _F64C,
-    ),
-)  # fmt: skip
+    "bool(int64[], int64[], int64[], int32[], bool[], int64[], int64[], int64[], float64[,], "
+    "int64[,], int64[], int64[,], float64[], float64[], int64[], int64[,], int64[,], float64[], "
+    "int64[], float64[,,])"
+)
 def _sweep(  # type: ignore[no-untyped-def]
     begin, end, order, slots, starts, classes, edges, marks,
-    sums, counts, touched, heap, since, gaps, rows, row_times, ends, marked,
+    sums, counts, touched, heap, since, shares, active,
+    gaps, rows, row_times, ends, marked,
 ):  # fmt: skip
     """One walk in order of time, with a heap of active intervals. False: the heap is full.
 
@@ -269,7 +264,6 @@ def _sweep(  # type: ignore[no-untyped-def]
     with this many arrays cost half as much again.
     """
     n, n_edges = len(order), len(edges)
-    shares, active = np.zeros(N_CLASSES), np.zeros(N_CLASSES, np.int64)
     n_touched, n_active, n_gaps, n_rows = 0, 0, 0, 0
     p, edge, window, best = 0, 0, -1, N_CLASSES
     mark, n_marks = 0, len(marks)
@@ -344,7 +338,7 @@ def _sweep(  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel(types.uint64(_U64A, _U64A, _I64A))
+@kernel("uint64(uint64[], uint64[], int64[])")
 def _union(begin, duration, order):  # type: ignore[no-untyped-def]
     total, reached = np.uint64(0), np.uint64(0)
     for k in range(len(order)):

@@ -8,7 +8,6 @@ import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xprof_export.hlo_stats import read_hlo_stats
 from roofline.importers.xprof_export.peaks import read_device
@@ -16,15 +15,12 @@ from roofline.importers.xprof_export.roofline_model import Roofline, read_roofli
 from roofline.importers.xprof_export.tables import (
     ExportTable,
     Tool,
-    column_id,
     read_export,
-    tool_of,
 )
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity
 
-_JSON_STARTS = ("[", "{")
 _GPU_COSTS = [
     "XProf counts an operation's FLOPs and bytes once per kernel: where an operation runs as "
     "several kernels, its rates are too high.",
@@ -36,16 +32,6 @@ _GPU_LIMITS = [
     "time counts as idle.",
     *_GPU_COSTS,
 ]
-_JSON_MARKS = {'"bottleneck_operational_intensity"': '"operation"', '"hlo_op_name"': '"cols"'}
-
-
-def recognises(source: SourceFile) -> bool:
-    """True if the head names the columns of one of the tables."""
-    text = source.head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if text.startswith(_JSON_STARTS):
-        marks = _JSON_MARKS.items()
-        return '"cols"' in text and any(mark in text and other in text for mark, other in marks)
-    return tool_of([column_id(label) for label in first_row(source.head)]) is not None
 
 
 def read(

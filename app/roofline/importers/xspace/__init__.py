@@ -6,25 +6,18 @@ annotations of the host, device capabilities, costs of compiled programs.
 Lost: what no roofline needs (other host events, counters by sample, memory events).
 """
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Sequence
 
 from roofline.importers.shared.perfetto import is_perfetto
-from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
+from roofline.importers.shared.protobuf_walk import (
+    FIXED32,
+    FIXED64,
+    LENGTH,
+    VARINT,
+    DamagedError,
+    varint,
+)
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
-from roofline.importers.xspace.environment import read_environment
-from roofline.importers.xspace.gpu import read_gpu_host
-from roofline.importers.xspace.hosts import merge_hosts
-from roofline.importers.xspace.messages import peek_field
-from roofline.importers.xspace.no_device import read_without_device
-from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import Space, open_space
-from roofline.importers.xspace.tpu import read_tpu_host
 from roofline.model.profile import Profile
 from roofline.model.units import KIB
 
@@ -47,57 +40,16 @@ def recognises(source: SourceFile) -> bool:
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile from the captures of one or several hosts."""
-    return _read(sources, Oddities(on=False), progress)
+    from roofline.importers.xspace import reader  # loads slowly
+
+    return reader.read(sources, progress=progress)
 
 
 def read_as_xprof(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The same as XProf 2.24.2 reads it, mistakes included."""
-    return _read(sources, Oddities(on=True), progress)
+    from roofline.importers.xspace import reader  # loads slowly
 
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Programs are millions of small objects that stay: looking for cycles among them took a third
-    of an import's time, and found none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _read(sources: Sequence[SourceFile], oddities: Oddities, progress: Progress) -> Profile:
-    with _without_collector():
-        profiles = _read_hosts(sources, oddities, progress)
-        return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, oddities)
-
-
-def _read_hosts(
-    sources: Sequence[SourceFile], oddities: Oddities, progress: Progress
-) -> list[Profile]:
-    spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
-    # A host beside accelerators only drives them: what it computes itself is not a part of the job.
-    alone = not any(space.tensor_cores or space.gpus for space in spaces)
-    profiles = []
-    for k, space in enumerate(spaces):
-
-        def report(fraction: float, done: int = k) -> None:
-            progress("read", (done + fraction) / len(spaces))
-
-        reads_cpu = alone and not oddities.ignores_cpu_programs and has_cpu_ops(space)
-        profile = read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report)
-        profiles.append(replace(profile, environment=read_environment(space)))
-    return profiles
-
-
-def _read_host(space: Space, oddities: Oddities, progress: Callable[[float], None]) -> Profile:
-    if space.gpus:
-        return read_gpu_host(space, oddities, progress)
-    if space.tensor_cores:
-        return read_tpu_host(space, oddities, progress)
-    return read_without_device(space)
+    return reader.read_as_xprof(sources, progress=progress)
 
 
 def _is_text(head: bytes) -> bool:
@@ -107,27 +59,29 @@ def _is_text(head: bytes) -> bool:
 
 
 def _starts_like_space(head: bytes, size_bytes: int) -> bool:
-    tag = peek_field(head, 0)
-    if tag is None or tag.wire != LENGTH or tag.number not in _TOP_LEVEL_FIELDS:
+    field = _first_field(head, 0)
+    if field is None:
         return False
-    if tag.number != 1:
-        return tag.high <= size_bytes
-    inner = peek_field(head, tag.low)
-    return inner is not None and _PLANE_FIELDS.get(inner.number) == inner.wire
+    number, wire, low, high = field
+    if wire != LENGTH or number not in _TOP_LEVEL_FIELDS:
+        return False
+    if number != 1:
+        return high <= size_bytes
+    inner = _first_field(head, low)
+    return inner is not None and _PLANE_FIELDS.get(inner[0]) == inner[1]
 
 
-def warm_up() -> None:
-    """Load the compiled kernels; compiles them where this machine has not yet, for seconds."""
-    open_space(np.frombuffer(b"", np.uint8), "")
-
-
-__all__ = [
-    "FORMAT_ID",
-    "LABEL",
-    "READS",
-    "Space",
-    "read",
-    "read_as_xprof",
-    "recognises",
-    "warm_up",
-]
+def _first_field(head: bytes, low: int) -> tuple[int, int, int, int] | None:
+    """The first field of a message that may go on past `head`: number, wire type, and its value or
+    its byte range. `None` where no message starts so."""
+    try:
+        tag, pos = varint(head, low, len(head))
+        number, wire = tag >> 3, tag & 7
+        if number and wire == VARINT:
+            return number, wire, varint(head, pos, len(head))[0], 0
+        if number and wire == LENGTH:
+            size, pos = varint(head, pos, len(head))
+            return number, wire, pos, pos + size
+    except DamagedError:
+        return None
+    return (number, wire, pos, len(head)) if number and wire in (FIXED64, FIXED32) else None

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel, part
+from roofline.importers.kernels import kernel, part, word_at
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.wire import (
     Bytes,
@@ -22,7 +21,6 @@ from roofline.importers.xspace.wire import (
     skip_value,
     wire_tag,
     wire_varint,
-    word_at,
 )
 
 U64 = NDArray[np.uint64]
@@ -36,19 +34,12 @@ DOUBLE, UINT64, INT64, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
 _LENGTH_BITS = 24
 _MAX_LENGTH = (1 << _LENGTH_BITS) - 1
 
-_I64A = types.int64[::1]
-_U64A = types.uint64[::1]
-_I32A = types.int32[::1]
-_I8A = types.int8[::1]
-_U64M = types.uint64[:, ::1]
-_U8M = types.uint8[:, ::1]
-
 
 @part
 def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def]
     """Dense index of `key`: a table for small keys, a sorted list for others; -1 if unknown."""
     if 0 <= key < table.shape[0]:
-        return types.int64(table[np.uintp(key)])
+        return np.int64(table[np.uintp(key)])
     low, high = 0, wide_keys.shape[0]
     while low < high:
         middle = (low + high) >> 1
@@ -58,17 +49,13 @@ def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def
             high = middle
     if low < wide_keys.shape[0] and wide_keys[low] == key:
         return wide_values[low]
-    return types.int64(-1)
+    return np.int64(-1)
 
 
 @kernel(
-    types.int64(
-        types.uint64, types.int64, types.int64, types.uint64,
-        _I32A, _I64A, _I64A,
-        _I32A, _I64A, _I64A, _I8A,
-        _I32A, _U64A, _U64A, _I64A, _U64M, _U8M, _I64A,
-    ),
-)  # fmt: skip
+    "int64(uint64, int64, int64, uint64, int32[], int64[], int64[], int32[], int64[], int64[], "
+    "int8[], int32[], uint64[], uint64[], int64[], uint64[,], uint8[,], int64[])"
+)
 def _scan_events(  # type: ignore[no-untyped-def]
     base, pos, end, start_ps,
     metas, wide_metas, wide_meta_values,
@@ -81,7 +68,7 @@ def _scan_events(  # type: ignore[no-untyped-def]
     One function on purpose: it runs once per byte of a capture, and calls that pass arrays cost
     as much as the decoding.
     """
-    row = types.int64(0)
+    row = np.int64(0)
     capacity = meta.shape[0]
     wanted = slots.shape[0] > 0 or wide_ids.shape[0] > 0
     while pos < end and row < capacity:
@@ -90,72 +77,72 @@ def _scan_events(  # type: ignore[no-untyped-def]
         if pos < 0:
             return -1 - at
         if tag != 34:
-            pos = skip_value(base, pos, end, tag & types.uint64(7))
+            pos = skip_value(base, pos, end, tag & np.uint64(7))
             if pos < 0:
                 return -1 - at
             continue
         size, pos = wire_varint(base, pos, end)
-        if pos < 0 or size > types.uint64(end - pos):
+        if pos < 0 or size > np.uint64(end - pos):
             return -1 - at
-        stop = pos + types.int64(size)
-        metadata_id = types.int64(0)
-        offset = types.uint64(0)
-        span = types.uint64(0)
-        count = types.int64(0)
+        stop = pos + np.int64(size)
+        metadata_id = np.int64(0)
+        offset = np.uint64(0)
+        span = np.uint64(0)
+        count = np.int64(0)
         index = np.uintp(row)
         while pos < stop:
             here = pos
             tag, pos = wire_tag(base, pos, stop)
-            if pos < 0 or tag >> types.uint64(3) == 0:
+            if pos < 0 or tag >> np.uint64(3) == 0:
                 return -1 - here
             if tag == 34:  # 4: stats
                 size, pos = wire_varint(base, pos, stop)
-                if pos < 0 or size > types.uint64(stop - pos):
+                if pos < 0 or size > np.uint64(stop - pos):
                     return -1 - here
-                last = pos + types.int64(size)
+                last = pos + np.int64(size)
                 if not wanted:
                     pos = last
                     continue
-                stat_id = types.int64(0)
-                kind = types.uint8(0)
-                value = types.uint64(0)
+                stat_id = np.int64(0)
+                kind = np.uint8(0)
+                value = np.uint64(0)
                 while pos < last:
                     here = pos
                     tag, pos = wire_tag(base, pos, last)
-                    if pos < 0 or tag >> types.uint64(3) == 0:
+                    if pos < 0 or tag >> np.uint64(3) == 0:
                         return -1 - here
-                    field = tag >> types.uint64(3)
-                    wire = tag & types.uint64(7)
+                    field = tag >> np.uint64(3)
+                    wire = tag & np.uint64(7)
                     if wire == 0:
                         word, pos = wire_varint(base, pos, last)
                         if pos < 0:
                             return -1 - here
                         if field == 1:
-                            stat_id = types.int64(word)
+                            stat_id = np.int64(word)
                         elif field == 3 or field == 4 or field == 7:
-                            kind = types.uint8(field)
+                            kind = np.uint8(field)
                             value = word
                     elif wire == 2:
                         size, pos = wire_varint(base, pos, last)
-                        if pos < 0 or size > types.uint64(last - pos):
+                        if pos < 0 or size > np.uint64(last - pos):
                             return -1 - here
                         if field == 5 or field == 6:
-                            kind = types.uint8(field)
-                            kept = min(size, types.uint64(_MAX_LENGTH))
-                            value = (types.uint64(pos) << types.uint64(_LENGTH_BITS)) | kept
+                            kind = np.uint8(field)
+                            kept = min(size, np.uint64(_MAX_LENGTH))
+                            value = (np.uint64(pos) << np.uint64(_LENGTH_BITS)) | kept
                         elif field == 8:
-                            kind = types.uint8(0)
-                        pos += types.int64(size)
+                            kind = np.uint8(0)
+                        pos += np.int64(size)
                     else:
                         start = pos
                         pos = skip_value(base, pos, last, wire)
                         if pos < 0:
                             return -1 - here
                         if wire == 1 and field == 2:
-                            kind = types.uint8(2)
-                            value = word_at(base + types.uint64(start))
+                            kind = np.uint8(2)
+                            value = word_at(base + np.uint64(start))
                 if 0 <= stat_id < slots.shape[0]:
-                    slot = types.int64(slots[np.uintp(stat_id)])
+                    slot = np.int64(slots[np.uintp(stat_id)])
                 else:
                     slot = _look_up(stat_id, slots, wide_ids, wide_slots)
                 if slot >= 0:
@@ -168,17 +155,17 @@ def _scan_events(  # type: ignore[no-untyped-def]
                 if pos < 0:
                     return -1 - here
                 if tag == 8:
-                    metadata_id = types.int64(word)
+                    metadata_id = np.int64(word)
                 elif tag == 24:
                     span = word
                 elif tag == 16:  # 2: offset_ps and 5: num_occurrences are one oneof
                     offset = word
-                    count = types.int64(0)
+                    count = np.int64(0)
                 else:
-                    count = types.int64(word)
-                    offset = types.uint64(0)
+                    count = np.int64(word)
+                    offset = np.uint64(0)
             else:
-                pos = skip_value(base, pos, stop, tag & types.uint64(7))
+                pos = skip_value(base, pos, stop, tag & np.uint64(7))
                 if pos < 0:
                     return -1 - here
         if 0 <= metadata_id < metas.shape[0]:

@@ -3,25 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import types
 
-from roofline.importers.kernel_cache import kernel
-from roofline.importers.shared.protobuf_walk import (
-    FIXED32,
-    FIXED64,
-    LENGTH,
-    VARINT,
-    DamagedError,
-    varint,
-)
+from roofline.importers.kernels import kernel
 from roofline.importers.xspace.wire import Bytes, address_of, damaged, skip_value, wire_varint
 from roofline.model.units import PS_PER_NS
 
-_I64A = types.int64[::1]
-_U64M = types.uint64[:, ::1]
 
-
-@kernel(types.int64(types.uint64, types.int64, types.int64, _U64M))
+@kernel("int64(uint64, int64, int64, uint64[,])")
 def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     """Walk one message. Rows of `out`: field, wire type, value or start, end. Returns the count.
 
@@ -32,26 +20,26 @@ def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     while pos < end:
         at = pos
         tag, pos = wire_varint(base, pos, end)
-        if pos < 0 or tag >> types.uint64(3) == 0:
+        if pos < 0 or tag >> np.uint64(3) == 0:
             return -1 - at
-        wire = tag & types.uint64(7)
-        low = types.uint64(pos)
-        high = types.uint64(0)
+        wire = tag & np.uint64(7)
+        low = np.uint64(pos)
+        high = np.uint64(0)
         if wire == 0:
             low, pos = wire_varint(base, pos, end)
         elif wire == 2:
             size, pos = wire_varint(base, pos, end)
-            if pos < 0 or size > types.uint64(end - pos):
+            if pos < 0 or size > np.uint64(end - pos):
                 return -1 - at
-            low = types.uint64(pos)
-            pos += types.int64(size)
-            high = types.uint64(pos)
+            low = np.uint64(pos)
+            pos += np.int64(size)
+            high = np.uint64(pos)
         else:
             pos = skip_value(base, pos, end, wire)
         if pos < 0:
             return -1 - at
         if count < out.shape[0]:
-            out[count, 0] = tag >> types.uint64(3)
+            out[count, 0] = tag >> np.uint64(3)
             out[count, 1] = wire
             out[count, 2] = low
             out[count, 3] = high
@@ -59,32 +47,32 @@ def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel(types.int64(types.uint64, types.int64, types.int64, _I64A))
+@kernel("int64(uint64, int64, int64, int64[])")
 def _line_header(base, pos, end, head):  # type: ignore[no-untyped-def]
     """head = id, timestamp_ns, name start, name end, event count. 0, or -1 - position."""
     head[:] = 0
     while pos < end:
         at = pos
         tag, pos = wire_varint(base, pos, end)
-        if pos < 0 or tag >> types.uint64(3) == 0:
+        if pos < 0 or tag >> np.uint64(3) == 0:
             return -1 - at
         if tag == 8 or tag == 24:  # 1: id, 3: timestamp_ns
             value, pos = wire_varint(base, pos, end)
             if pos < 0:
                 return -1 - at
-            head[0 if tag == 8 else 1] = types.int64(value)
-        elif tag & types.uint64(7) == 2:
+            head[0 if tag == 8 else 1] = np.int64(value)
+        elif tag & np.uint64(7) == 2:
             size, pos = wire_varint(base, pos, end)
-            if pos < 0 or size > types.uint64(end - pos):
+            if pos < 0 or size > np.uint64(end - pos):
                 return -1 - at
             if tag == 34:  # 4: events
                 head[4] += 1
             elif tag == 18:  # 2: name
                 head[2] = pos
-                head[3] = pos + types.int64(size)
-            pos += types.int64(size)
+                head[3] = pos + np.int64(size)
+            pos += np.int64(size)
         else:
-            pos = skip_value(base, pos, end, tag & types.uint64(7))
+            pos = skip_value(base, pos, end, tag & np.uint64(7))
             if pos < 0:
                 return -1 - at
     return 0
@@ -114,23 +102,6 @@ def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
     rows = np.empty((count, 4), np.uint64)
     _fields(base, low, high, rows)
     return [Field(*row) for row in rows.tolist()]
-
-
-def peek_field(head: bytes, low: int) -> Field | None:
-    """The first field of a message that may go on past `head`; `None` where none can start so."""
-    try:
-        tag, pos = varint(head, low, len(head))
-        number, wire = tag >> 3, tag & 7
-        if not number:
-            return None
-        if wire == VARINT:
-            return Field(number, wire, varint(head, pos, len(head))[0], 0)
-        if wire == LENGTH:
-            size, pos = varint(head, pos, len(head))
-            return Field(number, wire, pos, pos + size)
-    except DamagedError:
-        return None
-    return Field(number, wire, pos, len(head)) if wire in (FIXED64, FIXED32) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

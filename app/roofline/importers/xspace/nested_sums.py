@@ -4,26 +4,17 @@ All times are unsigned 64-bit picoseconds and wrap like XProf's counters.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel, part
+from roofline.importers.kernels import kernel, part
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 F64 = NDArray[np.float64]
 
-_U64A = types.uint64[::1]
-_I64A = types.int64[::1]
-_I32A = types.int32[::1]
-_U64M = types.uint64[:, ::1]
-_F64C = types.float64[:, :, ::1]
-_pair: Any = types.UniTuple
-_PAIR = _pair(types.int64, 2)
 
 # rows of the stack: open events of a walk
 _BEGIN, _END, _CHILDREN, _ROW, _META, _TIMES, _NORMALISED, _STALL = range(8)
@@ -33,7 +24,7 @@ _TIME, _SELF, _SUM_NORMALISED, _OCCURRENCES, _SUM_STALL, _FIRST_RANK, _FIRST_MET
 _SUM_ROWS = 7
 _NO_META = np.uint64(2**64 - 1)
 # scalars of a walk
-_DEPTH, _CLOSED, _CLAMPED = range(3)
+_DEPTH, _CLOSED, _CLAMPED, _MARKED = range(4)
 
 
 @part
@@ -47,13 +38,13 @@ def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     time = stack[_END, top] - stack[_BEGIN, top]
     own = time - stack[_CHILDREN, top]
     if clamp and stack[_CHILDREN, top] > time:
-        own = types.uint64(0)
+        own = np.uint64(0)
         state[_CLAMPED] += 1
     if row == _NO_META:
         return
     if sums[_FIRST_META, row] == _NO_META:
         sums[_FIRST_META, row] = stack[_META, top]
-        sums[_FIRST_RANK, row] = types.uint64(rank)
+        sums[_FIRST_RANK, row] = np.uint64(rank)
     sums[_TIME, row] += time
     sums[_SELF, row] += own
     sums[_SUM_NORMALISED, row] += stack[_NORMALISED, top]
@@ -62,11 +53,9 @@ def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    types.int64(
-        _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
-        _U64M, _U64M, _I64A, types.boolean, types.boolean, types.int64,
-    ),
-)  # fmt: skip
+    "int64(uint64[], uint64[], int32[], int64[], int64[], uint64[], uint64[], uint64[,], "
+    "uint64[,], int64[], bool, bool, int64)"
+)
 def _walk(  # type: ignore[no-untyped-def]
     begin, end, meta, row, occurrences, normalised, stall,
     stack, sums, state, clamp, only_rows, first,
@@ -90,10 +79,10 @@ def _walk(  # type: ignore[no-untyped-def]
         depth = state[_DEPTH]
         stack[_BEGIN, depth] = begin[k]
         stack[_END, depth] = end[k]
-        stack[_CHILDREN, depth] = types.uint64(0)
-        stack[_ROW, depth] = types.uint64(row[k]) if row[k] >= 0 else _NO_META
-        stack[_META, depth] = types.uint64(meta[k])
-        stack[_TIMES, depth] = types.uint64(max(types.int64(1), occurrences[k]))
+        stack[_CHILDREN, depth] = np.uint64(0)
+        stack[_ROW, depth] = np.uint64(row[k]) if row[k] >= 0 else _NO_META
+        stack[_META, depth] = np.uint64(meta[k])
+        stack[_TIMES, depth] = np.uint64(max(np.int64(1), occurrences[k]))
         stack[_NORMALISED, depth] = normalised[k]
         stack[_STALL, depth] = stall[k]
         state[_DEPTH] = depth + 1
@@ -120,49 +109,48 @@ def _mark(edge, stack, sums, state, out):  # type: ignore[no-untyped-def]
         if k + 1 < depth and stack[_END, k + 1] > edge:
             inside -= stack[_END, k + 1] - max(edge, stack[_BEGIN, k + 1])
         out[0, row] += passed
-        out[1, row] += passed - inside if passed > inside else types.uint64(0)
+        out[1, row] += passed - inside if passed > inside else np.uint64(0)
         out[2, row] += stack[_TIMES, k] * (passed / lasts if lasts > 0 else 1.0)
 
 
 @kernel(
-    _PAIR(
-        _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
-        _U64M, _U64M, _I64A, types.boolean, types.int64, _U64A, _F64C, types.int64,
-    ),
-)  # fmt: skip
+    "int64(uint64[], uint64[], int32[], int64[], int64[], uint64[], uint64[], uint64[,], "
+    "uint64[,], int64[], bool, int64, uint64[], float64[,,])"
+)
 def _walk_to_edges(  # type: ignore[no-untyped-def]
     begin, end, meta, row, occurrences, normalised, stall,
-    stack, sums, state, clamp, first, edges, marked, mark,
+    stack, sums, state, clamp, first, edges, marked,
 ):  # fmt: skip
-    """`_walk`, and the sums up to each of `edges` from `mark` on, all before the last begin.
+    """`_walk`, and the sums up to each of `edges`, all before the last begin.
 
-    Returns the event and the edge to go on with: where the stack is full, these are not the last.
+    Starts at the edge `state[_MARKED]` and leaves the next one there. Returns the event to go on
+    with, which is not the last where the stack is full.
     """
-    while mark < edges.shape[0]:
+    while state[_MARKED] < edges.shape[0]:
+        mark = state[_MARKED]
         stop = first + np.searchsorted(begin[first:], edges[mark])
         reached = _walk(
             begin[:stop], end[:stop], meta[:stop], row[:stop], occurrences[:stop],
             normalised[:stop], stall[:stop], stack, sums, state, clamp, False, first,
         )  # fmt: skip
         if reached < stop:
-            return reached, mark
+            return reached
         _mark(edges[mark], stack, sums, state, marked[mark])
         first = stop
-        mark += 1
-    reached = _walk(
+        state[_MARKED] = mark + 1
+    return _walk(
         begin, end, meta, row, occurrences, normalised, stall,
         stack, sums, state, clamp, False, first,
     )  # fmt: skip
-    return reached, mark
 
 
-@kernel(types.void(_U64M, _U64M, _I64A, _U64A, _F64C))
+@kernel("void(uint64[,], uint64[,], int64[], uint64[], float64[,,])")
 def _mark_rest(stack, sums, state, edges, marked):  # type: ignore[no-untyped-def]
     for mark in range(edges.shape[0]):
         _mark(edges[mark], stack, sums, state, marked[mark])
 
 
-@kernel(types.void(_U64M, _U64M, _I64A, types.boolean))
+@kernel("void(uint64[,], uint64[,], int64[], bool)")
 def _close_all(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     while state[_DEPTH] > 0:
         _close(stack, sums, state, clamp)
@@ -201,7 +189,7 @@ class Walk:
         self._only_rows = only_rows
         self._stack = np.zeros((_STACK_ROWS, 64), np.uint64)
         self._sums = np.zeros((_SUM_ROWS, 0), np.uint64)
-        self._state = np.zeros(3, np.int64)
+        self._state = np.zeros(4, np.int64)
         self._n_rows = 0
         self.grow_rows(n_rows)
 
@@ -236,14 +224,14 @@ class Walk:
         `edges_ps` are times in order up to the last begin: the sums up to each, time, own time and
         occurrences of each row, are written to `marked`, of shape (edges, 3, rows).
         """
-        done, mark = 0, 0
+        done, self._state[_MARKED] = 0, 0
         while done < len(begin_ps):
             if self._state[_DEPTH] == self._stack.shape[1]:
                 self._stack = _widened(self._stack, 2 * self._stack.shape[1])
             if edges_ps is not None and marked is not None:
-                done, mark = _walk_to_edges(
+                done = _walk_to_edges(
                     begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
-                    self._stack, self._sums, self._state, self._clamp, done, edges_ps, marked, mark,
+                    self._stack, self._sums, self._state, self._clamp, done, edges_ps, marked,
                 )  # fmt: skip
                 continue
             done = _walk(

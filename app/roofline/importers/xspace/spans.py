@@ -5,25 +5,18 @@ are inclusive at both ends, as in XProf.
 """
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel, part
+from roofline.importers.kernels import kernel, part
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_U64A = types.uint64[::1]
-_I64A = types.int64[::1]
-_BOOLA = types.boolean[::1]
-_I64M = types.int64[:, ::1]
 
-
-@kernel(types.void(_U64A, _U64A, _BOOLA, _I64A))
-def _parents(begin, end, apart, parent):  # type: ignore[no-untyped-def]
+@kernel("void(uint64[], uint64[], bool[], int64[], int64[])")
+def _parents(begin, end, apart, stack, parent):  # type: ignore[no-untyped-def]
     """One walk with a stack: the nearest preceding event that includes each event."""
-    stack = np.empty(begin.shape[0], np.int64)
     depth = 0
     for k in range(begin.shape[0]):
         parent[k] = -1
@@ -46,9 +39,7 @@ def _fits(step_begin, step_end, begin, end, containing):  # type: ignore[no-unty
     return step_begin <= end and begin <= step_end
 
 
-@kernel(
-    types.int64(_U64A, _U64A, _U64A, _U64A, _I64A, types.boolean, types.int64),
-)
+@kernel("int64(uint64[], uint64[], uint64[], uint64[], int64[], bool, int64)")
 def _follow(step_begin, step_end, begin, end, found, containing, current):  # type: ignore[no-untyped-def]
     """Index of the step of each event, -1 without. Never walks back, keeps a step while it fits.
 
@@ -74,22 +65,22 @@ def _follow(step_begin, step_end, begin, end, found, containing, current):  # ty
     return current
 
 
-@kernel(types.int64(_I64A, _I64A, _I64M, _I64A, types.int64))
+@kernel("int64(int64[], int64[], int64[,], int64[], int64)")
 def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-def]
     """Number pairs by first occurrence, in an open hash table of rows (first, second, number).
 
     Pairs whose `first` is negative get -2, others whose `second` is negative -1. Returns the count.
     """
-    mask = types.uint64(table.shape[1] - 1)
+    mask = np.uint64(table.shape[1] - 1)
     for k in range(first.shape[0]):
         if first[k] < 0 or second[k] < 0:
             out[k] = -2 if first[k] < 0 else -1
             continue
-        mixed = types.uint64(first[k]) * types.uint64(0x9E3779B97F4A7C15)
-        mixed ^= types.uint64(second[k]) * types.uint64(0xC2B2AE3D27D4EB4F)
-        slot = (mixed ^ (mixed >> types.uint64(29))) & mask
+        mixed = np.uint64(first[k]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= np.uint64(second[k]) * np.uint64(0xC2B2AE3D27D4EB4F)
+        slot = (mixed ^ (mixed >> np.uint64(29))) & mask
         while table[2, slot] >= 0 and (table[0, slot] != first[k] or table[1, slot] != second[k]):
-            slot = (slot + types.uint64(1)) & mask
+            slot = (slot + np.uint64(1)) & mask
         if table[2, slot] < 0:
             table[0, slot] = first[k]
             table[1, slot] = second[k]
@@ -99,9 +90,7 @@ def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-
     return count
 
 
-@kernel(
-    types.int64(_I64A, _I64A, types.int64, types.int64, _I64A, _I64A)
-)  # fmt: skip
+@kernel("int64(int64[], int64[], int64, int64, int64[], int64[])")
 def _spread(first_child, children, root, group, groups, queue):  # type: ignore[no-untyped-def]
     """Give `group` to `root` and, breadth first, to all descendants that have none."""
     groups[root] = group
@@ -119,7 +108,7 @@ def _spread(first_child, children, root, group, groups, queue):  # type: ignore[
     return tail
 
 
-@kernel(types.void(_I64A, _I64A, _I64A, _I64A, _BOOLA))
+@kernel("void(int64[], int64[], int64[], int64[], bool[])")
 def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
     """Mark the kernels that start an execution of their op; state = op and number of the last."""
     for k in range(op.shape[0]):
@@ -130,7 +119,7 @@ def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
         seen[name[k]] = state[1]
 
 
-@kernel(types.int64(_I64A, _I64A, _I64A, _I64A, _I64A))
+@kernel("int64(int64[], int64[], int64[], int64[], int64[])")
 def _gaps(begin, end, first, last, state):  # type: ignore[no-untyped-def]
     """Stretches between spans, in order of their begin; their number, -1 if out of order.
 
@@ -194,7 +183,7 @@ class Executions:
 def parents(begin_ps: U64, end_ps: U64, apart: Bools) -> I64:
     """Parent of each of a line's events in the given order, -1 without; `apart` take no part."""
     parent = np.empty(len(begin_ps), np.int64)
-    _parents(begin_ps, end_ps, apart, parent)
+    _parents(begin_ps, end_ps, apart, np.empty(len(begin_ps), np.int64), parent)
     return parent
 
 

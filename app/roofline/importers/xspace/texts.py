@@ -4,27 +4,24 @@ A text is written in place or as a reference; both are decoded once per distinct
 """
 
 import numpy as np
-from numba import types
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernels import kernel
 from roofline.importers.xspace.event_scan import I64, REF, TEXT, U64, StatColumn
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.wire import Bytes
 
-_BYTES = types.Array(types.uint8, 1, "C", readonly=True)
-_U64A = types.uint64[::1]
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 # Keys of references have this bit, those of texts in place do not.
 _REF_BIT = np.uint64(1 << 63)
 
 
-@kernel(types.void(_BYTES, _U64A, _U64A, _U64A))
+@kernel("void(const uint8[], uint64[], uint64[], uint64[])")
 def _hash(buf, start, stop, out):  # type: ignore[no-untyped-def]
     """FNV-1a of each byte range, 64 bits; http://www.isthe.com/chongo/tech/comp/fnv/."""
     for k in range(start.shape[0]):
-        value = types.uint64(_FNV_START)
+        value = np.uint64(_FNV_START)
         for at in range(start[k], stop[k]):
-            value = (value ^ types.uint64(buf[at])) * types.uint64(_FNV_PRIME)
+            value = (value ^ np.uint64(buf[at])) * np.uint64(_FNV_PRIME)
         out[k] = value
 
 

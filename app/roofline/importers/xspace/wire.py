@@ -3,16 +3,11 @@
 Format: https://protobuf.dev/programming-guides/encoding/.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.kernel_cache import part
+from roofline.importers.kernels import byte_at, part, trailing_zeros, word_at
 
 Bytes = NDArray[np.uint8]
 
@@ -20,56 +15,22 @@ Bytes = NDArray[np.uint8]
 # bytes at once. Every read is checked against `end` (of the message) or `size` (of the buffer).
 _CONTINUE = 0x8080808080808080
 
-_inline: Any = intrinsic  # untyped: kernels are checked by numba
-
-
-@_inline
-def _byte_at(typing_context, address):  # type: ignore[no-untyped-def]
-    """The byte at an address, as a 64-bit word."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        return builder.zext(builder.load(pointer), ir.IntType(64))
-
-    return types.uint64(types.uint64), generate
-
-
-@_inline
-def word_at(typing_context, address):  # type: ignore[no-untyped-def]
-    """Eight bytes at an address, little-endian, aligned or not."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        return builder.load(pointer, align=1)
-
-    return types.uint64(types.uint64), generate
-
-
-@_inline
-def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
-    """Number of zero bits below the lowest set bit."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), generate
-
 
 @part
 def _long_varint(base, pos, end):  # type: ignore[no-untyped-def]
     """Byte by byte: near the end of the message, or longer than eight bytes."""
-    value = types.uint64(0)
-    shift = types.uint64(0)
+    value = np.uint64(0)
+    shift = np.uint64(0)
     while pos < end:
-        byte = _byte_at(base + types.uint64(pos))
+        byte = byte_at(base + np.uint64(pos))
         pos += 1
-        value |= (byte & types.uint64(0x7F)) << shift
+        value |= (byte & np.uint64(0x7F)) << shift
         if byte < 128:
             return value, pos
-        shift += types.uint64(7)
+        shift += np.uint64(7)
         if shift > 63:
-            return value, types.int64(-1)
-    return value, types.int64(-1)
+            return value, np.int64(-1)
+    return value, np.int64(-1)
 
 
 @part
@@ -80,30 +41,30 @@ def wire_varint(base, pos, end):  # type: ignore[no-untyped-def]
     """
     if pos + 8 > end:
         return _long_varint(base, pos, end)
-    word = word_at(base + types.uint64(pos))
-    if word & types.uint64(0x80) == 0:
-        return word & types.uint64(0x7F), pos + 1
-    ends = ~word & types.uint64(_CONTINUE)
+    word = word_at(base + np.uint64(pos))
+    if word & np.uint64(0x80) == 0:
+        return word & np.uint64(0x7F), pos + 1
+    ends = ~word & np.uint64(_CONTINUE)
     if ends == 0:
         return _long_varint(base, pos, end)
-    word &= ends ^ (ends - types.uint64(1))
-    word &= types.uint64(0x7F7F7F7F7F7F7F7F)
-    word = (word & types.uint64(0x007F007F007F007F)) | (
-        (word & types.uint64(0x7F007F007F007F00)) >> types.uint64(1)
+    word &= ends ^ (ends - np.uint64(1))
+    word &= np.uint64(0x7F7F7F7F7F7F7F7F)
+    word = (word & np.uint64(0x007F007F007F007F)) | (
+        (word & np.uint64(0x7F007F007F007F00)) >> np.uint64(1)
     )
-    word = (word & types.uint64(0x00003FFF00003FFF)) | (
-        (word & types.uint64(0x3FFF00003FFF0000)) >> types.uint64(2)
+    word = (word & np.uint64(0x00003FFF00003FFF)) | (
+        (word & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2)
     )
-    word = (word & types.uint64(0x000000000FFFFFFF)) | (
-        (word & types.uint64(0x0FFFFFFF00000000)) >> types.uint64(4)
+    word = (word & np.uint64(0x000000000FFFFFFF)) | (
+        (word & np.uint64(0x0FFFFFFF00000000)) >> np.uint64(4)
     )
-    return word, pos + types.int64(_trailing_zeros(ends) >> types.uint64(3)) + 1
+    return word, pos + np.int64(trailing_zeros(ends) >> np.uint64(3)) + 1
 
 
 @part
 def wire_tag(base, pos, end):  # type: ignore[no-untyped-def]
     """A field's tag, one byte for fields below 16. The caller has checked `pos` < `end`."""
-    tag = _byte_at(base + types.uint64(pos))
+    tag = byte_at(base + np.uint64(pos))
     if tag < 128:
         return tag, pos + 1
     return _long_varint(base, pos, end)
@@ -117,13 +78,13 @@ def skip_value(base, pos, end, wire):  # type: ignore[no-untyped-def]
         return pos
     if wire == 2:
         size, pos = wire_varint(base, pos, end)
-        if pos < 0 or size > types.uint64(end - pos):
-            return types.int64(-1)
-        return pos + types.int64(size)
+        if pos < 0 or size > np.uint64(end - pos):
+            return np.int64(-1)
+        return pos + np.int64(size)
     if wire == 1 or wire == 5:
         pos += 8 if wire == 1 else 4
-        return pos if pos <= end else types.int64(-1)
-    return types.int64(-1)
+        return pos if pos <= end else np.int64(-1)
+    return np.int64(-1)
 
 
 def address_of(buf: Bytes) -> int:

@@ -6,8 +6,8 @@ As `static/js/page/clocks-card.js`.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from roofline.presentation.first_view.rows import Rows
 from roofline.presentation.first_view.table import token_class
+from roofline.presentation.page_rows import Rows
 from roofline.presentation.quantities import duration
 
 MOST_OPS = 3

@@ -10,8 +10,8 @@ from roofline.figures.scene import Layer, Mark, Place, Shape
 from roofline.figures.svg import SvgWriter
 from roofline.presentation.first_view.layouts import Axes
 from roofline.presentation.first_view.roof_shapes import RoofChart, grids, ground, labels
-from roofline.presentation.first_view.rows import RATE, Rows
 from roofline.presentation.first_view.shown_roofs import all_roofs, log_places, shown_roofs
+from roofline.presentation.page_rows import RATE, Rows
 
 MARGIN = Margin(left=84, right=14, top=10, bottom=44)
 HEIGHT = 500  # pixels in a usual window: static/css/zone.css

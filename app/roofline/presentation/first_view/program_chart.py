@@ -19,8 +19,8 @@ from roofline.presentation.first_view.roof_shapes import (
     in_row,
     labels,
 )
-from roofline.presentation.first_view.rows import Page, Rows
 from roofline.presentation.first_view.shown_roofs import log_places, shown_roofs
+from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import percent
 
 MARGIN = Margin(left=78, right=10, top=8, bottom=38)

@@ -67,7 +67,7 @@ class RoofChart:
 
 def ground(chart: RoofChart) -> Layer:
     """The shapes behind the points: regions, grid lines of the rates, roofs, ridges."""
-    lines = roof_lines(chart.shown, chart.scale)
+    lines = roof_lines(chart.shown, chart.scale.x)
     shapes: list[Shape] = [*_regions(chart, lines), *_rate_grid(chart)]
     if lines and not chart.is_small:
         shapes += _distances(chart)
@@ -83,7 +83,7 @@ def ground(chart: RoofChart) -> Layer:
 
 def labels(chart: RoofChart, axis_title: str, short_title: str) -> list[Layer]:
     """Texts around and over the plot, one layer per class of sizes."""
-    lines = roof_lines(chart.shown, chart.scale)
+    lines = roof_lines(chart.shown, chart.scale.x)
     by_width = []
     for layout in chart.axes.widths():
         title = short_title if layout.scale.plot_width < 400 else axis_title

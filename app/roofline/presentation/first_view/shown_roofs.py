@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roofline.figures.roofs import Roof, Roofs
-from roofline.presentation.first_view.rows import EFFICIENCY, RATE, Page, Rows
+from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 
 
 def shown_roofs(rows: Rows) -> Roofs:

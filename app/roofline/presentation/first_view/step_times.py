@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from roofline.presentation.first_view.numbers import column_scale
-from roofline.presentation.first_view.rows import Page, Rows
+from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import percent
 
 MOST_BARS = 60

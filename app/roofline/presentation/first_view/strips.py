@@ -15,8 +15,8 @@ from roofline.figures.svg import SvgWriter
 from roofline.model.units import gib_to_gb
 from roofline.presentation.first_view.layouts import Axes, Layout, shared
 from roofline.presentation.first_view.op_chart import mark_size
-from roofline.presentation.first_view.rows import EFFICIENCY, RATE, Rows
 from roofline.presentation.first_view.shown_roofs import log_places
+from roofline.presentation.page_rows import EFFICIENCY, RATE, Rows
 from roofline.presentation.quantities import (
     NARROW,
     bandwidth,

@@ -7,7 +7,7 @@ from typing import Any
 
 from roofline.presentation.category_words import shown_category
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
-from roofline.presentation.first_view.rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
+from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
 

@@ -10,8 +10,8 @@ from roofline.figures.scene import Layer, Line, Mark, Shape
 from roofline.figures.svg import SvgWriter
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.op_chart import ranges_of, star_of
-from roofline.presentation.first_view.rows import RATE, Rows
 from roofline.presentation.first_view.shown_roofs import log_places, shown_roofs
+from roofline.presentation.page_rows import RATE, Rows
 
 WIDTH, HEIGHT = 92, 48  # pixels
 MOST_MARKS = 26
@@ -46,7 +46,7 @@ def _drawing(rows: Rows) -> str:
     scale = Scale(x=x, y=y, width=WIDTH, height=HEIGHT, margin=_MARGIN)
     lines: list[Shape] = [
         Line(points=line.points, token=line.roof.token, width=1.3, dash=line.roof.dash)
-        for line in roof_lines(shown, scale)
+        for line in roof_lines(shown, scale.x)
     ]
     placed = [row for row, place in enumerate(places) if place is not None]
     longest = sorted(placed, key=lambda row: -rows.shares[row])[:MOST_MARKS]

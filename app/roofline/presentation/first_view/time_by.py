@@ -11,8 +11,8 @@ from statistics import median
 
 from roofline.presentation.category_words import shown_category
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
-from roofline.presentation.first_view.rows import EFFICIENCY, Rows
 from roofline.presentation.first_view.summary import counted
+from roofline.presentation.page_rows import EFFICIENCY, Rows
 from roofline.presentation.quantities import percent
 
 FEWEST_TWINS = 4

@@ -7,7 +7,6 @@ from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
 from roofline.presentation.first_view.op_chart import OpChart, op_chart
 from roofline.presentation.first_view.program_chart import program_chart
-from roofline.presentation.first_view.rows import Page, Rows
 from roofline.presentation.first_view.step_times import (
     StepTimes,
     UsedShare,
@@ -17,6 +16,7 @@ from roofline.presentation.first_view.step_times import (
 from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
 from roofline.presentation.first_view.table import Table, op_table
 from roofline.presentation.first_view.time_by import TimeBy, time_by
+from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import count, percent
 
 _EDGE_SIGNS = {"left": "◁", "right": "▷", "above": "△", "below": "▽"}

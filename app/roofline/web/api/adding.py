@@ -11,8 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import BadEditError
-from roofline.library.reader import ProfileReader
-from roofline.library.states import Failed, State
+from roofline.library.reader import Failed, ProfileReader, State
 from roofline.storage.records import EVERYBODY, LINK, OWNER, ProfileId, Visibility
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action

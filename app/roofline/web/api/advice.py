@@ -15,9 +15,8 @@ from roofline.library.reader import ProfileReader
 from roofline.storage.results import ADVICE
 from roofline.web.api.audit import JSON_LINES, log_action
 from roofline.web.api.comparing import note_compared, sides_of
-from roofline.web.api.other_peaks import OtherPeaks, advice_for
 from roofline.web.api.ranges import Range
-from roofline.web.api.responses import NOT_READY, NOT_YOURS, sent_as
+from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_YOURS, sent_as
 from roofline.web.api.results import computed, stored_advice
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
@@ -106,18 +105,15 @@ class RateBody:
     corrects: bool
 
 
-@router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
+@router.get("/profiles/{profile_id}/advice", responses=NO_SUCH_VIEW)
 async def advice(
     request: Request,
     profile_id: str,
     parts: Parts,
     reader: Reader,
     part: Range,
-    peaks: OtherPeaks,
 ) -> Response:
     """The advice, by what each finding adds to those before it; docs/advice.md."""
-    if peaks is not None:
-        return await sent_json(request, await advice_for(request, reader, profile_id, peaks, part))
     if part is not None:
         return await stored_advice(request, profile_id, reader, part)
     content = await run_in_threadpool(

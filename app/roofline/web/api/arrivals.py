@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileLists
 from roofline.presentation.titles import series_name
 from roofline.storage.records import Manifest
 from roofline.web.api.series import By, Name

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.exploring import formats_over, parts_over
+from roofline.library.comparing import formats_over, parts_over
 from roofline.web.api.comparing import sides_of
 from roofline.web.api.responses import NOT_READY
 from roofline.web.parts import Reader

@@ -13,7 +13,7 @@ from roofline.estimate.llm.document import step_document
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
-from roofline.library.predicting import predict_over
+from roofline.library.comparing import predict_over
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.api.options import check_options
 from roofline.web.api.responses import NOT_READY

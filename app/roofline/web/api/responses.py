@@ -14,6 +14,11 @@ NOT_READY: Responses = {
     **NOT_THERE,
     409: {"model": ErrorBody, "description": "The profile is still being imported."},
 }
+NO_SUCH_VIEW: Responses = {
+    **NOT_READY,
+    400: {"model": ErrorBody, "description": "A device, a peak or a range means nothing."},
+    503: {"model": ErrorBody, "description": "The server is busy; see `Retry-After`."},
+}
 NOT_YOURS: Responses = {
     403: {"model": ErrorBody, "description": "The profile is somebody else's."},
     **NOT_THERE,

@@ -21,7 +21,7 @@ from roofline.library.reader import ProfileReader
 from roofline.storage import results
 from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, results_for
-from roofline.web.api.responses import NOT_READY, sent_as
+from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, sent_as
 from roofline.web.api.settling import settle
 from roofline.web.bodies import REV_LENGTH, profile_url
 from roofline.web.http.assets import matches
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 COMPUTE_WAIT_S = 60.0
 _ZSTD_LEVEL = 8  # of page data: higher ones take longer for 1 % less, up to 19
-_ETAG_ENDS = {"zstd": "-zst", "gzip": "-gz", "": ""}
+ETAG_ENDS = {"zstd": "-zst", "gzip": "-gz", "": ""}
 _LEVEL = 5  # of gzip: a tenth larger than at 9, in a third of the time
 PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
 _DOWNLOAD_POLICY = "sandbox; default-src 'none'"
@@ -50,7 +50,7 @@ About = Annotated[
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
 
-@router.get("/profiles/{profile_id}/page", responses=NOT_READY)
+@router.get("/profiles/{profile_id}/page", responses=NO_SUCH_VIEW)
 async def page_data(
     request: Request, profile_id: str, reader: Reader, part: Range, rev: str | None = None
 ) -> Response:
@@ -59,11 +59,11 @@ async def page_data(
     With `rev` from the profile's state the answer never changes and may be kept.
     """
     if part is not None:
-        return await _of_range(request, reader, profile_id, part, lambda found: found.page)
+        return await _of_range(request, reader, profile_id, part, RangeResults.page)
     return await _result(request, reader, profile_id, results.PAGE, rev=rev)
 
 
-@router.get("/profiles/{profile_id}/roofline", responses=NOT_READY)
+@router.get("/profiles/{profile_id}/roofline", responses=NO_SUCH_VIEW)
 async def roofline(
     request: Request, profile_id: str, reader: Reader, part: Range, infeed: Infeed = "in"
 ) -> Response:
@@ -78,7 +78,7 @@ async def roofline(
 @router.get(
     "/profiles/{profile_id}/roofline.csv",
     response_class=Response,
-    responses={200: sent_as("text/csv"), **NOT_READY},
+    responses={200: sent_as("text/csv"), **NO_SUCH_VIEW},
 )
 async def roofline_csv(
     request: Request,
@@ -123,11 +123,11 @@ async def stored_advice(
 ) -> Response:
     """The advice, without what people decided: for links, and for parts of the time."""
     if part is not None:
-        return await _of_range(request, reader, profile_id, part, lambda found: found.advice)
+        return await _of_range(request, reader, profile_id, part, RangeResults.advice)
     return await _result(request, reader, profile_id, results.ADVICE)
 
 
-@router.get("/profiles/{profile_id}/ops/{index}", responses=NOT_READY)
+@router.get("/profiles/{profile_id}/ops/{index}", responses=NO_SUCH_VIEW)
 async def op_details(
     request: Request, profile_id: str, index: int, reader: Reader, part: Range
 ) -> Response:
@@ -265,7 +265,7 @@ def _repacked(content: bytes, encoding: str) -> bytes:
 def _validators(encoding: str, file: results.ResultFile, rev: str | None) -> dict[str, str]:
     is_current = rev is not None and rev == file.etag[:REV_LENGTH]
     return {
-        "etag": f'"{file.etag}{_ETAG_ENDS[encoding]}"',
+        "etag": f'"{file.etag}{ETAG_ENDS[encoding]}"',
         "vary": "accept-encoding",
         "cache-control": PRIVATE_IMMUTABLE if is_current else "private, no-cache",
     }

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
-from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
+from roofline.compare.series import Checked, RunNumbers, Standing, check_series
 from roofline.errors import ProfileNotFoundError, RooflineError
-from roofline.library.lists import ProfileLists
-from roofline.library.reader import ProfileReader
-from roofline.library.series import (
+from roofline.library.comparing import (
     budget_of_server,
     numbers_of,
     report_of_pair,
@@ -21,6 +19,7 @@ from roofline.library.series import (
     unit_of,
     words_of_report,
 )
+from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.presentation.titles import series_name
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED

@@ -12,11 +12,9 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
-from roofline.web.api import devices, results
-from roofline.web.api.advice import sent_json
-from roofline.web.api.other_peaks import OtherPeaks, advice_for
+from roofline.web.api import devices, results, views
 from roofline.web.api.ranges import Range
-from roofline.web.api.responses import NOT_READY, NOT_THERE, sent_as
+from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_THERE, sent_as
 from roofline.web.api.results import About, Infeed
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor
@@ -64,13 +62,25 @@ async def state(request: Request, shared: Shared) -> ProfileBody:
     return body_of(request, await run_in_threadpool(shared.reader.state, shared.id))
 
 
-@router.get("/page", responses=NOT_READY)
+@router.get("/page", responses=NO_SUCH_VIEW)
 async def page_data(request: Request, shared: Shared, part: Range) -> Response:
     """The data of the page, as one JSON document."""
     return await results.page_data(request, shared.id, shared.reader, part)
 
 
-@router.get("/roofline", responses=NOT_READY)
+@router.get("/facts", responses=NO_SUCH_VIEW)
+async def facts(request: Request, shared: Shared, part: Range) -> Response:
+    """What was measured: the page data that every device has in common."""
+    return await views.facts(request, shared.id, shared.reader, part)
+
+
+@router.get("/view", responses=NO_SUCH_VIEW)
+async def view(request: Request, shared: Shared, part: Range, infeed: Infeed = "in") -> Response:
+    """What follows under these peaks."""
+    return await views.view(request, shared.id, shared.reader, part, infeed)
+
+
+@router.get("/roofline", responses=NO_SUCH_VIEW)
 async def roofline(
     request: Request, shared: Shared, part: Range, infeed: Infeed = "in"
 ) -> Response:
@@ -81,7 +91,7 @@ async def roofline(
 @router.get(
     "/roofline.csv",
     response_class=Response,
-    responses={200: sent_as("text/csv"), **NOT_READY},
+    responses={200: sent_as("text/csv"), **NO_SUCH_VIEW},
 )
 async def roofline_csv(
     request: Request, shared: Shared, part: Range, infeed: Infeed = "in", about: About = False
@@ -90,16 +100,13 @@ async def roofline_csv(
     return await results.roofline_csv(request, shared.id, shared.reader, part, infeed, about)
 
 
-@router.get("/advice", responses=NOT_READY)
-async def advice(request: Request, shared: Shared, part: Range, peaks: OtherPeaks) -> Response:
+@router.get("/advice", responses=NO_SUCH_VIEW)
+async def advice(request: Request, shared: Shared, part: Range) -> Response:
     """The advice, by what each finding adds to those before it."""
-    if peaks is not None:
-        found = await advice_for(request, shared.reader, shared.id, peaks, part)
-        return await sent_json(request, found)
     return await results.stored_advice(request, shared.id, shared.reader, part)
 
 
-@router.get("/ops/{index}", responses=NOT_READY)
+@router.get("/ops/{index}", responses=NO_SUCH_VIEW)
 async def op_details(request: Request, shared: Shared, index: int, part: Range) -> Response:
     """Long name and source of one op."""
     return await results.op_details(request, shared.id, index, shared.reader, part)

@@ -41,6 +41,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.LogInRefusedError: 403,
     errors.ProviderUnavailableError: 503,
     errors.TooManyRequestsError: 429,
+    errors.ServerBusyError: 503,
     errors.BadViewError: 400,
     errors.NoSuchRangeError: 404,
     errors.SettingsError: 500,

@@ -6,12 +6,10 @@ from itertools import accumulate
 from urllib.parse import urlencode
 
 from roofline.errors import BadViewError
-from roofline.estimate import formulas
 from roofline.estimate.document import ridge
 from roofline.estimate.forms import Filled, crossing, intensity
-from roofline.estimate.fusing import unfused
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR, Estimate, estimate
-from roofline.estimate.tiling import Tiling, tiling_of
+from roofline.estimate.variants import Tiling, batch_threshold, tiling_of, unfused
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of, powers
 from roofline.presentation.quantities import (
@@ -395,7 +393,7 @@ def _device(
 def _batch(one: Estimate, corner: float | None) -> str:
     if one.op != "matmul" or not corner:
         return ""
-    return significant(formulas.batch_threshold(corner, 1.0, one.element_bytes[1]))
+    return significant(batch_threshold(corner, 1.0, one.element_bytes[1]))
 
 
 def _crossing_text(form: Filled, corner: float | None, least: int | None) -> str:

@@ -11,8 +11,7 @@ from starlette.exceptions import HTTPException
 
 from roofline.errors import NotReadyError, ProfileNotFoundError
 from roofline.library.comparing import ComparedPage
-from roofline.library.reader import ProfileReader
-from roofline.library.states import Failed, Importing, Ready
+from roofline.library.reader import Failed, Importing, ProfileReader, Ready
 from roofline.web.api.comparing import (
     MOST_CAPTURES,
     Of,

@@ -16,8 +16,7 @@ from roofline.errors import BadViewError
 from roofline.exports.comparison_words import PER
 from roofline.exports.number_formats import Formats, formats_record, with_formats
 from roofline.exports.on_parts import OnPart, intensity_of
-from roofline.library.comparing import StoredRun
-from roofline.library.exploring import on_parts_of, read_run
+from roofline.library.comparing import StoredRun, on_parts_of, read_run
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of
 from roofline.presentation.quantities import (

@@ -6,7 +6,7 @@ Beside the profiles are runs that the watch found and that were not imported yet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from roofline.library.run_watch import RunFound
+from roofline.library.run_places import RunFound
 from roofline.library.runs import RunLibrary
 from roofline.presentation.quantities import count, size
 from roofline.storage.run_records import Run

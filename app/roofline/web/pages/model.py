@@ -13,7 +13,7 @@ from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.estimate.forms import Field
 from roofline.estimate.llm.step import step_of
 from roofline.library.reader import ProfileReader
-from roofline.model.written_numbers import plain_number
+from roofline.model.units import plain_number
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.http.errors import error_body
 from roofline.web.pages import model_views as views

@@ -5,9 +5,14 @@ from itertools import pairwise
 from math import log
 
 from roofline.devices.parts import Part
-from roofline.estimate.llm.curves import CurvePoint, most_that_fits, over_batch, over_context
 from roofline.estimate.llm.step import Step, step_of
-from roofline.estimate.llm.thresholds import thresholds_of
+from roofline.estimate.llm.thresholds import (
+    CurvePoint,
+    most_that_fits,
+    over_batch,
+    over_context,
+    thresholds_of,
+)
 from roofline.presentation.plots import Drawing, Plot, axis_of
 from roofline.presentation.quantities import amount, count, duration
 from roofline.web.pages.roof_lines import size_tick

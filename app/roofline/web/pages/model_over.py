@@ -6,8 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 from roofline.estimate.llm.step import Step
-from roofline.library.comparing import StoredRun
-from roofline.library.predicting import predict_over
+from roofline.library.comparing import StoredRun, predict_over
 from roofline.presentation.quantities import count, duration, percent, significant
 from roofline.web.pages import model_views as views
 from roofline.web.pages.calculator_views import FactView, LinkView, TensorView

@@ -6,8 +6,7 @@ import orjson
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.reader import ProfileReader
-from roofline.library.states import Ready
+from roofline.library.reader import ProfileReader, Ready
 from roofline.presentation.first_view.thumbnail import Preview, preview
 from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.parts import Reader

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,13 +10,13 @@ import orjson
 
 from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
-from roofline.library.reader import ProfileReader
-from roofline.library.states import Failed, Importing, Ready, State
+from roofline.library.reader import Failed, Importing, ProfileReader, Ready, State
 from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
 from roofline.web.api.notes import notes_of
+from roofline.web.api.ranges import query_of
 from roofline.web.bodies import REV_LENGTH, progress_body
 from roofline.web.first_views import first_of
 from roofline.web.http.access import Actor, shown_owner
@@ -71,12 +70,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
 
 def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
     """The view of a part of the profile: its words and numbers, and addresses."""
-    ends = {"from_us": part.from_us, "to_us": part.to_us} if part.has_times else {}
-    wanted: dict[str, object] = {name: end for name, end in ends.items() if isfinite(end)}
-    wanted |= {"host": part.host} if part.host else {}
-    wanted |= {"dvfs": "on"} if part.dvfs else {}
-    wanted |= {"of": part.of} if part.of else {}
-    query = urlencode(wanted)
+    query = query_of(part)
     return replace(
         view,
         page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{query}",
@@ -85,9 +79,9 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         ops_query=f"?{query}",
         part=found.words,
         whole_label=_whole_label(part),
-        budgets=_budgets(found.budget),
-        advice=_advice(found.advice),
-        first=first_view(orjson.loads(found.page)),
+        budgets=_budgets(found.budget()),
+        advice=_advice(found.advice()),
+        first=first_view(orjson.loads(found.page())),
     )
 
 

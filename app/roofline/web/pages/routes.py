@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from roofline.devices.this_machine import written_at_ns
-from roofline.library.lists import ProfileLists
+from roofline.library.ranges import Part
+from roofline.library.reader import ProfileLists
 from roofline.web.api.limits import limits_of
-from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
-from roofline.web.api.ranges import Range, results_for
+from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
@@ -78,12 +78,13 @@ def home(
 
 @router.api_route("/p/{profile_id}", methods=_READ)
 def profile(
-    request: Request, profile_id: str, reader: Reader, parts: Parts, part: Range
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
     actor, encoding = actor_of(request), best_encoding(request)
     # All that a ready page depends on: made before it is drawn, see `Changes`.
-    key = (profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns())
+    inputs = profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns()
+    key = repr(inputs)
     kept = parts.answers.get(key)
     if kept is not None:
         return as_page(kept, encoding)
@@ -98,17 +99,16 @@ def profile(
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)
-async def advice_card(
+def advice_card(
     request: Request,
     profile_id: str,
     reader: Reader,
     parts: Parts,
-    part: Range,
-    peaks: OtherPeaks,
+    part: PageRange,
 ) -> Response:
     """The card "What would help" by the peaks that the page was given."""
-    content = await advice_for(request, reader, profile_id, peaks or OWN_PEAKS, part)
-    return parts.templates.page("advice_card.html", card_of(profile_id, content), request)
+    found = results_for(parts, reader, profile_id, part or Part())
+    return parts.templates.page("advice_card.html", card_of(profile_id, found.advice()), request)
 
 
 @router.api_route("/api", methods=_READ)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving, roofs_of, run_page
-from roofline.pods.verdicts import State
+from roofline.pods.report import State
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import bandwidth, count, duration, flop_rate, percent
 from roofline.web.pages.pieces import pieces, with_lead

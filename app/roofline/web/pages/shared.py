@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, Request, Response
 
-from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
-from roofline.web.api.ranges import Range, results_for
+from roofline.library.ranges import Part
+from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.shared import Shared
 from roofline.web.http.share_tokens import LINK_FOLDER
 from roofline.web.pages.profile_view import card_of, in_range, shared_view
@@ -13,7 +13,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.api_route(f"{LINK_FOLDER}{{token}}", methods=["GET", "HEAD"])
-def shared_profile(request: Request, shared: Shared, parts: Parts, part: Range) -> Response:
+def shared_profile(request: Request, shared: Shared, parts: Parts, part: PageRange) -> Response:
     """The profile of a link, without what only people with access may do."""
     view = shared_view(shared.reader, shared.id, shared.path)
     if part is not None and view.state == "ready":
@@ -22,9 +22,7 @@ def shared_profile(request: Request, shared: Shared, parts: Parts, part: Range) 
 
 
 @router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=["GET", "HEAD"])
-async def shared_advice_card(
-    request: Request, shared: Shared, parts: Parts, part: Range, peaks: OtherPeaks
-) -> Response:
+def shared_advice_card(request: Request, shared: Shared, parts: Parts, part: PageRange) -> Response:
     """The card "What would help" by the peaks that the page was given."""
-    content = await advice_for(request, shared.reader, shared.id, peaks or OWN_PEAKS, part)
-    return parts.templates.page("advice_card.html", card_of(shared.id, content), request)
+    found = results_for(parts, shared.reader, shared.id, part or Part())
+    return parts.templates.page("advice_card.html", card_of(shared.id, found.advice()), request)

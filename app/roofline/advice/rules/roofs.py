@@ -1,0 +1,383 @@
+"""L1, L2, O1, M1, M2: ops below their roof because of latency, missing overlap or memory; and the
+labels S1, M3 and B1, which have no finding."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from roofline.advice.diagnosis import Label, OpFacts, above, at_least, below
+from roofline.advice.plan import Lever, closer_us, less_work_us
+from roofline.advice.rule import (
+    BOOK,
+    BRRR,
+    GUIDE,
+    Case,
+    Form,
+    Formula,
+    Found,
+    Group,
+    Rule,
+    Run,
+)
+from roofline.advice.thresholds import FAR, GOOD, STOP, TARGET, Threshold
+from roofline.analysis.roofline import Floats
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import I64, Bools
+
+LAUNCH_US = Threshold("LAUNCH_US", 10.0, "time of a call, in us, below which its launch binds it")
+LAUNCHES_KEPT = Threshold("LAUNCHES_KEPT", 0.5, "launches left where two calls become one")
+SERIAL_LEAST = Threshold("SERIAL_LEAST", 0.9, "time over all clocks one after the other, least")
+SERIAL_MOST = Threshold("SERIAL_MOST", 1.1, "time over all clocks one after the other, at most")
+SERIAL_GAIN = Threshold("SERIAL_GAIN", 1.3, "least T max ÷ T min")
+RIDGE_LEAST = Threshold("RIDGE_LEAST", 0.8, "compute time over memory time, least")
+RIDGE_MOST = Threshold("RIDGE_MOST", 1.25, "compute time over memory time, at most")
+TARGET_MXU = Threshold("TARGET_MXU", 0.95, "TARGET of a TPU's matrix unit")
+TARGET_GPU = Threshold("TARGET_GPU_MATRIX", 0.85, "TARGET of a GPU's matrix unit")
+TARGETS = (TARGET, TARGET_MXU, TARGET_GPU)
+
+LEVELS = frozenset(level.value for level in MemoryLevel)
+CLOSER = Formula("T' = min(T, ρ ÷ η)", closer_us)
+CLOSER_CASES = (
+    Case({"T": 2000.0, "ρ": 900.0, "η": 0.9}, 1000.0),
+    Case({"T": 100.0, "ρ": 98.0, "η": 0.9}, 100.0),
+)
+LESS_WORK = Formula(
+    "T' = max(ρ' ÷ e, ρ'), e = ρ ÷ T",
+    lambda rho_after, rho, t: less_work_us(rho_after, rho / t),
+)
+LESS_WORK_CASES = (
+    Case({"ρ'": 50.0, "ρ": 100.0, "T": 125.0}, 62.5),
+    Case({"ρ'": 50.0, "ρ": 100.0, "T": 98.0}, 50.0),
+)
+
+
+def target_of(run: Run, bound: str) -> float:
+    """The share that tuning reaches of the roof `bound`; that of the reader goes first."""
+    device = run.analysis.device
+    if run.target is not None:
+        return run.target
+    if bound in LEVELS or bound.startswith("vector_"):
+        return TARGET.value
+    sustained = next((row.sustained for row in device.compute if row.id == bound), None)
+    if sustained is not None:
+        return sustained.ratio
+    kinds = {DeviceKind.TPU: TARGET_MXU, DeviceKind.GPU: TARGET_GPU}
+    return kinds.get(device.kind, TARGET).value
+
+
+def reason_of(run: Run, ops: I64) -> str:
+    """The measured reason in words, where all of these ops have the same one; else ""."""
+    words = {run.analysis.nearest.why_words[op] for op in ops.tolist()}
+    return words.pop() if len(words) == 1 else ""
+
+
+def closer(rule: str) -> Callable[[Run], Iterator[Found]]:
+    """Findings on the groups of `rule`: the same work nearer to its roof."""
+
+    def finds(run: Run) -> Iterator[Found]:
+        for group in run.groups_of(rule):
+            yield _closer(run, group)
+
+    return finds
+
+
+def _closer(run: Run, group: Group) -> Found:
+    """With counters until the nearest unit is full."""
+    ops, target = group.ops, target_of(run, group.bound)
+    lever = Lever(rows=ops, target=np.full(len(ops), target))
+    share = run.nearness.share[ops]
+    is_counted = run.analysis.nearest.is_busy_known[ops]
+    if is_counted.any():
+        full_us = np.where(is_counted, run.state.busy_us[ops] * share, 0.0)
+        lever = Lever(rows=ops, time_us=np.maximum(full_us, run.state.roof_us()[ops] / target))
+    busy = float(np.nan_to_num(share).mean())
+    reason = reason_of(run, ops)
+    return run.of_group(
+        group,
+        ops,
+        lever,
+        resource="closeness",
+        forms=("counted",) if group.rule == "L2" and reason else (),
+        facts={"target": target, "reason": reason, "busy": busy},
+    )
+
+
+def less_work(run: Run, group: Group, ops: I64, resource: str) -> Found:
+    """Half of the work of the resource that binds."""
+    lever = Lever(rows=ops, scale={group.bound: np.full(len(ops), 0.5)})
+    return run.of_group(group, ops, lever, resource=f"{group.bound}_{resource}", factor=0.5)
+
+
+S1 = Rule(
+    id="S1",
+    when="e ≥ {STOP}; with counters busy and useful ≥ {STOP}: only less work helps, as the summary "
+    "says",
+    thresholds=(STOP,),
+    label=Label(
+        3,
+        lambda ops: np.where(
+            ops.is_counted,
+            (ops.near.share >= STOP.value) & (ops.near.useful >= STOP.value),
+            at_least(ops.e, STOP.value),
+        ),
+    ),
+)
+
+
+def _is_short(ops: OpFacts) -> Bools:
+    far = np.where(ops.is_counted, ops.is_latency, below(ops.e, FAR.value))
+    short: Bools = below(ops.call_us, LAUNCH_US.value) & ops.is_repeated & ~ops.is_moved
+    return far & short
+
+
+def _merged_us(calls: float, launch_us: Floats, work_us: Floats) -> Floats:
+    return calls * LAUNCHES_KEPT.value * launch_us + work_us
+
+
+def _merged(run: Run) -> Iterator[Found]:
+    """Two calls as one: half of the overhead goes, the work stays."""
+    for group in run.groups_of("L1"):
+        ops = group.ops
+        roof_us, busy_us = run.state.roof_us()[ops], run.state.busy_us[ops]
+        after_us = _merged_us(1.0, busy_us - roof_us, roof_us)  # all of the launches at once
+        calls = float(run.calls[ops].sum())
+        yield run.of_group(
+            group,
+            ops,
+            Lever(rows=ops, time_us=after_us),
+            resource="calls",
+            factor=LAUNCHES_KEPT.value,
+            facts={"call_us": float(busy_us.sum()) / calls if calls else 0.0},
+        )
+
+
+L1 = Rule(
+    id="L1",
+    when="e < {FAR} (with counters: latency), a kernel of at least two calls under {LAUNCH_US} µs",
+    source=BRRR,
+    formula=Formula("T' = n ÷ 2 × t0 + W", _merged_us),
+    cases=(Case({"n": 1000.0, "t0": 7.0, "W": 1000.0}, 4500.0),),
+    thresholds=(FAR, LAUNCH_US, LAUNCHES_KEPT),
+    label=Label(7, _is_short),
+    finds=_merged,
+    lever="calls",
+    condition="two calls became one",
+    title="Merge the short calls of {names}",
+    why="{calls} calls take {call_us} each and {count|reach|reach} {efficiency} of the {roof} "
+    "roof. A call shorter than 10 µs is bound by its start.",
+    try_="Fuse or batch them, or use a persistent kernel.",
+    forms={
+        "torch": Form(
+            try_="`torch.compile`, grouped products, CUDA graphs, or a persistent kernel."
+        ),
+        "tpu": Form(try_="Fuse or batch them: one larger operation, or a Pallas kernel."),
+    },
+)
+
+LAST_WAVE = Form(
+    try_="A grid of whole waves, a persistent kernel (stream-K), smaller tiles for the rest."
+)
+BALANCE = Form(try_="Divide by work, not by index; a queue of tiles.")
+_FEWER_SHARED = Form(
+    try_="Fewer or wider accesses to shared memory; fewer special functions.",
+)
+_INDEPENDENT = Form(
+    try_="Independent instructions between dependent ones: unroll, more accumulators.",
+)
+_CAPPED = " The saving takes {target} of the roof as reached."
+_REASON_ELSEWHERE = "the reason is not in this file."
+
+L2 = Rule(
+    id="L2",
+    when="latency: no unit is near (e < 0.20; with counters all busy shares < 0.60), not of copies",
+    source=GUIDE,
+    formula=Formula(f"{CLOSER.text}; with counters T' ≥ T × nearest", closer_us),
+    cases=CLOSER_CASES,
+    thresholds=TARGETS,
+    label=Label(8, lambda ops: ops.is_latency & ~ops.is_moved),
+    finds=closer("L2"),
+    lever="closeness",
+    title="Fill the chip in {names}",
+    why="{count|It reaches|They reach} {efficiency} of the {roof} roof, the nearest one, and a "
+    "call is not short.",
+    try_="More work in flight: larger tiles, more independent work per thread." + _CAPPED,
+    forms={
+        "counted": Form(
+            why="No unit is near its ceiling: the nearest one is busy {busy} of the time. {reason}"
+        ),
+        "attention": Form(
+            title="Use a faster attention kernel",
+            try_="Another attention kernel (FlashAttention, cuDNN), larger tiles, more sequences "
+            "at a time." + _CAPPED,
+        ),
+        "attention_tpu": Form(
+            try_="Another attention kernel (splash attention), larger blocks." + _CAPPED
+        ),
+        "attention_paged": Form(title="Use a faster paged attention kernel"),
+        "attention_cpu": Form(title="More threads for attention"),
+        "few_blocks": Form(
+            title="Give more blocks to {names}",
+            try_="More blocks: split-K, split the longest dimension, smaller tiles, several "
+            "problems in one launch.",
+        ),
+        "launch": Form(
+            try_="Longer calls: several problems in one launch, or fused with a neighbour."
+        ),
+        "tail": LAST_WAVE,
+        "imbalance": BALANCE,
+        "low_occupancy": Form(
+            try_="Fewer registers or less shared memory per block, or more independent work per "
+            "thread."
+        ),
+        "barrier": Form(
+            try_="Fewer or narrower barriers: warp-level exchange, double buffers, one warp that "
+            "loads (TMA)."
+        ),
+        "dependency:long_scoreboard": Form(
+            try_="More loads in flight: unroll, prefetch into registers or shared memory, "
+            "asynchronous copies."
+        ),
+        "dependency:short_scoreboard": _FEWER_SHARED,
+        "dependency:mio_throttle": _FEWER_SHARED,
+        "dependency:wait": _INDEPENDENT,
+        "dependency:math_pipe_throttle": _INDEPENDENT,
+        "not_measured": Form(try_="Larger tiles, or split the longest dimension." + _CAPPED),
+        "not_measured_ncu": Form(
+            try_=f"Profile this kernel with `ncu --set full`: {_REASON_ELSEWHERE}"
+        ),
+        "not_measured_rocprof": Form(
+            try_=f"Profile this kernel with rocprof-compute: {_REASON_ELSEWHERE}"
+        ),
+        "not_measured_torch": Form(
+            try_="Larger tiles or split-K. Profile this kernel with `ncu --set full` (AMD: "
+            f"rocprof-compute): {_REASON_ELSEWHERE}"
+        ),
+    },
+)
+
+
+def _is_serial(ops: OpFacts) -> Bools:
+    """Ops that take as long as their clocks one after the other, of memory and of compute."""
+    both = (ops.compute_us > 0) & (ops.other_us > 0)
+    lasts = at_least(ops.time_us, SERIAL_LEAST.value * ops.sum_us) & both
+    ends = ~above(ops.time_us, SERIAL_MOST.value * ops.sum_us)
+    return lasts & ends & at_least(ops.sum_us, SERIAL_GAIN.value * ops.longest_us)
+
+
+O1 = Rule(
+    id="O1",
+    when="{SERIAL_LEAST} T max ≤ T ≤ {SERIAL_MOST} T max, T max ≥ {SERIAL_GAIN} T min, clocks of "
+    "memory and of compute",
+    source=BOOK + "roofline",
+    formula=Formula(
+        f"{CLOSER.text}, 0.9 T_max ≤ T ≤ 1.1 T_max", lambda t, rho, eta, _: closer_us(t, rho, eta)
+    ),
+    cases=(Case({"T": 150.0, "ρ": 90.0, "η": 0.9, "T_max": 155.0}, 100.0),),
+    thresholds=(SERIAL_LEAST, SERIAL_MOST, SERIAL_GAIN, *TARGETS),
+    label=Label(9, _is_serial),
+    finds=closer("O1"),
+    lever="closeness",
+    title="Overlap memory and compute in {names}",
+    why="The time is about the sum of the clocks, so loads and arithmetic run one after the other, "
+    "at {efficiency} of the {roof} roof.",
+    try_="Double buffering, pipelined tiles, asynchronous copies." + _CAPPED,
+)
+
+AVOID_COPY = "Avoid the copy: a view, an operation in place, the layout of the producer."
+
+M1 = Rule(
+    id="M1",
+    when="a memory binds, e < {GOOD}, no counters",
+    source=GUIDE,
+    formula=CLOSER,
+    cases=CLOSER_CASES,
+    thresholds=(GOOD, TARGET),
+    label=Label(10, lambda ops: ops.is_memory & ~ops.is_counted & below(ops.e, GOOD.value)),
+    finds=closer("M1"),
+    lever="closeness",
+    title="Improve the access pattern of {names}",
+    why="{roof} binds {count|it|them}, yet {count|it reaches|they reach} {efficiency} of that "
+    "roof.",
+    try_="Coalesced or wide loads, a layout whose last dimension fills a tile, no gathers and "
+    "transposes, fewer spills." + _CAPPED,
+    forms={
+        "copy": Form(title="Avoid {names}", try_=AVOID_COPY),
+        "update": Form(
+            title="Update the caches in place ({list})",
+            try_="Donate the buffer (`donate_argnums`), and give the cache the layout in which its "
+            "producer writes.",
+        ),
+        "attention": Form(
+            title="Use a faster attention kernel",
+            try_="Another attention kernel, keys and values in larger pages." + _CAPPED,
+        ),
+        "attention_paged": Form(title="Use a faster paged attention kernel"),
+    },
+)
+
+
+def _fewer_bytes(run: Run) -> Iterator[Found]:
+    """Half of the bytes, but of ops of which it is known which bytes can go."""
+    known = {op for rule in ("G2", "G4") for found in run.found_by(rule) for op in found.ops}
+    for group in run.groups_of("M2"):
+        ops = np.array([op for op in group.ops.tolist() if op not in known], np.int64)
+        if len(ops):
+            yield less_work(run, group, ops, "bytes")
+
+
+M2 = Rule(
+    id="M2",
+    when="a memory binds, {GOOD} ≤ e < {STOP}",
+    source=BRRR,
+    formula=LESS_WORK,
+    cases=LESS_WORK_CASES,
+    thresholds=(GOOD, STOP),
+    label=Label(11, lambda ops: ops.is_memory & at_least(ops.e, GOOD.value)),
+    finds=_fewer_bytes,
+    lever="traffic",
+    condition="half of the bytes went",
+    title="Fuse {names} with what comes before or after",
+    why="{count|It uses|They use} {efficiency} of {roof}: access is good, only fewer bytes help.",
+    try_="Fusion with a neighbour, a smaller data type, or data that stays on the chip.",
+    forms={
+        "fusion": Form(
+            title="Fuse {names}, or store their results in 16 bits",
+            try_="Fewer passes: fusion with the neighbours, results in 16 bits.",
+        ),
+        "copy": Form(title="Avoid {names}", try_=AVOID_COPY),
+        "update": Form(
+            title="Update the caches in place ({list})",
+            try_="Donate the buffer (`donate_argnums`), so that only the new part is written.",
+        ),
+        "optimizer": Form(
+            title="Take fewer passes in {names}",
+            try_="Fewer passes: fused optimizer states, bf16 states.",
+        ),
+        "stencil": Form(
+            title="Compute several steps at once in {names}",
+            try_="Temporal blocking, fusion with the neighbour op, a smaller data type.",
+        ),
+    },
+)
+M3 = Rule(
+    id="M3",
+    when="beside M1 and M2: the memory is on the chip",
+    label=Label(None, lambda ops: ops.is_on_chip & np.isin(ops.rule, ("M1", "M2"))),
+)
+
+
+def _is_at_ridge(ops: OpFacts) -> Bools:
+    """Ops whose longest compute clock is about as long as their longest memory clock."""
+    low, high = RIDGE_LEAST.value * ops.memory_us, RIDGE_MOST.value * ops.memory_us
+    is_near = (ops.memory_us > 0) & (ops.compute_us >= low) & (ops.compute_us <= high)
+    return is_near & ~np.isin(ops.rule, ("V1", "S1", "V6", "V7"))
+
+
+B1 = Rule(
+    id="B1",
+    when="beside any of these: compute and memory clocks within {RIDGE_LEAST} to {RIDGE_MOST}, so "
+    "small changes flip the bound",
+    thresholds=(RIDGE_LEAST, RIDGE_MOST),
+    label=Label(None, _is_at_ridge),
+)

@@ -1,0 +1,272 @@
+"""Rules about the profile itself: what must be settled before its numbers are acted on."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from roofline.advice.diagnosis import Label, above
+from roofline.advice.op_kinds import is_graph_capture
+from roofline.advice.rule import BOOK, XPROF, Case, Form, Formula, Found, Rule, Run
+from roofline.advice.thresholds import IMPOSSIBLE, LEAST_SAVING, Threshold
+from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
+from roofline.analysis.impossible import impossible_share
+from roofline.analysis.op_clocks import MAIN
+from roofline.analysis.records import Cost, RooflineAnalysis, Scope
+from roofline.analysis.verdict import DOUBTFUL
+from roofline.devices.catalogue import part as part_of
+from roofline.model.compute import ComputeUnit
+from roofline.model.op_columns import F64, I64
+
+MISMATCH = Threshold("MISMATCH", 1.10, "counted by the hardware over modelled")
+UNKNOWN_COST = Threshold(
+    "UNKNOWN_COST", 0.30, "share of the busy time from which on costs go first"
+)
+
+
+def _above_the_roof(run: Run) -> Iterator[Found]:
+    share = impossible_share(run.analysis, run.analysis.with_infeed)
+    if share <= DOUBTFUL:
+        return
+    ops = run.analysis.ops
+    over = np.nan_to_num(ops.measures.roofline_efficiency_ratio)
+    impossible = [
+        op
+        for op in np.flatnonzero(over[: len(run.table)] > IMPOSSIBLE.value).tolist()
+        if ops.above_roof[op] not in {None, *EXPLAINED}
+    ]
+    chosen = np.array(sorted(impossible, key=lambda op: -run.state.own_us[op]), np.int64)
+    causes = [cause for op in chosen.tolist() if (cause := ops.above_roof[op]) is not None]
+    commonest = max(dict.fromkeys(causes), key=causes.count)
+    label = CAUSE_LABELS[Cause(commonest)]
+    yield run.flag(chosen, label, share=share, worst=float(over[chosen].max()))
+
+
+V1 = Rule(
+    id="V1",
+    when="e > {IMPOSSIBLE}",
+    source=BOOK + "roofline",
+    formula=Formula("e = ρ ÷ T, no gain above 1.03", lambda rho, t: rho / t),
+    cases=(Case({"ρ": 120.0, "T": 100.0}, 1.2),),
+    thresholds=(IMPOSSIBLE,),
+    label=Label(2, lambda ops: above(ops.e, IMPOSSIBLE.value)),
+    finds=_above_the_roof,
+    confidence="high",
+    urgency=-1,
+    title="Fix the cost estimate of {names}",
+    why="{count} {count|operation|operations} with {share} of the time {count|reports|report} more "
+    "work than possible: up to {worst} of the roof. The likely cause: {what}.",
+    try_="Recount the work of these operations, or name the right peaks. Do not optimise by these "
+    "numbers.",
+)
+
+
+def _counted_over_modelled(run: Run, rates: F64) -> Iterator[float]:
+    """The ratio of a program's rates, where it is a mismatch."""
+    scope = run.analysis.with_infeed.program.scope
+    # Where all work was counted, there is no model of it to compare with.
+    if Scope.TOTAL_HW not in scope or Scope.TOTAL not in scope:
+        return
+    counted, modelled = (float(rates[scope.index(name)]) for name in (Scope.TOTAL_HW, Scope.TOTAL))
+    ratio = _ratio(counted, modelled or math.nan)
+    if ratio > MISMATCH.value:
+        yield ratio
+
+
+def _ratio(value: float, by: float) -> float:
+    return value / by
+
+
+def _more_bytes(run: Run) -> Iterator[Found]:
+    rates = run.analysis.with_infeed.program.measures.memory_bandwidth_gibs
+    for ratio in _counted_over_modelled(run, rates):
+        yield Found(what="hardware counters", facts={"ratio": ratio})
+
+
+def _more_flop(run: Run) -> Iterator[Found]:
+    rates = run.analysis.with_infeed.program.measures.flop_rate_gflops
+    for ratio in _counted_over_modelled(run, rates):
+        yield Found(what="hardware counters", facts={"ratio": ratio})
+
+
+V2 = Rule(
+    id="V2",
+    when="the hardware counted over {MISMATCH} times the modelled bytes",
+    source=XPROF,
+    formula=Formula("counted bytes ÷ modelled bytes > 1.10", _ratio),
+    cases=(Case({"counted bytes": 6e9, "modelled bytes": 4e9}, 1.5),),
+    thresholds=(MISMATCH,),
+    finds=_more_bytes,
+    confidence="high",
+    urgency=1,
+    title="Take the bytes that the hardware counted",
+    why="The hardware counted {ratio} times the bytes of the model: rereads, padding, spills or "
+    "parts that the model leaves out.",
+    try_="Look for spills and padding; then tile or lay out the data anew.",
+)
+V3 = Rule(
+    id="V3",
+    when="the hardware counted over {MISMATCH} times the modelled FLOPs",
+    source=XPROF,
+    formula=Formula("counted FLOPs ÷ modelled FLOPs > 1.10", _ratio),
+    cases=(Case({"counted FLOPs": 3e12, "modelled FLOPs": 2e12}, 1.5),),
+    thresholds=(MISMATCH,),
+    finds=_more_flop,
+    confidence="high",
+    urgency=1,
+    title="Take the FLOPs that the hardware counted",
+    why="The hardware counted {ratio} times the FLOPs of the model: padding, or work that is done "
+    "again.",
+    try_="Choose shapes that fill the tiles, and look at what is recomputed.",
+)
+
+# A matrix product is never in a fusion of these kinds.
+_VECTOR = frozenset({"elementwise", "reduction", "reduce", "normalisation", "normalization"}) | {
+    "softmax",
+    "loop fusion",
+    "input fusion",
+    "non-fusion elementwise",
+}
+
+
+def _vector_work(run: Run) -> Iterator[Found]:
+    """Vector work whose own roof is nearer than the roof that the profile's peak gives it."""
+    matrix, vector = _matrix_gflops(run.analysis), vector_gflops(run.analysis)
+    clock_us = run.state.clocks.get(MAIN)
+    if not matrix or not vector or clock_us is None:
+        return
+    count = len(run.calls)
+    is_vector = np.array([category in _VECTOR for category in run.table.category], np.bool_)
+    busy_us, roof_us = run.state.busy_us[:count], run.state.roof_us()[:count]
+    needs_us = _on_vector_unit(np.nan_to_num(clock_us[:count]) * matrix, vector)
+    fits = (needs_us > roof_us) & (needs_us <= IMPOSSIBLE.value * busy_us) & (busy_us > 0)
+    ops = np.flatnonzero(is_vector & fits)
+    own_us = run.own_us[ops]
+    if not own_us.sum() >= LEAST_SAVING.value * run.total_us > 0:
+        return
+    whole_us = float(busy_us[ops].sum())
+    flag = run.flag(
+        ops[np.argsort(-own_us, kind="stable")],
+        "vector unit",
+        ratio=float(needs_us[ops].sum()) / whole_us,
+    )
+    yield replace(flag, e=float(roof_us[ops].sum()) / whole_us, time_us=float(own_us.sum()))
+
+
+def _on_vector_unit(flop: F64, peak: float) -> F64:
+    return flop / peak
+
+
+def _matrix_gflops(analysis: RooflineAnalysis) -> float:
+    """The main peak, where it is that of a matrix unit."""
+    main = analysis.device.compute[0] if analysis.device.compute else None
+    units = [] if main is None else [*([main.unit] if main.unit else main.covers)]
+    return main.gflops if main is not None and any(unit.is_matrix for unit in units) else 0.0
+
+
+def vector_gflops(analysis: RooflineAnalysis) -> float:
+    """The vector unit's peak at fp32, of the device or its part; 0 where it is not known."""
+    own = analysis.device.unit_gflops(ComputeUnit.VECTOR_FP32)
+    part = part_of(analysis.device.part_id or "")
+    published = [] if part is None else part.compute()
+    return own or next(
+        (peak.gflops for peak in published if peak.unit is ComputeUnit.VECTOR_FP32), 0.0
+    )
+
+
+V4 = Rule(
+    id="V4",
+    when="vector work under the matrix unit's peak, and the vector unit needs longer than its roof "
+    "says",
+    source=BOOK + "roofline",
+    formula=Formula(
+        "T_v = FLOPs ÷ vector peak > T_min", lambda flop, peak, _: _on_vector_unit(flop, peak)
+    ),
+    cases=(Case({"FLOPs": 4e9, "vector peak": 14e6, "T_min": 8.7}, 4e9 / 14e6),),
+    thresholds=(IMPOSSIBLE, LEAST_SAVING),
+    finds=_vector_work,
+    confidence="high",
+    urgency=1,
+    title="Compare {names} with the vector unit",
+    why="{count|It is|They are} drawn under the peak of the matrix unit, which "
+    "{count|it does|they do} not use, at {efficiency} of {count|its|their} roof. Under the vector "
+    "unit it is {ratio}.",
+    try_="Read the distance to the vector roof: there is less to gain than it seems.",
+    units={"ratio": "ratio"},
+)
+V6 = Rule(
+    id="V6",
+    when="asynchronous halves and transfers: their time is that of others, so they have no share "
+    "of a roof",
+    label=Label(1, lambda ops: ops.is_async),
+)
+
+
+def _unknown_costs(run: Run) -> Iterator[Found]:
+    """The cost of so much time is unknown that other advice is about the smaller part."""
+    ops = run.labelled("V7")
+    # Where some of the work is known, a peak is what is missing.
+    chosen = ops[[run.analysis.ops.cost[op] is Cost.UNKNOWN for op in ops.tolist()]]
+    chosen = chosen[run.own_us[chosen] > 0]
+    busy_us, unknown_us = float(run.own_us.sum()), float(run.own_us[chosen].sum())
+    if not busy_us or _ratio(unknown_us, busy_us) <= UNKNOWN_COST.value:
+        return
+    chosen = chosen[np.argsort(-run.own_us[chosen], kind="stable")]
+    share = _ratio(float(run.own_us[chosen].sum()), busy_us)
+    yield replace(run.flag(chosen, "unknown cost", share=share), kind=_missing(run, chosen))
+
+
+def _missing(run: Run, ops: I64) -> str:
+    """What a capture lacks: the device, the replay of a graph, shapes; "" where it is the cost."""
+    if run.analysis.profile.is_host_only:
+        return "host_only"
+    if is_graph_capture(run.analysis):
+        return "capture"
+    own_us, operands = run.own_us, run.table.operands
+    shapeless_us = sum(float(own_us[op]) for op in ops.tolist() if not operands[op])
+    return "no_shapes" if shapeless_us > 0.5 * float(own_us[ops].sum()) else ""
+
+
+V7 = Rule(
+    id="V7",
+    when="over {UNKNOWN_COST} of the busy time has neither known work nor busy shares",
+    source=XPROF,
+    formula=Formula("time of unknown cost ÷ busy time > 0.30", _ratio),
+    cases=(Case({"time of unknown cost": 40.0, "busy time": 100.0}, 0.4),),
+    thresholds=(UNKNOWN_COST,),
+    label=Label(15, lambda ops: ~ops.is_known & ~ops.is_counted),
+    finds=_unknown_costs,
+    confidence="high",
+    urgency=2,
+    title="Measure the cost of {names}",
+    why="{share} of the busy time has no known FLOPs or bytes, so its distance to a roof is "
+    "unknown. That is not the same as 0 % of the peak.",
+    try_="Give the FLOPs and bytes of these operations, or measure them with the counters of a "
+    "kernel profiler.",
+    forms={
+        "host_only": Form(
+            title="Record the device too",
+            why="The times are those of the host that launched the work.",
+            try_="`ProfilerActivity.CUDA` and, on AMD, roctracer: the kernels are missing.",
+        ),
+        "host_only_torch": Form(
+            try_="`activities=[CPU, CUDA]`; on AMD with roctracer: the kernels are missing."
+        ),
+        "capture": Form(
+            title="Upload the replay with this capture",
+            try_="Upload the replay with this capture.",
+        ),
+        "no_shapes_torch": Form(
+            title="Record shapes", try_="`record_shapes=True`, or hardware counters."
+        ),
+        "ncu": Form(try_="ncu: `--set full` (or `--section SpeedOfLight`)."),
+        "rocprof": Form(try_="rocprof-compute: profile without `--block`."),
+        "xla_gpu": Form(
+            title="Keep the `/host:metadata` plane in the capture",
+            try_="Keep the `/host:metadata` plane in the capture: start the trace before "
+            "compilation.",
+        ),
+        "tpu": Form(try_="`cost_estimate=` for Pallas calls."),
+    },
+)

@@ -1,0 +1,1 @@
+"""Processes that read untrusted files: one protocol, limits of the system, and no network."""

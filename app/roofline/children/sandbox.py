@@ -1,0 +1,164 @@
+"""Limits of processes that read strangers' files: memory, processor time, file sizes, no network.
+
+The network is given up where the system allows it (Linux with user namespaces, or with the right
+to make network namespaces); elsewhere the host must separate it, see docs/operations.md.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import resource
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from roofline.errors import (
+    ImportStoppedError,
+    RooflineError,
+    StorageFullError,
+    UploadTooLargeError,
+)
+from roofline.model.units import GIB
+
+# Where processors are short, people who look at pages come first; an idle machine is as quick.
+_NICENESS = 5
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # of sched.h
+# Nothing else is needed to read a file; credentials of databases and object stores least of all.
+_KEPT = frozenset({"HOME", "LANG", "PATH", "ROOFLINE_DATA_DIR", "TMPDIR", "TZ"})
+_KEPT_PREFIXES = ("LC_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "XDG_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits:
+    """The limits of one import. `memory_bytes` is address space beyond the size of the files."""
+
+    memory_bytes: int
+    cpu_seconds: int
+    wall_seconds: float
+    max_unpacked_bytes: int
+    max_unpacked_files: int
+    max_expansion_ratio: int
+
+
+def give_way() -> None:
+    """Lets pages of the server go before this process and its children."""
+    os.nice(_NICENESS)
+
+
+def limit_process(limits: ImportLimits, file_bytes: int) -> None:
+    """Puts this process under `limits`, with address space for `file_bytes` of mapped files."""
+    limit_memory(limits, file_bytes)
+    # The soft limit sends SIGXCPU, which ends us with a reason; the hard one is the safety net.
+    _set_soft(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _set_soft(resource.RLIMIT_CORE, 0)
+    _set_soft(resource.RLIMIT_FSIZE, limits.max_unpacked_bytes)
+
+
+def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
+    """Limits address space anew: mapped files count, and unpacking makes more of them."""
+    # Libraries and compiled kernels, which were mapped before the import, do not count.
+    _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes)
+
+
+def out_of_memory(limits: ImportLimits) -> ImportStoppedError:
+    """The error of an import that reaches its memory limit."""
+    return ImportStoppedError(
+        f"The import needs more than {limits.memory_bytes / GIB:,.3g} GiB of memory.",
+        remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_MEMORY_BYTES.",
+    )
+
+
+def ended(
+    what: str, exit_code: int | None, limits: ImportLimits, *, is_slow: bool, guess: str = ""
+) -> ImportStoppedError:
+    """The error of work (`what` it is, as a subject) whose child ended without an answer.
+
+    `exit_code` is as in `subprocess`; `None` where the child sent something else than messages. A
+    `guess` at why the system ended it follows the signal's name.
+    """
+    if is_slow:
+        return ImportStoppedError(
+            f"{what} took longer than {limits.wall_seconds:,.0f} s and was stopped.",
+            remedy="Capture fewer steps or upload fewer hosts, or raise"
+            " ROOFLINE_IMPORT_WALL_SECONDS.",
+        )
+    if exit_code == -signal.SIGXCPU:
+        return ImportStoppedError(
+            f"{what} used more than {limits.cpu_seconds:,} s of processor time.",
+            remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_CPU_SECONDS.",
+        )
+    if exit_code is not None and exit_code < 0:
+        name = signal.Signals(-exit_code).name
+        return ImportStoppedError(
+            f"{what} was ended by the operating system ({name}){guess}.",
+            remedy="Try again, or capture fewer steps; the file itself was not judged.",
+        )
+    return ImportStoppedError(
+        f"{what} ended unexpectedly (exit status {exit_code}).",
+        remedy="The server's log says why. Please report it together with the file.",
+    )
+
+
+def system_fault(error: OSError, limits: ImportLimits) -> RooflineError:
+    """`error` in the user's words if it is about a limit; anything else is raised again."""
+    if error.errno == errno.ENOMEM:  # mmap says so instead of raising MemoryError
+        return out_of_memory(limits)
+    if error.errno == errno.EFBIG:  # the limit that `limit_process` sets
+        return UploadTooLargeError(
+            f"The import writes a file of more than {limits.max_unpacked_bytes / GIB:,.3g} GiB.",
+            remedy="Upload fewer hosts at once, or raise ROOFLINE_MAX_UNPACKED_BYTES.",
+        )
+    if error.errno in _FULL:
+        return StorageFullError(
+            "The server's disk is full.",
+            remedy="Delete profiles that are no longer needed, or free space on the server's disk.",
+        )
+    raise error
+
+
+def _held_bytes() -> int:
+    """Address space of this process, in bytes; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+def _set_soft(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
+def needed_environment() -> dict[str, str]:
+    """The variables of this process that reading files may need: a program that reads them gets no
+    others."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
+
+
+def give_up_network() -> bool:
+    """Moves this process, and all it starts, to a network without any other; false if it may not.
+
+    Only while it has a single thread.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    libc = ctypes.CDLL(None)
+    user, group = os.getuid(), os.getgid()
+    if user == 0:
+        # In a user namespace root would lose its right to files that are not its own.
+        return bool(libc.unshare(_NEW_NETWORK) == 0)
+    if libc.unshare(_NEW_USER | _NEW_NETWORK) != 0:
+        return False
+    with contextlib.suppress(OSError):  # without it, this process sees itself as the user `nobody`
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return True

@@ -1,0 +1,148 @@
+"""Steps that are not one forward pass: chunked prefill, and training.
+
+A mixed step decodes some sequences and reads the prompts of others. All rows go through each
+product together, so that weights are read once; attention runs for each group by itself, and the
+head for one row of each sequence. Latent attention of those that decode works on compressed keys,
+that of prompts expands them, so that both read the weights for it.
+
+Of a training step, backward does twice the work of forward, in hardware 2.5 times for flash
+attention, whose scores are computed again. Weights are read once and their gradients written once.
+An Adam step in mixed precision moves 26 bytes per parameter and the gradient.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from roofline.errors import BadViewError
+from roofline.estimate.llm.config import ModelConfig
+from roofline.estimate.llm.memory import stage_parameters
+from roofline.estimate.llm.ops import forward
+from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.workload import Workload
+from roofline.estimate.work import bytes_per_element
+
+_OF_THE_HEAD = frozenset({"final_norm", "lm_head", "logits_allgather"})
+_OF_A_GROUP = frozenset({"kv_b_proj", "q_absorb", "v_absorb"})
+"""Products of latent attention that depend on its form, and each group has its own."""
+
+
+def prompts_of(load: Workload) -> Workload:
+    """The prompts of a mixed step, as a step of their own."""
+    return replace(
+        load,
+        batch=load.prompts,
+        new_tokens=load.prompt_tokens,
+        cached=load.prompt_cached,
+        prompts=0,
+        absorbed=False if load.absorbed is None else load.absorbed,
+    )
+
+
+def decoding_of(load: Workload) -> Workload:
+    """The sequences of a mixed step that decode, as a step of their own."""
+    return replace(load, prompts=0, absorbed=True if load.absorbed is None else load.absorbed)
+
+
+def mixed_ops(model: ModelConfig, load: Workload) -> tuple[ModelOp, ...]:
+    """The ops of a mixed step; `BadViewError` for a load that cannot be."""
+    if load.microbatches > 1 or load.new_tokens > 1:
+        raise BadViewError(
+            "A mixed step has one microbatch, and no guessed tokens.",
+            remedy="Leave --microbatches and --new-tokens out.",
+        )
+    if load.prompts < 1 or load.prompt_tokens < 1 or load.prompt_cached < 0:
+        raise BadViewError("A mixed step has prompts.", remedy="Give --prompts and --seq.")
+    return tuple(_ops(model, load))
+
+
+def _ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
+    every = replace(load, batch=load.rows, prompts=0, all_logits=False)
+    one_each = replace(every, batch=load.batch + load.prompts)
+    heads = {op.name: op for op in forward(model, one_each) if op.name in _OF_THE_HEAD}
+    groups = {
+        "decode": forward(model, decoding_of(load)),
+        "prefill": forward(model, prompts_of(load)),
+    }
+    is_told = False
+    for op in forward(model, every):
+        if not _is_of_a_group(op):
+            yield heads.get(op.name, op)
+        elif not is_told:
+            is_told = True
+            for group, ops in groups.items():
+                yield from _attention(group, ops)
+
+
+def _attention(group: str, ops: tuple[ModelOp, ...]) -> Iterator[ModelOp]:
+    """The attention of one group, under names of its own."""
+    for op in ops:
+        if _is_of_a_group(op):
+            yield replace(op, name=f"{op.name}.{group}")
+
+
+def _is_of_a_group(op: ModelOp) -> bool:
+    return op.is_attention or op.name in _OF_A_GROUP
+
+
+_ADAM_BYTES = 26  # of master weights and two moments, read and written, and the bf16 copy
+_ADAM_FLOP = 12
+_AGAIN = 2.5  # attention in the backward pass, scores included, over the forward pass
+
+
+def training_ops(model: ModelConfig, load: Workload) -> tuple[ModelOp, ...]:
+    """The ops of one optimizer step per device; all rows go through the head.
+
+    Ops before the optimizer are those of one microbatch.
+    """
+    whole = replace(load, all_logits=True, kv=load.activations, cached=0)
+    return tuple(_training_ops(model, whole))
+
+
+def _training_ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
+    ahead = [op for op in forward(model, load) if op.name != "logits_allgather"]
+    yield from (replace(op, name=f"fwd.{op.name}", model_matrix=op.matrix) for op in ahead)
+    yield from (_backward(op, load) for op in ahead)
+    if load.recompute:
+        again = (op for op in ahead if op.place != "boundary")
+        yield from (replace(op, name=f"recompute.{op.name}", model_matrix=0.0) for op in again)
+    words = load.rows / load.microbatches * model.vocabulary / load.tp
+    yield ModelOp(
+        name="loss",
+        calls=1,
+        place="last",
+        vector=5.0 * words,
+        activations=2.0 * words * bytes_per_element(load.logits),
+    )
+    held = stage_parameters(model, load)
+    yield ModelOp(
+        name="optimizer",
+        calls=1,
+        place="step",
+        vector=_ADAM_FLOP * held,
+        weights=(_ADAM_BYTES + load.grad_bytes) * held,
+    )
+    if load.dp > 1:
+        steps = 2 * (load.dp - 1)
+        yield ModelOp(
+            name="dp_allreduce",
+            calls=1,
+            place="step",
+            link=steps / load.dp * held * load.grad_bytes,
+            link_steps=steps,
+        )
+
+
+def _backward(op: ModelOp, load: Workload) -> ModelOp:
+    """Twice the work; each weight is read once and its gradient is written once."""
+    size = bytes_per_element(load.weights)
+    again = _AGAIN if op.is_attention and load.flash else 2.0
+    return replace(
+        op,
+        name=f"bwd.{op.name}",
+        matrix=again * op.matrix,
+        model_matrix=2 * op.matrix,
+        vector=2 * op.vector,
+        weights=op.weights + op.weights / size * load.grad_bytes,
+        activations=2 * op.activations,
+        kv=2 * op.kv,
+    )

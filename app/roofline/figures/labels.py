@@ -1,0 +1,133 @@
+"""Places for texts in a plot: each is tried around its point, and left out where nothing is free.
+
+Pixels of a nominal plot, from its top left corner.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+Segment = tuple[float, float, float, float]
+"""Both ends: x, y, x, y."""
+
+LETTER = 0.56  # of the font's size: width of a letter
+_GAP = 2.0  # between two texts
+_LARGE = 7.0  # radius of a mark that no text may cover
+_CROSSED = 2.0  # as bad as so many covered small marks
+POSITIONS = (
+    "middle right",
+    "middle left",
+    "top right",
+    "bottom right",
+    "top left",
+    "bottom left",
+    "top center",
+    "bottom center",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A point beside which a text may stand, at one of Plotly's `position`s."""
+
+    x: float
+    y: float
+    position: str
+    radius: float = 0.0
+
+
+def text_width(text: str, size: float) -> float:
+    """Pixels of a text, of its longest line."""
+    return max(map(len, text.split("<br>"))) * size * LETTER + 2
+
+
+def box_of(spot: Spot, text: str, size: float) -> Box:
+    """Where Plotly writes the text: 1.25 radii of its mark, and a pixel, away from the centre."""
+    down, side = spot.position.split(" ")
+    width, height = text_width(text, size), size * (1 + 1.3 * text.count("<br>"))
+    away = spot.radius / 0.8 + 1 if spot.radius else 0.0
+    left = {"right": spot.x + away, "left": spot.x - away - width, "center": spot.x - width / 2}
+    top = {
+        "bottom": spot.y + away,
+        "top": spot.y - away - height,
+        "middle": spot.y - height / 2,
+    }
+    return left[side], top[down], left[side] + width, top[down] + height
+
+
+@dataclass(slots=True, kw_only=True)
+class Board:
+    """A plot that fills with texts; `marks` are x, y and radius of each mark."""
+
+    width: float
+    height: float
+    marks: NDArray[np.float64]
+    lines: Sequence[Segment]
+    taken: list[Box] = field(default_factory=list)
+
+    def put(self, spots: Iterable[Spot], text: str, size: float, worst: float) -> Spot | None:
+        """Writes the text at the best of `spots`; `None` where all cost more than `worst`."""
+        best: tuple[float, Spot, Box] | None = None
+        for spot in spots:
+            box = box_of(spot, text, size)
+            cost = self._cost(box, spot)
+            if cost <= worst and (best is None or cost < best[0]):
+                best = cost, spot, box
+            if cost == 0:
+                break
+        if best is None:
+            return None
+        self.taken.append(best[2])
+        return best[1]
+
+    def _cost(self, box: Box, spot: Spot) -> float:
+        left, top, right, bottom = box
+        is_out = left < 0 or top < 0 or right > self.width or bottom > self.height
+        if is_out or any(_overlaps(box, other) for other in self.taken):
+            return float("inf")
+        crossed = sum(_crosses(line, box) for line in self.lines)
+        return _CROSSED * crossed + self._covered(box, spot)
+
+    def _covered(self, box: Box, spot: Spot) -> float:
+        """How many small marks the box covers; infinite for a large one that is not its own."""
+        if not len(self.marks):
+            return 0.0
+        x, y, radius = self.marks.T
+        left, top, right, bottom = box
+        apart = np.hypot(x - np.clip(x, left, right), y - np.clip(y, top, bottom))
+        is_own = (x == spot.x) & (y == spot.y)
+        is_covered = (apart < radius) & ~is_own
+        return float("inf") if (is_covered & (radius > _LARGE)).any() else float(is_covered.sum())
+
+
+def _overlaps(box: Box, other: Box) -> bool:
+    return (
+        box[0] < other[2] + _GAP
+        and box[2] > other[0] - _GAP
+        and box[1] < other[3]
+        and box[3] > other[1]
+    )
+
+
+def _crosses(line: Segment, box: Box) -> bool:
+    """Whether a part of the line lies in the box: the clipping of Liang and Barsky, 1984."""
+    x0, y0, x1, y1 = line
+    first, last = 0.0, 1.0
+    for step, room in (
+        (x0 - x1, x0 - box[0]),
+        (x1 - x0, box[2] - x0),
+        (y0 - y1, y0 - box[1]),
+        (y1 - y0, box[3] - y0),
+    ):
+        if step == 0:
+            if room < 0:
+                return False
+        elif step < 0:
+            first = max(first, room / step)
+        else:
+            last = min(last, room / step)
+    return first < last

@@ -1,1 +1,0 @@
-"""The program of the child process of an import. The server never imports it."""

@@ -1,0 +1,359 @@
+"""The roofline of operations as a figure."""
+
+from collections.abc import Callable, Sequence
+
+from roofline.figures.figure import (
+    PLOTS,
+    Figure,
+    Json,
+    LegendEntry,
+    Width,
+    inert,
+    layout,
+    line,
+    log_axis,
+)
+from roofline.figures.labels import POSITIONS, Spot
+from roofline.figures.roofs import Roof, Roofs, attainable, ridge
+from roofline.figures.scale import (
+    Margin,
+    Place,
+    Range,
+    heaviest,
+    log_ticks,
+    spread,
+    with_headroom,
+    without_strays,
+)
+from roofline.presentation.charts.choices import JOINED, ChartChoice, OtherRoofs
+from roofline.presentation.charts.joined import joined_legend, joined_traces, level_marks
+from roofline.presentation.charts.marks import Mark, beyond, mark_traces, marks_of
+from roofline.presentation.charts.own_ceilings import OwnCeilings, own_ceilings, own_traces
+from roofline.presentation.charts.roof_traces import (
+    Name,
+    Namer,
+    RoofChart,
+    bent,
+    names_trace,
+    region_shapes,
+    roof_traces,
+)
+from roofline.presentation.charts.shown_roofs import (
+    all_roofs,
+    log_places,
+    main_memory,
+    shown_roofs,
+)
+from roofline.presentation.charts.told_apart import told_apart
+from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
+from roofline.presentation.quantities import count, flop_rate, intensity, percent, significant
+
+MARGINS: dict[Width, Margin] = {
+    "wide": Margin(left=84, right=14, top=10, bottom=44),
+    "narrow": Margin(left=76, right=10, top=10, bottom=44),
+}
+_MOST_NAMES: dict[Width, int] = {"wide": 12, "narrow": 5}
+_LABEL_ROOM = 0.08  # of the plot's height, above the highest compute roof
+_TOOLS_ROOM = 0.15  # above the highest point, where no roof keeps points below the chart's buttons
+_SHARE_FIT = 0.985  # of the time
+_MOST_ABOVE = 0.6  # decades above the roof that are worth their room
+_LEAST_SHARE = 0.004  # of the time; shorter operations have no name beside them
+_NAME_LETTERS = 22
+_NAME_SIZE = 11.0
+_STAR_SIZE = 17
+_WORST_NAME = 1.0  # of a name of an op: small marks that it may cover
+_EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
+_EMPTY_SHARE: tuple[Range, Range] = ((-1.0, 3.0), (-1.0, 0.3))
+_OWN_ROOF = "each operation’s own roof"
+_OTHER_LOOKS = (
+    ("--vs-1", "9px,4px"),
+    ("--vs-2", "3px,3px"),
+    ("--vs-3", "12px,3px,3px,3px"),
+    ("--vs-4", "6px,2px,2px,2px,2px,2px"),
+)
+
+
+def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
+    """The ops of `page`, the page data as plain objects, against the roofs that hold them."""
+    choice = choice or ChartChoice()
+    rows = Rows(page, choice.infeed)
+    xs = rows.column(rows.column_of_axis(choice.x))
+    ys = rows.column(EFFICIENCY if choice.is_share else RATE)
+    places = log_places(xs, ys)
+    own = own_ceilings(rows, choice)
+    shown = Roofs() if choice.is_share else shown_roofs(rows, choice)
+    levels = level_marks(rows, places) if choice.x == JOINED else []
+    star = _star(rows, choice)
+    points = (
+        [(mark.at, rows.shares[mark.row]) for mark in levels]
+        if choice.x == JOINED
+        else [(at, share) for at, share in zip(places, rows.shares, strict=True) if at]
+    )
+    axes = _ranges(rows, choice, points, shown.top, star)
+    chart = _chart(axes, own.shown if own else shown, choice.x, is_bare=own is not None)
+    marks = [] if choice.x == JOINED else marks_of(rows, places, axes, choice)
+    drawn = joined_traces(rows, levels, choice) if levels else mark_traces(rows, marks, (xs, ys))
+    return {
+        "id": "op",
+        "data": [
+            *_other_traces(chart, choice.others),
+            *roof_traces(chart),
+            *(_own_roof(axes) if choice.is_share else ()),
+            *drawn,
+            *(own_traces(own, axes[0]) if own else ()),
+            *_texts(rows, chart, marks, own, star, is_share=choice.is_share),
+            _star_trace(star),
+        ],
+        "layouts": {width: _layout(rows, chart, choice, width) for width in PLOTS},
+        "marks": "op",
+        "beyond": beyond(rows, marks),
+        "legend": [
+            *_others_legend(page, choice.others),
+            *(joined_legend(rows, levels, choice) if choice.x == JOINED else ()),
+        ],
+        "alt": _alt(rows, len(points), star, choice),
+    }
+
+
+def _chart(axes: tuple[Range, Range], shown: Roofs, axis: str, *, is_bare: bool) -> RoofChart:
+    main = main_memory(shown.memory, axis)
+    flat = shown.compute[0] if shown.compute else None
+    return RoofChart(x=axes[0], y=axes[1], shown=shown, main=main, flat=flat, is_bare=is_bare)
+
+
+Weighted = Sequence[tuple[Place, float]]
+"""Places in log10 with their share of the time."""
+
+
+def _ranges(
+    rows: Rows, choice: ChartChoice, points: Weighted, top: Roof | None, star: Place | None
+) -> tuple[Range, Range]:
+    """Ranges of both axes: what is zoomed to, else those of nearly all of the time."""
+    if choice.zoom is not None:
+        x0, x1, y0, y1 = choice.zoom
+        return (x0, x1), (y0, y1)
+    if choice.is_share:
+        return _share_ranges(points, star, is_all=choice.fit == "all")
+    kept = [at for at, _ in (points if choice.fit == "all" else _fitting(points, 0.99))]
+    xs, ys = [x for x, _ in kept], [y for _, y in kept]
+    for corner in _corners(rows.page, choice):
+        xs += [corner[0] - 0.4, corner[0] + 0.9]
+        ys += [corner[1] - 2, corner[1]]
+    x, y = (spread(xs, (0.2, 0.22), 2), spread(ys, (0.3, 0.34), 2)) if xs else _EMPTY
+    tops = [roof.log for roof in (top, *(one.compute for one in choice.others)) if roof]
+    if tops:
+        return x, with_headroom(y, max(tops), _LABEL_ROOM)
+    heights = [at[1] for at, _ in points if at[1] <= y[1]]
+    return x, with_headroom(y, max(heights), _TOOLS_ROOM) if heights else y
+
+
+def _fitting(points: Weighted, part: float) -> Weighted:
+    """Points that make this part of the time, but for a few far below all others."""
+    heavy = [points[i] for i in heaviest([weight for _, weight in points], part)]
+    return [heavy[i] for i in without_strays([at[1] for at, _ in heavy], [w for _, w in heavy])]
+
+
+def _share_ranges(points: Weighted, star: Place | None, *, is_all: bool) -> tuple[Range, Range]:
+    """Those of nearly all of the time, the roof at 100 %, and the program."""
+    kept = [at for at, _ in (points if is_all else _fitting(points, _SHARE_FIT))]
+    if not kept:
+        return _EMPTY_SHARE
+    heights = [min(_MOST_ABOVE, y) for _, y in kept]
+    xs = [x for x, _ in [*kept, *([star] if star else [])]]
+    low, high = min(-0.5, *heights) - 0.1, max(0.0, *heights) + 0.2
+    return spread(xs, (0.2, 0.22), 2), (low, high)
+
+
+def _corners(page: Page, choice: ChartChoice) -> list[Place]:
+    """Ridges that the automatic range holds: the main one, and those of other devices."""
+    every = all_roofs(page)
+    main = main_memory(every.memory, choice.x)
+    memory = every.memory if choice.x == JOINED else [main]
+    flat = every.compute[0] if every.compute else None
+    pairs = [(one, flat) for one in memory] + [(one.memory, one.compute) for one in choice.others]
+    return [corner for pair in pairs if (corner := ridge(*pair)) is not None]
+
+
+def _star(rows: Rows, choice: ChartChoice) -> Place | None:
+    """The program; `None` where its place is not known."""
+    if not rows.program:
+        return None
+    total = rows.program[0]
+    height = total.get(EFFICIENCY) if choice.is_share else placed_rate(total)
+    return log_places([total.get(rows.column_of_axis(choice.x))], [height])[0]
+
+
+def placed_rate(point: dict[str, float | None]) -> float | None:
+    """GFLOP/s of the ops of a program's point that have a place on the roofline."""
+    placed = f"placed_{RATE}"
+    return point[placed] if placed in point else point.get(RATE)
+
+
+def _star_trace(star: Place | None) -> Json:
+    return {
+        **line("program", [star] if star else [], role="program", token="--star"),
+        "uid": "program",
+        "mode": "markers",
+        "hoverinfo": "none",
+        "marker": {
+            "symbol": "star",
+            "size": _STAR_SIZE,
+            "color": "--star",
+            "line": {"color": "--halo", "width": 1.5},
+        },
+    }
+
+
+def _other_traces(chart: RoofChart, others: Sequence[OtherRoofs]) -> list[Json]:
+    """Roofs of other devices: one broken line each, bent at its own ridge."""
+    return [
+        line(
+            inert(one.name),
+            [
+                (x, attainable(x, one.memory, one.compute))
+                for x in bent(chart, one.memory, one.compute)
+            ],
+            role="other",
+            token=token,
+            width=1.6,
+            dash=dash,
+        )
+        for one, (token, dash) in zip(others, _OTHER_LOOKS, strict=False)
+        if one.memory or one.compute
+    ]
+
+
+def _others_legend(page: Page, others: Sequence[OtherRoofs]) -> list[LegendEntry]:
+    """Each other device with its ridge, and its unit where that is the main one here, too."""
+    main = all_roofs(page).compute[:1]
+    entries: list[LegendEntry] = []
+    for one, (token, dash) in zip(others, _OTHER_LOOKS, strict=False):
+        compute, corner = one.compute, ridge(one.memory, one.compute)
+        is_same = compute and compute.unit and [compute.unit] == [roof.unit for roof in main]
+        name = f"{one.name}, {compute.label}" if compute and is_same else one.name
+        at = "" if corner is None else f", ridge {significant(10.0 ** corner[0])} FLOP/B"
+        entries.append({"text": f"{name}{at}", "token": token, "dash": dash})
+    return entries
+
+
+def _own_roof(axes: tuple[Range, Range]) -> list[Json]:
+    """The roofs of all ops as one line, at a share of 1."""
+    (low, high), _ = axes
+    return [line(_OWN_ROOF, [(low - 3, 0), (high + 3, 0)], role="roof", token="--ink", width=2)]
+
+
+def _texts(
+    rows: Rows,
+    chart: RoofChart,
+    marks: Sequence[Mark],
+    own: OwnCeilings | None,
+    star: Place | None,
+    *,
+    is_share: bool,
+) -> list[Json]:
+    """Names of roofs and of the longest ops, for both widths; of a selected op its own alone."""
+    discs = [(mark.at, mark.size / 2) for mark in marks]
+    traces = []
+    for width in PLOTS:
+        namer = Namer(chart, width, [*discs, *([(star, _STAR_SIZE / 2)] if star else [])])
+        names = namer.roofs()
+        if is_share:
+            spot = Spot(x=namer.scale.width - 3, y=namer.scale.to_y(0), position="top left")
+            names += namer.name([spot], _OWN_ROOF, "--ink")
+        traces.append(names_trace(names, width))
+        chosen = [mark for mark in marks if own is None or mark.row == own.row]
+        traces.append(_op_names(rows, namer, chosen, None if own else star))
+    return traces
+
+
+def _op_names(rows: Rows, namer: Namer, marks: Sequence[Mark], star: Place | None) -> Json:
+    """Names beside the longest ops that have room for one, and of the program."""
+    most = _MOST_NAMES[namer.width]
+    scale = namer.scale
+    worth = [
+        mark
+        for mark in marks
+        if mark.edge is None and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
+    ][: 2 * most]
+    found: list[tuple[Name, float, int | None]] = []
+    if star is not None and scale.x[0] < star[0] < scale.x[1] and scale.y[0] < star[1] < scale.y[1]:
+        spots = _around(namer, star, _STAR_SIZE / 2)
+        found += [
+            (name, _STAR_SIZE, None)
+            for name in namer.name(spots, "program", "--ink", _NAME_SIZE, _WORST_NAME)
+        ]
+    texts = told_apart([_name(rows, mark.row) for mark in worth], _NAME_LETTERS)
+    for mark, text in zip(worth, texts, strict=True):
+        if len(found) >= most:
+            break
+        spots = _around(namer, mark.at, mark.size / 2)
+        found += [
+            (name, mark.size, rows.ops[mark.row])
+            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, _WORST_NAME)
+        ]
+    # Texts keep clear of a mark of their own trace only: it is there, and is not seen.
+    return {
+        **names_trace([name for name, _, _ in found], namer.width, "labels"),
+        "uid": f"labels-{namer.width}",
+        "mode": "markers+text",
+        "customdata": [op for _, _, op in found],
+        "marker": {"size": [round(size, 1) for _, size, _ in found], "opacity": 0},
+    }
+
+
+def _around(namer: Namer, at: Place, radius: float) -> list[Spot]:
+    scale = namer.scale
+    return [
+        Spot(x=scale.to_x(at[0]), y=scale.to_y(at[1]), position=position, radius=radius)
+        for position in POSITIONS
+    ]
+
+
+def _name(rows: Rows, row: int) -> tuple[str, Sequence[str]]:
+    op = rows.ops[row]
+    names = rows.page["ops"]["names"]
+    return names["short"][op] or rows.page["ops"]["columns"]["name"][op] or "", names["chips"][op]
+
+
+def _layout(rows: Rows, chart: RoofChart, choice: ChartChoice, width: Width) -> Json:
+    across, down = PLOTS[width]
+    unit = f"FLOP per byte of {_axis_label(rows, choice)}"
+    title = f"Operational intensity, {unit}" if width == "wide" else unit
+    write: Callable[[float], str] = _share_tick if choice.is_share else _rate_tick
+    revision = f"{choice.x} {choice.y} {choice.zoom}"
+    return layout(
+        MARGINS[width],
+        log_axis(chart.x, log_ticks(chart.x, across, 52), _plain, title),
+        log_axis(chart.y, log_ticks(chart.y, down, 26), write),
+        region_shapes(chart),
+        revision,
+    )
+
+
+def _axis_label(rows: Rows, choice: ChartChoice) -> str:
+    if choice.x == JOINED:
+        return "each memory level"
+    axes = rows.page["x_axes"]
+    label: str = next((one for one in axes if one["id"] == choice.x), axes[0])["label"]
+    return inert(label)
+
+
+def _plain(value: float) -> str:
+    return significant(value, 1)
+
+
+def _rate_tick(value: float) -> str:
+    return flop_rate(value, 1)
+
+
+def _share_tick(value: float) -> str:
+    return percent(value, 1 if value < 0.01 else 0)
+
+
+def _alt(rows: Rows, drawn: int, star: Place | None, choice: ChartChoice) -> str:
+    """What the chart shows, in words."""
+    said = f"Roofline of operations: {count(drawn)} of {count(len(rows))} have a place."
+    if star is None or choice.is_share:
+        return said
+    rate, at = flop_rate(10.0 ** star[1]), intensity(10.0 ** star[0])
+    return f"{said} The program does {rate} at {at}."

@@ -1,1 +1,0 @@
-"""Limits of processes that read untrusted files: limits of the system, and no network."""

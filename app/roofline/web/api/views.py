@@ -1,0 +1,106 @@
+"""The HTTP API, version 1: the facts of a profile, and a view of it under chosen peaks.
+
+Both together are the page data; docs/page-data.md. The facts are measured, and the same under every
+device. A view is computed for each choice of peaks, and kept by its ETag.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from roofline.library.ranges import Part
+from roofline.library.reader import ProfileReader
+from roofline.presentation.facts_and_view import Document, part_of_page
+from roofline.presentation.json_text import to_json
+from roofline.presentation.page import view_of_page
+from roofline.storage.results import ADVICE, PAGE
+from roofline.web.api.ranges import Range, check_names, etag_of, results_for, times_for
+from roofline.web.api.responses import NO_SUCH_VIEW
+from roofline.web.api.results import ETAG_ENDS, Infeed, computed
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import best_encoding, packed
+from roofline.web.parts import Reader, ServerParts, parts_of
+
+_ZSTD_LEVEL = 6  # 280 kB become 76 kB in 4 ms; at 9 the same in 8 ms
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+
+@router.get("/profiles/{profile_id}/facts", responses=NO_SUCH_VIEW)
+async def facts(request: Request, profile_id: str, reader: Reader, part: Range) -> Response:
+    """What was measured: the page data that every device has in common."""
+    check_names(request)
+    measured = (part or Part()).measured
+    make = partial(_facts, parts_of(request), reader, profile_id, measured)
+    return await _sent(request, reader, profile_id, make, measured, "facts")
+
+
+@router.get("/profiles/{profile_id}/view", responses=NO_SUCH_VIEW)
+async def view(
+    request: Request, profile_id: str, reader: Reader, part: Range, infeed: Infeed = "in"
+) -> Response:
+    """What follows under these peaks: roofs, bounds, shares, the verdict and the advice."""
+    check_names(request)
+    shown = part or Part()
+    make = partial(view_for, parts_of(request), reader, profile_id, shown, infeed)
+    return await _sent(request, reader, profile_id, make, shown, "view", infeed)
+
+
+def _facts(parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part) -> bytes:
+    if part != Part():
+        return results_for(parts, reader, profile_id, part).facts()
+    page = orjson.loads(reader.result(profile_id, PAGE).plain())
+    return to_json(part_of_page(page, Document.FACTS))
+
+
+def view_for(
+    parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part, infeed: Infeed
+) -> bytes:
+    """The view of a part as JSON; that of the whole by its own peaks is stored."""
+    if part != Part():
+        return results_for(parts, reader, profile_id, part).view(infeed=infeed)
+    page = orjson.loads(reader.result(profile_id, PAGE).plain())
+    advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
+    return to_json({**view_of_page(page, infeed), "advice": advice})
+
+
+async def _sent(
+    request: Request,
+    reader: ProfileReader,
+    profile_id: str,
+    make: Callable[[], bytes],
+    part: Part,
+    *names: str,
+) -> Response:
+    """A document compressed as the client takes it; 304 if it holds it, before it is made."""
+    parts = parts_of(request)
+    encoding = best_encoding(request)
+    stored = partial(_stored_etag, reader, profile_id, part)
+    etag = etag_of(await computed(reader, profile_id, stored), part, *names)
+    headers = {
+        "etag": f'"{etag}{ETAG_ENDS[encoding]}"',
+        "vary": "accept-encoding",
+        "cache-control": "private, no-cache",
+    }
+    if matches(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    if encoding:
+        headers["content-encoding"] = encoding
+    key = f"{profile_id} {etag} {encoding}"
+    content = parts.rendered.get(key)
+    if content is None:
+        content = await computed(reader, profile_id, lambda: _rendered(parts, key, make, encoding))
+    return Response(content, headers=headers, media_type="application/json")
+
+
+def _rendered(parts: ServerParts, key: str, make: Callable[[], bytes], encoding: str) -> bytes:
+    return parts.rendered.put(key, packed(make(), encoding, zstd_level=_ZSTD_LEVEL))
+
+
+def _stored_etag(reader: ProfileReader, profile_id: str, part: Part) -> str:
+    """Of what a part is computed from; the whole by its own peaks is stored before the times."""
+    if part == Part():
+        return reader.result(profile_id, PAGE).etag
+    return times_for(reader, profile_id, part).etag

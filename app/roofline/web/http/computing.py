@@ -1,0 +1,129 @@
+"""Views in memory: prepared profiles, what was computed of them, and how many at once."""
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
+
+from cachetools import LRUCache
+
+from roofline.errors import ServerBusyError
+
+T = TypeVar("T")
+
+PREPARED_BYTES = 256 << 20
+"""Of arrays: about 200 profiles of a thousand operations."""
+RENDERED_BYTES = 64 << 20
+"""Of compressed documents: about 700 views of a thousand operations."""
+MOST_WAITING = 32
+RETRY_AFTER_S = 2.0
+
+
+class Memory(Generic[T]):
+    """The values asked for last, `most` of them by `size_of`, which counts. For any thread."""
+
+    def __init__(self, most: float, size_of: Callable[[T], int] = lambda _: 1) -> None:
+        self._lock = threading.Lock()
+        self._size_of = size_of
+        self._values: LRUCache[str, T] = LRUCache(most, size_of)
+
+    def get(self, key: str) -> T | None:
+        """The value of `key`, if it is still there."""
+        with self._lock:
+            return self._values.get(key)
+
+    def put(self, key: str, value: T) -> T:
+        """Keeps `value`, unless it alone is too large; returns it."""
+        with self._lock:
+            if self._size_of(value) <= self._values.maxsize:
+                self._values[key] = value
+        return value
+
+
+class Changes:
+    """How often a profile has changed, as far as this process did it: for keys of its pages.
+
+    A key is made before its page is drawn, and a change is noted after its commit and before it is
+    answered. So a page that was drawn meanwhile lies under a key that is not asked for again.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._last: dict[str, int] = {}
+
+    def note(self, profile_id: str) -> None:
+        """The profile has changed, or is gone."""
+        self._last[profile_id] = next(self._numbers)
+
+    def last(self, profile_id: str) -> int:
+        """The number of its last change; 0 if there was none."""
+        return self._last.get(profile_id, 0)
+
+
+class Computations:
+    """Computes each key once at a time: other threads that ask for it wait for the result.
+
+    As many run at once as there are cores. Where `most_waiting` threads wait already, `once`
+    raises `ServerBusyError`.
+    """
+
+    def __init__(self, at_once: int | None = None, most_waiting: int = MOST_WAITING) -> None:
+        self._turns = threading.Semaphore(at_once or len(os.sched_getaffinity(0)))
+        self._lock = threading.Lock()
+        self._running: dict[str, Future[Any]] = {}
+        self.waiting = 0
+        self._most_waiting = most_waiting
+
+    def once(self, key: str, compute: Callable[[], T]) -> T:
+        """The result of `compute`, or what another thread is computing for `key`."""
+        with self._lock:
+            running: Future[T] | None = self._running.get(key)
+            future: Future[T] = Future()
+            if running is None:
+                self._running[key] = future
+            else:
+                self._wait()
+        if running is not None:
+            return self._result_of(running)
+        try:
+            value = self._in_turn(compute)
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        else:
+            future.set_result(value)
+            return value
+        finally:
+            with self._lock:
+                del self._running[key]
+
+    def _result_of(self, future: "Future[T]") -> T:
+        try:
+            return future.result()
+        finally:
+            with self._lock:
+                self.waiting -= 1
+
+    def _wait(self) -> None:
+        """Counts a thread that is about to wait; the caller holds the lock."""
+        if self.waiting >= self._most_waiting:
+            raise ServerBusyError(
+                "The server is busy with other profiles.",
+                remedy="Try again in a few seconds.",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        self.waiting += 1
+
+    def _in_turn(self, compute: Callable[[], T]) -> T:
+        if not self._turns.acquire(blocking=False):
+            with self._lock:
+                self._wait()
+            self._turns.acquire()
+            with self._lock:
+                self.waiting -= 1
+        try:
+            return compute()
+        finally:
+            self._turns.release()

@@ -1,0 +1,200 @@
+"""The figures of the page: places of roofs and marks, names beside them, and inert texts."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from roofline.exports.answering import answer_of
+from roofline.figures.figure import PLOTS, Figure, Json, painted
+from roofline.library.samples import find_samples
+from roofline.pipeline import analyse_files
+from roofline.presentation.charts import figures_of
+from roofline.presentation.charts.choices import JOINED, ChartChoice
+from roofline.presentation.charts.op_figure import op_figure
+from roofline.presentation.charts.program_figure import MOST_MARKS, program_figure
+from roofline.presentation.json_text import to_json
+from roofline.presentation.light_theme import LIGHT
+from roofline.presentation.page import PageIdentity, page_data
+from tests.builders import analysed
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = {sample.name: sample.files for sample in find_samples(ROOT / "sample_profiles")}
+# Digests of places on which Python and the browser's former drawing agreed at a relative 1e-9, for
+# all samples, axes and choices of roofs: 2,018 figures.
+PLACES = ROOT / "tests" / "golden" / "figures" / "places.json"
+OPS = """
+op     | category | self_us | flop | hbm_bytes
+<b>m   | x & y    | 500     | 4e8  | 1e6
+--c1   | dot      | 300     | 2e8  | 1e5
+small  | dot      | 1       | 1e4  | 1e3
+copy   | copy     | 100     | 0    | 1e6
+"""
+
+
+def page_of(text: str) -> dict[str, Any]:
+    analysis = analysed(text)
+    found = page_data(analysis, answer_of(analysis), PageIdentity(id="x", created_at=""))
+    page: dict[str, Any] = orjson.loads(to_json(found))
+    return page
+
+
+def sample_page(name: str) -> dict[str, Any]:
+    analysis = analyse_files([Path(file) for file in SAMPLES[name]])
+    found = page_data(analysis, answer_of(analysis), PageIdentity(id="x", created_at=""))
+    page: dict[str, Any] = orjson.loads(to_json(found))
+    return page
+
+
+def choices_of(page: dict[str, Any]) -> Iterator[tuple[str, ChartChoice]]:
+    """Every axis with rates and shares, all roofs and none, all of the time, and a zoom."""
+    axes = [axis["id"] for axis in page["x_axes"]]
+    for x, y in product([*axes, JOINED], ("rate", "share")):
+        yield f"{x} {y}", ChartChoice(x=x, y="share" if y == "share" else "rate")
+    yield "all roofs", ChartChoice(roofs="all")
+    yield "no roofs", ChartChoice(roofs="none", infeed="out")
+    yield "all ops", ChartChoice(fit="all")
+    yield "zoomed", ChartChoice(zoom=(0.0, 2.0, 1.0, 4.0))
+
+
+def of_role(figure: Figure, *roles: str) -> list[Json]:
+    return [trace for trace in figure["data"] if trace["meta"]["role"] in roles]
+
+
+def digest(figure: Figure) -> str:
+    """Of all that lies at a place: ranges, lines, marks; six digits."""
+    drawn = of_role(
+        figure, "distance", "roof", "sustained", "ridges", "marks", "joined", "program", "gap"
+    )
+    layout = figure["layouts"]["wide"]
+    places = [
+        layout["xaxis"]["range"],
+        layout["yaxis"]["range"],
+        *([shape[key] for key in ("x0", "x1", "y0", "y1")] for shape in layout["shapes"]),
+        *(trace[axis] for trace in drawn for axis in "xy"),
+    ]
+    texts = [[None if value is None else f"{value:.6g}" for value in row] for row in places]
+    rows = [trace.get("customdata") for trace in drawn]
+    return hashlib.sha256(json.dumps([texts, rows]).encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_roofs_and_marks_lie_where_they_always_did(name: str) -> None:
+    page = sample_page(name)
+    found = {key: digest(op_figure(page, choice)) for key, choice in choices_of(page)}
+    found["program"] = digest(program_figure(page))
+    assert found == json.loads(PLACES.read_text("utf-8"))[name]
+
+
+def test_page_data_have_the_figures_as_the_page_opens() -> None:
+    page = page_of(OPS)
+    own = page.pop("figures")
+    assert own == orjson.loads(orjson.dumps(figures_of(page)))
+
+
+def test_each_op_with_a_place_has_one_mark_that_names_its_row() -> None:
+    figure = op_figure(page_of(OPS))
+    marks = of_role(figure, "marks")
+    assert sorted(op for trace in marks for op in trace["customdata"]) == [0, 1, 3]
+    assert all(trace["hoverinfo"] == "none" for trace in marks)
+
+
+def test_names_from_files_are_inert_and_never_colours() -> None:
+    figure = op_figure(page_of(OPS))
+    texts = [text for trace in of_role(figure, "labels") for text in trace["text"]]
+    assert "&lt;b&gt;m" in texts
+    assert "--c1" in texts
+    assert not re.search("<(?!br>)", json.dumps([trace.get("text") for trace in figure["data"]]))
+    shown = painted(figure, lambda _: "red")
+    assert "--c1" in [text for trace in of_role(shown, "labels") for text in trace["text"]]
+    assert all(trace["marker"]["color"] == "red" for trace in of_role(shown, "marks"))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_names_beside_marks_are_few_and_do_not_overlap(name: str) -> None:
+    for figure in figures_of(sample_page(name)).values():
+        for width, most in (("wide", 12), ("narrow", 5)):
+            labels = [
+                trace for trace in of_role(figure, "labels") if trace["meta"]["width"] == width
+            ]
+            assert all(len(trace["text"]) <= most for trace in labels)
+            assert all(len(trace["x"]) == len(trace["text"]) for trace in labels)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_colour_of_a_figure_is_a_token_with_a_light_value(name: str) -> None:
+    for figure in figures_of(sample_page(name)).values():
+        painted(figure, LIGHT.__getitem__)
+
+
+def test_light_theme_has_the_values_of_the_style_sheet() -> None:
+    css = (ROOT / "static" / "css" / "tokens.css").read_text("utf-8")
+    values = dict(re.findall(r"(--[\w-]+): light-dark\(\s*(#\w+),", css))
+    assert LIGHT.items() <= values.items()
+
+
+def test_areas_of_marks_are_shares_of_the_time_within_limits() -> None:
+    figure = op_figure(page_of(OPS))
+    sizes = {
+        op: size
+        for trace in of_role(figure, "marks")
+        for op, size in zip(trace["customdata"], trace["marker"]["size"], strict=True)
+    }
+    assert 30 < sizes[0] <= 36
+    assert sizes[3] == 5
+    equal = op_figure(page_of(OPS), ChartChoice(size="equal"))
+    assert all(
+        7.5 < size <= 8 for trace in of_role(equal, "marks") for size in trace["marker"]["size"]
+    )
+
+
+def test_selected_op_is_drawn_with_its_own_ceilings_alone() -> None:
+    page = page_of(OPS)
+    figure = op_figure(page, ChartChoice(op=0))
+    assert {trace["name"].split(" ")[0] for trace in of_role(figure, "roof")} == {"HBM", "Compute"}
+    assert not of_role(figure, "distance")
+    (clock,) = [trace for trace in of_role(figure, "own") if trace["mode"] == "markers+text"]
+    assert clock["text"] == ["1.9\u202f% of HBM"]
+    assert all(trace["text"] == ["&lt;b&gt;m"] for trace in of_role(figure, "labels"))
+
+
+def test_zoom_leaves_no_marks_at_the_edges_and_counts_what_it_leaves_out() -> None:
+    page = page_of(OPS)
+    figure = op_figure(page, ChartChoice(zoom=(2.0, 3.0, 2.0, 4.0)))
+    assert not [trace for trace in figure["data"] if "beyond" in trace["name"]]
+    assert figure["beyond"]["below"] == [3]
+
+
+def test_joined_ops_are_those_asked_for() -> None:
+    page = sample_page(next(name for name in SAMPLES if "v6e" in name))
+    every = of_role(op_figure(page, ChartChoice(x=JOINED)), "marks")[0]["customdata"]
+    one = every[-1]
+    only = of_role(op_figure(page, ChartChoice(x=JOINED, ops=(one,))), "marks")[0]["customdata"]
+    assert set(only) == {one}
+    assert len(set(every)) <= 50
+
+
+def test_figures_of_no_ops_have_axes() -> None:
+    for figure in figures_of(page_of("")).values():
+        assert figure["layouts"].keys() == PLOTS.keys()
+        for layout in figure["layouts"].values():
+            assert all(low < high for low, high in pairwise(layout["xaxis"]["range"]))
+
+
+def test_steps_that_share_a_spot_have_one_mark() -> None:
+    page = page_of(OPS)
+    program = page["views"]["in"]["program"]
+    program["columns"] = {
+        name: [column[0]] * 2000 if name != "scope" else ["total", *["step"] * 1999]
+        for name, column in program["columns"].items()
+    }
+    program["count"] = 2000
+    (marks,) = of_role(program_figure(page), "marks")
+    assert len(marks["x"]) <= 2 * MOST_MARKS
+    assert marks["customdata"][-1] == 0

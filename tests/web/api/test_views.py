@@ -1,0 +1,128 @@
+"""Facts and views of a profile over the API: together they are the page data under those peaks."""
+
+import json
+from typing import Any
+
+import pytest
+
+from roofline.devices.choice import read_choice
+from roofline.exports.answering import answered
+from roofline.pipeline import analyse_files
+from roofline.presentation.facts_and_view import joined
+from roofline.presentation.json_text import to_json
+from roofline.presentation.page import PageIdentity, page_data
+from tests.conftest import SAMPLES
+from tests.web.conftest import Client
+
+SAMPLE = SAMPLES / "xspace" / "v6e-training.xplane.pb"
+OTHER = {"device": "h100-sxm", "peak": "hbm=3TB/s"}
+
+
+@pytest.fixture
+def base(client: Client) -> str:
+    uploaded = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()
+    return f"/api/v1/profiles/{uploaded['id']}"
+
+
+def both(facts: dict[str, Any], view: dict[str, Any], infeed: str) -> dict[str, Any]:
+    """The page data of two answers, without what only one of the documents has."""
+    page = joined(facts, view, infeed)
+    return {key: value for key, value in page.items() if key not in ("advice", "figures")}
+
+
+def of_page(page: dict[str, Any], infeed: str) -> dict[str, Any]:
+    ops = {
+        key: value for key, value in page["ops"].items() if key not in ("awaited", "predictions")
+    }
+    page = {key: value for key, value in page.items() if key != "figures"}
+    return {**page, "ops": ops, "views": {infeed: page["views"][infeed]}}
+
+
+@pytest.mark.parametrize("infeed", ["in", "out"])
+def test_facts_and_view_are_the_page_and_the_advice(client: Client, base: str, infeed: str) -> None:
+    facts = client.get(f"{base}/facts").json()
+    view = client.get(f"{base}/view", params={"infeed": infeed}).json()
+    assert both(facts, view, infeed) == of_page(client.get(f"{base}/page").json(), infeed)
+    assert view["advice"] == client.get(f"{base}/advice").json()
+    page = client.get(f"{base}/page").json()
+    assert (view["figures"] == page["figures"]) is (infeed == "in")
+
+
+def test_the_view_under_own_peaks_is_the_stored_result_to_the_byte(
+    client: Client, base: str
+) -> None:
+    """The default subject by its name is the same view, computed from the stored times."""
+    stored = client.get(f"{base}/view").content
+    again = client.get(f"{base}/view", params={"of": json.loads(stored)["subject"]["of"]}).content
+    assert again == stored
+    facts = client.get(f"{base}/facts").content
+    assert client.get(f"{base}/facts", params={"device": "h100-sxm"}).content == facts
+
+
+def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: str) -> None:
+    analysis = analyse_files([SAMPLE], choice=read_choice("h100-sxm", ["hbm=3TB/s"]))
+    found = answered(analysis)
+    facts = client.get(f"{base}/facts").json()
+    view = client.get(f"{base}/view", params=OTHER).json()
+    identity = PageIdentity(
+        id=facts["profile"]["id"],
+        created_at=facts["profile"]["created_at"],
+        file_sizes={SAMPLE.name: SAMPLE.stat().st_size},
+    )
+    expected = json.loads(to_json(page_data(analysis, found.answer, identity)))
+    assert both(facts, view, "in") == of_page(expected, "in")
+    assert view["advice"] == json.loads(to_json(found.advice))
+    assert client.get(f"{base}/advice", params=OTHER).json() == view["advice"]
+
+
+def test_one_view_has_one_etag_however_it_is_spelled(client: Client, base: str) -> None:
+    spellings = [
+        "device=h100-sxm&peak=hbm=3TB/s&peak=compute=900TFLOP/s",
+        "peak=compute%3D900TFLOP/s&peak=hbm%3D3000GB/s&device=H100-SXM",
+        "dev=h100-sxm&peak.hbm=3000&peak.compute=900000",
+    ]
+    answers = [client.get(f"{base}/view?{spelling}") for spelling in spellings]
+    assert {answer.status_code for answer in answers} == {200}
+    (etag,) = {answer.headers["etag"] for answer in answers}
+    assert etag.startswith('"')
+    assert answers[0].headers["cache-control"] == "private, no-cache"
+    held = client.get(f"{base}/view?{spellings[1]}", headers={"if-none-match": etag})
+    assert (held.status_code, held.content) == (304, b"")
+    others = ["device=h100-sxm", "", "dvfs=off&infeed=out", f"{spellings[0]}&of=capture"]
+    assert etag not in {client.get(f"{base}/view?{one}").headers["etag"] for one in others}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("devise=h100-sxm", "devise"),
+        ("device=h-9000", "h-9000"),
+        ("peak=hbm=fast", "hbm=fast"),
+        ("peak.warp=3", "warp"),
+    ],
+)
+def test_a_parameter_that_means_nothing_is_refused_by_its_name(
+    client: Client, base: str, query: str, name: str
+) -> None:
+    answer = client.get(f"{base}/view?{query}")
+    assert answer.status_code == 400
+    assert name in answer.json()["message"]
+
+
+def test_a_share_link_has_views_of_its_profile(client: Client, base: str) -> None:
+    link = client.post(f"{base}/links", json={"name": "paper"}).json()["url"]
+    path = link[link.index("/l/") :]
+    for document in ("facts", "view"):
+        own = client.get(f"{base}/{document}", params=OTHER).content
+        assert client.get(f"{path}/{document}", params=OTHER).content == own
+
+
+def test_a_page_is_drawn_under_the_peaks_of_its_address(client: Client, base: str) -> None:
+    address = base.replace("/api/v1/profiles", "/p")
+    own, other = client.get(address), client.get(f"{address}?dev=h100-sxm&peak.hbm=3000")
+    assert own.text != other.text
+    lead = client.get(f"{base}/view", params=OTHER).json()["views"]["in"]["verdict"]["headline"]
+    texts = [segment["text"] for segment in lead if segment["kind"] == "plain"]
+    assert all(text.strip() in other.text for text in texts)
+    # A device that is not known leaves the page as it is; its script says so.
+    assert client.get(f"{address}?dev=h-9000").status_code == 200
