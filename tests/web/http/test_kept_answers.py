@@ -1,7 +1,7 @@
-"""Responses kept in memory: the same as drawn ones, never older, never of another person.
+"""Answers kept in memory: the same as drawn ones, never older, never of another person.
 
-Most tests ask twice. `drawn` counts how often routes asked the reader, so that a test knows
-whether the second answer came from memory.
+Most tests ask twice. `drawn` counts how often routes read a result or the state of a profile, so
+that a test knows whether the second answer came from memory.
 """
 
 import re
@@ -22,15 +22,9 @@ from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
 from roofline.storage import profiles
 from roofline.storage.records import timestamp
-from roofline.web.app import cache_of
+from roofline.web.app import room_for_answers
+from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
-from roofline.web.http.response_cache import (
-    OVERHEAD_BYTES,
-    KeptResponse,
-    Key,
-    ResponseCache,
-    key_of,
-)
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
@@ -60,7 +54,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
 
         return ask
 
-    for name in ("state", "result", "manifest"):
+    for name in ("state", "packed"):
         monkeypatch.setattr(ProfileReader, name, counted(name))
     return seen
 
@@ -361,123 +355,41 @@ def test_no_memory_keeps_nothing(launch: Launch, capture: bytes, drawn: Drawn) -
 
 
 def test_servers_that_share_a_database_keep_nothing() -> None:
-    alone = Settings.from_env()
-    assert cache_of(alone) is not None
-    assert cache_of(Settings.from_env(database_url="postgresql://db/roofline")) is None
-    assert cache_of(Settings.from_env(kept_answers_bytes=0)) is None
-
-
-EACH = 100_000
-
-
-def key(name: str, *traits: str) -> Key:
-    return Key(name, f"/p/{name}", traits)
-
-
-def response(size_bytes: int = EACH) -> KeptResponse:
-    return KeptResponse(headers=(), body=bytes(size_bytes), routed={})
-
-
-def room_for(count: int) -> ResponseCache:
-    return ResponseCache(count * (EACH + OVERHEAD_BYTES))
+    """A profile that one of them deletes must be gone from all."""
+    for settings, is_kept in (
+        (Settings.from_env(), True),
+        (Settings.from_env(database_url="postgresql://db/roofline"), False),
+    ):
+        answers = room_for_answers(settings)
+        answers.put("page", b"drawn")
+        assert (answers.get("page") is not None) == is_kept
 
 
 def test_memory_is_limited_and_goes_to_what_is_asked_for() -> None:
-    cache = room_for(10)
+    kept = Memory[bytes](10, len)
     for number in range(10):
-        cache.put(key(str(number)), response(), changes=0)
-    assert cache.find(key("0"))
-    cache.put(key("new"), response(), changes=0)
-    assert [n for n in range(10) if cache.find(key(str(n))) is None] == [1]
-    assert cache.find(key("new"))
-    cache.put(key("large"), response(5 * EACH), changes=0)
-    assert cache.find(key("large")) is None
+        kept.put(str(number), b"x")
+    assert kept.get("0")
+    kept.put("new", b"x")
+    assert [number for number in range(10) if kept.get(str(number)) is None] == [1]
+    assert kept.get("new")
+    kept.put("large", bytes(11))
+    assert kept.get("large") is None
 
 
-def test_many_variants_of_one_path_stay_within_the_memory() -> None:
-    cache = room_for(10)
-    for number in range(50):
-        cache.put(key("a", str(number)), response(), changes=0)
-        held = sum(cache.find(key("a", str(n))) is not None for n in range(50))
-        assert held == min(number + 1, 10)
-
-
-def test_what_is_put_again_counts_once() -> None:
-    cache = room_for(10)
-    for _ in range(50):
-        cache.put(key("a"), response(), changes=0)
-    for number in range(9):
-        cache.put(key(str(number)), response(), changes=0)
-    assert cache.find(key("a"))
-    cache.forget("a")
-    assert cache.find(key("a")) is None
-    assert all(cache.find(key(str(number))) for number in range(9))
-
-
-def test_response_from_before_any_change_is_not_put() -> None:
-    cache = room_for(1)
-    before = cache.changes
-    cache.forget("b")
-    cache.put(key("a"), response(10), changes=before)
-    assert cache.find(key("a")) is None
-
-
-def asked(path: str, *, actor: str = "", query: bytes = b"", **more: Any) -> Request:
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
-    return Request({**scope, **more, "state": {"actor": actor}})
-
-
-def test_page_depends_on_the_person_and_results_on_the_query() -> None:
-    page, result = "/p/a", f"{API}/a/roofline.csv"
-    assert key_of(asked(page, actor="ada")) != key_of(asked(page, actor="eve"))
-    assert key_of(asked(page, query=b"x=1")) == key_of(asked(page, query=b"x=2"))
-    assert key_of(asked(result, actor="ada")) == key_of(asked(result, actor="eve"))
-    assert key_of(asked(result, query=b"infeed=in")) != key_of(asked(result, query=b"infeed=out"))
-    packed = [(b"accept-encoding", b"gzip")]
-    assert key_of(asked(result)) != key_of(asked(result, headers=packed))
-    assert {found.profile_id for path in (page, result) if (found := key_of(asked(path)))} == {"a"}
-
-
-def test_both_depend_on_what_was_measured_on_this_machine() -> None:
-    path = machine_files()[0]
-    before = [key_of(asked(one)) for one in ("/p/a", f"{API}/a/page")]
+def test_page_depends_on_what_was_measured_on_this_machine(
+    client: Client, profile_id: str, drawn: Drawn
+) -> None:
+    page, path = f"/p/{profile_id}", machine_files()[0]
+    client.get(page)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("{}")
+    drawn.new()
     try:
-        after = [key_of(asked(one)) for one in ("/p/a", f"{API}/a/page")]
+        client.get(page)
     finally:
         path.unlink()
-    assert all(one != other for one, other in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize(
-    "path", ["/", "/p/a/b", "/p/", f"{API}/a", f"{API}/a/ops/1", f"{API}/a/source", "/metrics"]
-)
-def test_other_paths_are_never_kept(path: str) -> None:
-    assert key_of(asked(path)) is None
-    assert key_of(asked("/p/a", method="POST")) is None
-
-
-def test_page_that_many_open_at_once_is_drawn_once(
-    client: Client, profile_id: str, drawn: Drawn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    everyone_asked = threading.Event()
-    state = ProfileReader.state
-
-    def slow(self: ProfileReader, asked: str) -> Any:
-        everyone_asked.wait(timeout=60)
-        return state(self, asked)
-
-    monkeypatch.setattr(ProfileReader, "state", slow)
-    drawn.new()
-    asking = [client.start("GET", f"/p/{profile_id}") for _ in range(20)]
-    client.get("/healthz")  # by now they all wait: requests begin in their order
-    everyone_asked.set()
-    answers = [request.result(timeout=60) for request in asking]
-    assert {(answer.status_code, answer.content) for answer in answers} == {
-        (200, answers[0].content)
-    }
-    assert drawn.new() == ["state"]
+    assert drawn.new()
 
 
 def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
