@@ -4,7 +4,7 @@ import { opReader } from "../text/op-facts.js";
 import { findAll, html } from "../ui/dom.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
-/** @import { Landing } from "../chart/landing-places.js" */
+/** @import { Landing } from "./landings.js" */
 /** @typedef {(landings: readonly Landing[] | null) => void} OnLand */
 
 const PAUSE_MS = 150;

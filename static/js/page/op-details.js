@@ -1,7 +1,7 @@
 // The content of the drawer: all numbers of an op, its places on small rooflines, its origin.
 
 import { miniRoofline } from "../chart/mini-roofline.js";
-import { logPlace } from "../chart/points.js";
+import { logPlace } from "../state/places.js";
 import { computeRoof } from "../text/roofs.js";
 import { percent } from "../text/format.js";
 import { transferFacts } from "../text/link-words.js";

@@ -94,7 +94,6 @@ def view_for(
 
     page = orjson.loads(reader.result(profile_id, PAGE).plain())
     advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
-    from roofline.presentation.page import view_of_page  # loads slowly
 
     return to_json({**view_of_page(page, infeed), "advice": advice})
 

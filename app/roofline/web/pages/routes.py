@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from roofline.devices.this_machine import written_at_ns
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.web.api.limits import limits_of
@@ -12,9 +13,10 @@ from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
+from roofline.web.http.encodings import best_encoding
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
-from roofline.web.http.response_cache import keep
+from roofline.web.http.templates import as_page
 from roofline.web.pages import views
 from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
@@ -79,10 +81,18 @@ def profile(
     request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
+    actor, encoding = actor_of(request), best_encoding(request)
+    # All that a ready page depends on: made before it is drawn, see `Changes`.
+    inputs = profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns()
+    key = repr(inputs)
+    kept = parts.answers.get(key)
+    if kept is not None:
+        return as_page(kept, encoding)
     view = _profile(request, profile_id, reader, parts, part)
+    page = parts.templates.page("profile.html", view, request)
     if view.state == "ready":
-        keep(request)
-    return parts.templates.page("profile.html", view, request)
+        parts.answers.put(key, bytes(page.body))
+    return page
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)
