@@ -12,11 +12,10 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
+from roofline.model.beside_ops import GraphReplays, ServingSteps
 from roofline.model.device import ReportedDevice
-from roofline.model.graphs import GraphReplays
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
-from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 
 
@@ -187,7 +186,7 @@ class Profile:
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
-    `environment` is what the program ran with, by the keys of `model.environment`; `program` is its
+    `environment` is what the program ran with, by the keys of `model.beside_ops`; `program` is its
     own name as the capture says it, an executable or a module, where no `program_names` do.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
     `labels_of_all_steps` then has the steps of the whole.

@@ -19,8 +19,8 @@ from roofline.importers.shared.launches import (
     shares_of_time,
 )
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.model.beside_ops import environment, merged
 from roofline.model.compute import ComputeUnit
-from roofline.model.environment import environment, merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64
 from roofline.model.profile import Host, LaunchTable, Profile, Provenance

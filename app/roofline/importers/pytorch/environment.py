@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from roofline.importers.pytorch.header import text, whole
-from roofline.model.environment import environment
+from roofline.model.beside_ops import environment
 
 # Records that cost time while they are made: a trace with stacks is slower than one without.
 _RECORDED = ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")

@@ -36,8 +36,8 @@ from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.source import Progress, SourceFile
+from roofline.model.beside_ops import merged
 from roofline.model.device import ReportedDevice
-from roofline.model.environment import merged
 from roofline.model.profile import Host, Profile
 from roofline.model.units import NS_PER_S
 

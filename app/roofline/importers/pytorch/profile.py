@@ -23,12 +23,12 @@ from roofline.importers.pytorch.rows import (
 from roofline.importers.pytorch.serving_sums import StepWork, joined_serving
 from roofline.importers.pytorch.timeline import joined
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
+from roofline.model.beside_ops import ServingSteps
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
-from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS, PS_PER_US
 

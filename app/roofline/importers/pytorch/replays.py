@@ -24,7 +24,7 @@ from roofline.importers.pytorch.captures import (
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.serving_steps import ServingStep
 from roofline.importers.pytorch.trace import NO_KERNEL, Trace
-from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
+from roofline.model.beside_ops import Capture, GraphReplays, UnalignedKernel
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]

@@ -10,8 +10,8 @@ from roofline.importers.pytorch.serving_steps import ServingStep
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.step_windows import StepWindows
 from roofline.importers.shared.op_tables import OpRows
+from roofline.model.beside_ops import ServingSteps
 from roofline.model.op_columns import OpColumns, joined
-from roofline.model.serving import ServingSteps
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from roofline.importers.rocprof_compute.files import Table
 from roofline.importers.shared.amd_busy import AmdSize, amd_size
 from roofline.importers.shared.tables_text import parse_number
+from roofline.model.beside_ops import environment
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
-from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import KILO
 

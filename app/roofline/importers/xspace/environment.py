@@ -6,7 +6,7 @@ says as the version of its platform.
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.xspace.planes import HLO_METADATA, Space
-from roofline.model.environment import environment
+from roofline.model.beside_ops import environment
 
 _SUFFIX = "_version"
 _OF_JAX = ("jax_version", "jaxlib_version")

@@ -15,9 +15,9 @@ from roofline.importers.shared.join_timelines import joined_timeline
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.oddities import Oddities
+from roofline.model.beside_ops import merged
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
-from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Profile, Severity, StepTable
