@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.pytorch.environment import read_environment
-from roofline.importers.pytorch.header import read_header
-from roofline.model.beside_ops import environment, merged
+from roofline.importers.pytorch.header import read_environment, read_header
+from roofline.model.environment import environment, merged
 from roofline.pipeline import analyse_files
 from tests.compare.captures import capture_path
 

@@ -17,7 +17,7 @@ from roofline.analysis.records import I64, U64, Bools
 from roofline.analysis.roofline import Floats
 from roofline.analysis.serving_batches import by_batch
 from roofline.analysis.serving_records import ServingColumns, ServingGroup, ServingRecords
-from roofline.model.beside_ops import ServingSteps
+from roofline.model.serving import ServingSteps
 from roofline.model.units import GIGA, PS_PER_S, PS_PER_US
 
 

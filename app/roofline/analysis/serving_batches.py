@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.model.beside_ops import PHASES, ServingSteps
+from roofline.model.serving import PHASES, ServingSteps
 
 I64 = NDArray[np.int64]
 

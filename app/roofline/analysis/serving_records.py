@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from roofline.analysis.roofline import Floats
-from roofline.model.beside_ops import ServingSteps
+from roofline.model.serving import ServingSteps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

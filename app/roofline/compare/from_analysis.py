@@ -13,7 +13,7 @@ from roofline.analysis.subjects.records import Subject
 from roofline.analysis.undecided import decided, fastest
 from roofline.compare.run import Run
 from roofline.compare.unit_times import units_of
-from roofline.model.beside_ops import LABELS
+from roofline.model.environment import LABELS
 from roofline.model.memory import main_level
 from roofline.model.units import GIGA, KILO, PS_PER_US, US_PER_S
 

@@ -25,7 +25,7 @@ from roofline.exports.comparison_words import (
     term_label,
 )
 from roofline.exports.ledger import measured_lines
-from roofline.model.beside_ops import LABELS
+from roofline.model.environment import LABELS
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Sentence, plain_text

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from roofline.model.beside_ops import GraphReplays, ServingSteps
 from roofline.model.device import ReportedDevice
+from roofline.model.graphs import GraphReplays
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
+from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 
 
@@ -186,7 +187,7 @@ class Profile:
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
-    `environment` is what the program ran with, by the keys of `model.beside_ops`; `program` is its
+    `environment` is what the program ran with, by the keys of `model.environment`; `program` is its
     own name as the capture says it, an executable or a module, where no `program_names` do.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
     `labels_of_all_steps` then has the steps of the whole.
@@ -205,12 +206,12 @@ class Profile:
     time_ps: int
     op_time_ps: int
     normalised_op_time_ps: int
-    wall_time_ps: int | None
+    wall_time_ps: int | None = None
     steps: StepTable
-    has_average: bool
-    captured_at_ns: int | None
-    program_names: Mapping[int, str]
-    diagnostics: tuple[Diagnostic, ...]
+    has_average: bool = False
+    captured_at_ns: int | None = None
+    program_names: Mapping[int, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
     flop_provenance: Provenance = Provenance.MODELLED
     bytes_provenance: Provenance = Provenance.MODELLED
     limits: tuple[str, ...] = ()

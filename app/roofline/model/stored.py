@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.model import (
-    beside_ops,
     ceilings,
     compute,
     device,
+    graphs,
     memory,
     profile,
+    serving,
     time_bins,
     timeline,
 )
 
-_MODULES = (beside_ops, ceilings, compute, device, memory, profile, time_bins, timeline)
+_MODULES = (ceilings, compute, device, graphs, memory, profile, serving, time_bins, timeline)
 _LENGTH_BYTES = 8
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from roofline.analysis import roofline
 from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.analysis.utilisation import utilisation_of
-from roofline.model.beside_ops import LABELS
 from roofline.model.device import DeviceKind
+from roofline.model.environment import LABELS
 from roofline.model.profile import Provenance
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.shown import shown_peaks

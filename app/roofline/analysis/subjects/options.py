@@ -10,9 +10,9 @@ from roofline.analysis.serving_batches import batch_name, by_batch
 from roofline.analysis.subjects.addresses import range_address, read_range
 from roofline.analysis.subjects.records import Kind, Sample
 from roofline.analysis.subjects.steps import of_mean, step_us
-from roofline.model.beside_ops import ServingSteps
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile
+from roofline.model.serving import ServingSteps
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
 

@@ -6,7 +6,7 @@ from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.analysis.subjects.costs import Costs
 from roofline.analysis.subjects.owned import Owned, by_op, call_us
 from roofline.analysis.subjects.owned_in_bins import in_bins
-from roofline.model.beside_ops import ServingSteps
+from roofline.model.serving import ServingSteps
 from roofline.model.units import PS_PER_US
 
 # Slices of a capture that hold as much work as the steps, but for this share, are those steps.
