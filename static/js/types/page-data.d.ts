@@ -261,8 +261,6 @@ export interface Segment {
   unit?: string;
   token?: string;
   filter?: Filter;
-  /** Other parts of the page say it, too, so a phone leaves it out. */
-  is_aside?: boolean;
   /** Which number of the subject it is, and its value in us or as a ratio, with all digits. */
   quantity?: Quantity;
   raw?: number;
