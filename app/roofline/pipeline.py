@@ -14,7 +14,7 @@ from roofline.devices import PeakChoice, identification, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
-from roofline.importers.intake.folders import tables_of
+from roofline.importers.intake.grouping import tables_of
 from roofline.importers.registry import formats_read, identify, import_profile
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device

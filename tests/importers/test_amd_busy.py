@@ -8,7 +8,7 @@ import pytest
 
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.registry import import_profile
-from roofline.importers.shared.amd_busy import (
+from roofline.importers.shared.amd_counters import (
     AmdSize,
     amd_size,
     busy_shares,

@@ -13,8 +13,7 @@ from roofline.devices import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.importers.xspace.hlo.cost import CostModel
-from roofline.importers.xspace.hlo.ops import Programs
-from roofline.importers.xspace.hlo.units import unit_on_cpu
+from roofline.importers.xspace.hlo.ops import Programs, unit_on_cpu
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import open_space
 from roofline.model.device import DeviceKind

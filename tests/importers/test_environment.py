@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.pytorch.environment import read_environment
-from roofline.importers.pytorch.header import read_header
+from roofline.importers.pytorch.header import read_environment, read_header
 from roofline.model.environment import environment, merged
 from roofline.pipeline import analyse_files
 from tests.compare.captures import capture_path

@@ -21,9 +21,16 @@ from roofline.errors import (
 )
 from roofline.importers import generic
 from roofline.importers.generic import documents, tables
-from roofline.importers.generic.names import Field, meaning_of, precision_named, unit_named
+from roofline.importers.generic.names import (
+    Dimension,
+    Field,
+    meaning_of,
+    parse_quantity,
+    precision_named,
+    unit_factor,
+    unit_named,
+)
 from roofline.importers.generic.template import TEMPLATES
-from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling

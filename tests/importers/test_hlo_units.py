@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from roofline.importers.xspace.hlo.units import split_by_unit, unit_on_cpu, unit_on_gpu
+from roofline.importers.xspace.hlo.ops import split_by_unit, unit_on_cpu, unit_on_gpu
 from roofline.model.compute import ComputeUnit
 from tests.importers.test_hlo_cost import program
 

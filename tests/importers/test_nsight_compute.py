@@ -18,8 +18,8 @@ from roofline.devices import resolve
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.intake.archives import UnpackLimits, unpack
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
+from roofline.importers.nsight_compute.opcodes import TensorWork, operations_per_warp, tensor_work
 from roofline.importers.nsight_compute.report import read_report
-from roofline.importers.nsight_compute.tensor import TensorWork, operations_per_warp, tensor_work
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile

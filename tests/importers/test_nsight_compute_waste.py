@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from roofline.importers.nsight_compute.busy import slow_cause, use_factors
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
-from roofline.importers.nsight_compute.slow import slow_cause
-from roofline.importers.nsight_compute.waste import use_factors
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling, UseFactor

@@ -3,13 +3,18 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline.importers.pytorch import attention, bytes_moved, convolutions, libraries, products
-from roofline.importers.pytorch.families import recorded_as
-from roofline.importers.pytorch.formulas import READING_VALUES
-from roofline.importers.pytorch.signatures import MAX_COUNT, read_signature
+from roofline.importers.pytorch import attention, bytes_moved, convolutions, products
+from roofline.importers.pytorch.inputs import recorded_as
+from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES, read_signature
 
-FAMILIES = (attention, bytes_moved, convolutions, libraries, products)
-OPERATORS = sorted(recorded_as(name) for module in FAMILIES for name in module.FAMILY.names)
+FAMILIES = (
+    attention.FAMILY,
+    bytes_moved.FAMILY,
+    bytes_moved.LIBRARIES,
+    convolutions.FAMILY,
+    products.FAMILY,
+)
+OPERATORS = sorted(recorded_as(name) for family in FAMILIES for name in family.names)
 SIZES = st.one_of(st.integers(0, 70), st.sampled_from([2**31, 2**47, 2**60, -1]))
 SHAPES = st.one_of(st.lists(SIZES, max_size=5), st.lists(st.lists(SIZES, max_size=2), max_size=2))
 TYPES = st.sampled_from(

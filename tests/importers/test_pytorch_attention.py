@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.importers.pytorch.attention_masks import Mask, kept
+from roofline.importers.pytorch.attention_forms import Mask, kept
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from tests.importers.kineto_profiles import codes, needs_shared, profile_of, row, shared_profile
 from tests.tools.make_kineto_traces import BF16, KinetoTrace

@@ -7,7 +7,7 @@ import pytest
 
 from roofline.importers.pytorch.collectives import called_collective
 from roofline.importers.pytorch.inputs import read_inputs
-from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.kernel_names import Collective
 from roofline.model.profile import Profile
 from tests.importers.kineto_profiles import needs_shared, profile_of, shared_profile
 from tests.tools.make_kineto_traces import KinetoTrace

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from roofline.importers.pytorch.inputs import Tensor
-from roofline.importers.pytorch.shapes import shape_text
+from roofline.importers.pytorch.inputs import Tensor, shape_text
 from roofline.model.profile import Profile
 from tests.importers.kineto_profiles import needs_shared, profile_of, row, shared_profile
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.pytorch.apis import Api, api_of
+from roofline.importers.pytorch.trace import Api, api_of
 from tests.importers.kineto_profiles import codes, needs_shared, profile_of, row, shared_profile
 from tests.tools.make_kineto_traces import BF16, KinetoTrace
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.pytorch.words import matrix_precisions, unit_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Profile
 from tests.importers.kineto_profiles import minimal_profile, needs_shared, row, shared_profile

@@ -15,7 +15,7 @@ from roofline.analysis.undecided import units_of
 from roofline.analysis.utilisation import utilisation_of
 from roofline.devices import resolve
 from roofline.exports.render import render
-from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of, working_kernel
+from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile

@@ -13,7 +13,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.time_records import TransferRecord
 from roofline.devices import PeakChoice, resolve
-from roofline.importers.shared.skew import with_least
+from roofline.importers.shared.join_timelines import with_least
 from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import EachTransfer, Transfers, no_transfers
 from tests.importers.kineto_profiles import profile_of

@@ -12,7 +12,7 @@ from roofline.devices import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.shared.hlo_text import parse_instruction
 from roofline.importers.source import SourceFile
-from roofline.importers.xspace.tpu_units import matrix_unit, unit_by_text
+from roofline.importers.xspace.tpu_programs import matrix_unit, unit_by_text
 from roofline.model.compute import ComputeUnit
 from roofline.pipeline import analyse_files
 from tests.tools.gpu_captures import metadata_plane

@@ -74,7 +74,7 @@ def test_what_is_hashed() -> None:
         "imports/child.py",
         "devices/catalogue.json",
         "importers/xspace/xspace.proto",
-        "importers/pytorch/formulas.py",
+        "importers/pytorch/signatures.py",
         "importers/intake/wrong_files.py",  # imported inside functions only
         "presentation/verdict.py",
         "storage/results.py",

@@ -23,7 +23,7 @@ from roofline.importers import (
 )
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
-from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
+from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
 from roofline.importers.shared.join_counters import with_counters
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile

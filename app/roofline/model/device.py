@@ -124,7 +124,7 @@ class ReportedDevice:
     core_count: int
     peak_gflops: float | None = None
     unit_gflops: Mapping[ComputeUnit, float] = field(default_factory=dict)
-    bandwidth_gbs: Mapping[MemoryLevel, float]
+    bandwidth_gbs: Mapping[MemoryLevel, float] = field(default_factory=dict)
     has_megacore: bool = False
     has_cmem: bool = False
     has_merged_vmem: bool = False

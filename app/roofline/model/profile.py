@@ -206,12 +206,12 @@ class Profile:
     time_ps: int
     op_time_ps: int
     normalised_op_time_ps: int
-    wall_time_ps: int | None
+    wall_time_ps: int | None = None
     steps: StepTable
-    has_average: bool
-    captured_at_ns: int | None
-    program_names: Mapping[int, str]
-    diagnostics: tuple[Diagnostic, ...]
+    has_average: bool = False
+    captured_at_ns: int | None = None
+    program_names: Mapping[int, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
     flop_provenance: Provenance = Provenance.MODELLED
     bytes_provenance: Provenance = Provenance.MODELLED
     limits: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared.idle_time import Stretches, enders, in_rows
+from roofline.importers.shared.events import Stretches, enders, in_rows
 from roofline.importers.shared.sweep import Windows, sweep
 
 EVENTS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 6)), min_size=1, max_size=12)

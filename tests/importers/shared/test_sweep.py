@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared.distinct import distinct
+from roofline.importers.shared.events import distinct
 from roofline.importers.shared.sweep import Swept, Windows, sweep, time_inside, union_length
 
 # begin, length, slot

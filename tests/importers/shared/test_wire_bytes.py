@@ -2,7 +2,7 @@
 
 import pytest
 
-from roofline.importers.shared.wire_bytes import wire_bytes
+from roofline.importers.shared.kernel_names import wire_bytes
 
 RANKS = range(2, 65)
 MIB = 2**20

@@ -14,15 +14,17 @@ from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     QUANTITIES,
+    Dimension,
     Field,
     Meaning,
     ceiling_named,
     level_named,
     meaning_of,
+    parse_quantity,
+    unit_factor,
 )
 from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
 from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Key, Reading, kernel_of
-from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
 from roofline.model.profile import Provenance
 
 SCHEMA = "roofline-generic/1"
@@ -62,11 +64,11 @@ def read_json(text: str, name: str) -> Reading:
         return _read_kernels(content, name, Machine(), per_call=False)
     if not isinstance(content, Mapping):
         raise CorruptProfileError(f"{name} holds no kernels.", remedy=_TEMPLATE)
-    found = [value for key in _LISTS if isinstance(value := content.get(key), list)]
-    if not found and _is_kernel(content):
-        found = [[content]]
+    lists = [value for key in _LISTS if isinstance(value := content.get(key), list)]
+    if not lists and _is_kernel(content):
+        lists = [[content]]
     per_call = str(content.get("time_per", "")).lower() == "call"
-    kernels = [item for items in found for item in items]
+    kernels = [item for items in lists for item in items]
     found_kernels = _read_kernels(kernels, name, _machine(content), per_call=per_call)
     return replace(found_kernels, provenance=_provenance(content))
 
@@ -139,20 +141,20 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
 
 def _busy(shares: Json) -> dict[Key, float]:
     """Shares in per cent by unit. Raises `ValueError` for names of none."""
-    found: dict[Key, float] = {}
+    result: dict[Key, float] = {}
     for name, share in shares.items():
         ceiling = ceiling_named(str(name))
         if ceiling is None:
             raise ValueError(f"“{str(name)[:40]}” is not a unit that can be busy")
         number = _number(share, Meaning(field=Field.BUSY, label=f"busy.{name}"))
         if number is not None:
-            found[Field.BUSY, ceiling] = number
-    return found
+            result[Field.BUSY, ceiling] = number
+    return result
 
 
 def _numbers(value: Json, meaning: Meaning) -> dict[str, float]:
-    found = {str(key): _number(number, meaning) for key, number in value.items()}
-    return {key: number for key, number in found.items() if number is not None}
+    numbers = {str(key): _number(number, meaning) for key, number in value.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
 def _number(value: object, meaning: Meaning) -> float | None:
@@ -192,7 +194,7 @@ def _machine(content: Json) -> Machine:
         device = {"name": device}
     known: Json = device if isinstance(device, Mapping) else {}
     count = known.get("count", 1)
-    found: list[Roof] = []
+    usable: list[Roof] = []
     skipped: list[str] = []
     stated = roofs if isinstance(roofs, Mapping) else {}
     sections = [(stated.get(key), key != "compute") for key in ("compute", "memory", "links")]
@@ -200,14 +202,14 @@ def _machine(content: Json) -> Machine:
         for item in _items(section):
             roof = _roof(item, memory=memory)
             if isinstance(roof, Roof):
-                found.append(roof)
+                usable.append(roof)
             else:
                 skipped.append(roof)
     return Machine(
         name=str(known.get("name") or "")[:MAX_NAME_BYTES],
         count=count if isinstance(count, int) and 0 < count <= 1_000_000 else 1,
         hostname=str(known.get("hostname") or "")[:MAX_NAME_BYTES],
-        roofs=tuple(found),
+        roofs=tuple(usable),
         skipped=tuple(skipped),
     )
 
@@ -264,17 +266,17 @@ def _parsed(text: str, name: str) -> object:
 
 def _lines(text: str, name: str) -> list[object]:
     """JSON Lines: one kernel per line."""
-    found: list[object] = []
+    items: list[object] = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            found += [json.loads(line, parse_constant=_refuse)] if line.strip() else []
+            items += [json.loads(line, parse_constant=_refuse)] if line.strip() else []
         except json.JSONDecodeError as error:
             raise CorruptProfileError(
                 f"{name}, line {number:,}: {error.msg}.", remedy=f"Export it again. {_TEMPLATE}"
             ) from error
         except (ValueError, RecursionError) as error:
             raise _unreadable(f"{name}, line {number:,}", str(error)) from error
-    return found
+    return items
 
 
 def _refuse(word: str) -> NoReturn:

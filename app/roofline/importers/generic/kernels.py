@@ -115,10 +115,10 @@ def completed(kernel: Kernel) -> Kernel:
     """
     if says_no_rates(kernel):
         return kernel
-    found = _with_counts(kernel)
-    if found.flop is None and found.time_s is None and not found.moved:
+    result = _with_counts(kernel)
+    if result.flop is None and result.time_s is None and not result.moved:
         return replace(_with_counts(replace(kernel, time_s=1.0)), time_s=None, is_rate=True)
-    return found
+    return result
 
 
 def _with_counts(kernel: Kernel) -> Kernel:
@@ -143,19 +143,19 @@ def conflicts(kernel: Kernel) -> list[Conflict]:
     """Where a completed row contradicts itself by more than 1 %."""
     if says_no_rates(kernel):
         return []
-    found = [
+    candidates = [
         _conflict("FLOP rate", kernel.flop_rate, _quotient(kernel.flop, kernel.time_s), kernel)
     ]
     if kernel.precision_flop and kernel.flop is not None:
         whole = sum(kernel.precision_flop.values())
-        found.append(_conflict("FLOPs by precision", whole, kernel.flop, kernel))
+        candidates.append(_conflict("FLOPs by precision", whole, kernel.flop, kernel))
     for level, bandwidth in kernel.bandwidth.items():
         rate = _quotient(kernel.moved.get(level), kernel.time_s)
-        found.append(_conflict(f"{level.label} bandwidth", bandwidth, rate, kernel))
+        candidates.append(_conflict(f"{level.label} bandwidth", bandwidth, rate, kernel))
     for level, intensity in kernel.intensity.items():
         ratio = _quotient(kernel.flop, kernel.moved.get(level))
-        found.append(_conflict(f"{level.label} intensity", intensity, ratio, kernel))
-    return [conflict for conflict in found if conflict is not None]
+        candidates.append(_conflict(f"{level.label} intensity", intensity, ratio, kernel))
+    return [conflict for conflict in candidates if conflict is not None]
 
 
 def with_main(kernel: Kernel, main: MemoryLevel) -> Kernel:

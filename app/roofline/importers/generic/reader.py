@@ -13,6 +13,7 @@ from roofline.importers.generic.names import names_unit, precision_named, unit_n
 from roofline.importers.generic.roofs import Machine, main_memory, merged, reported_device
 from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
 from roofline.importers.shared.launches import MAX_COUNT, Launch, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, counted, noted
 from roofline.importers.shared.tables_text import decode, first_row
 from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
@@ -29,6 +30,58 @@ _LIMITS = {
 }
 _NO_STEPS = "It has no steps and no idle time."
 _TEMPLATE = "`roofline template csv` prints an example; docs/generic-format.md explains them."
+_NOTES = {
+    "rows-left-out": Note(
+        Severity.ERROR,
+        "{rows} left out: {reasons}.",
+        "Correct and upload again: the totals lack what was left out.",
+    ),
+    "columns-disagree": Note(
+        Severity.WARNING,
+        "The {what} in the file is not what follows from its other columns: it is {ratio:.4g} times"
+        " that in {where}{more}. Likely {cause}.",
+        "Counts and times are used, rates are not. Correct the unit in the header.",
+    ),
+    "flop-not-counted": Note(
+        Severity.INFO,
+        "{count:,} of {kernels:,} kernels have no FLOPs: their intensity is unknown.",
+        "Add a column of FLOPs.",
+    ),
+    "bytes-not-counted": Note(
+        Severity.INFO,
+        "{count:,} of {kernels:,} kernels have no bytes: their intensity is unknown.",
+        "Add a column of bytes.",
+    ),
+    "time-unknown": Note(
+        Severity.INFO,
+        "{count:,} of {kernels:,} kernels {predicted_have} no time: the page shows what the roof"
+        " allows at best. Such predictions are not part of the total.",
+        "Add a column of time to compare them with what was reached.",
+    ),
+    "rates-only": Note(
+        Severity.INFO,
+        "{count:,} of {kernels:,} kernels {rates_have} rates, but no time and no count of work."
+        " Such points are not part of the total.",
+        "Add a column of time to see where the time goes.",
+    ),
+    "levels-left-out": Note(
+        Severity.WARNING,
+        "Bytes of unknown memory levels were left out, in {count:,} of {kernels:,} kernels:"
+        " {levels}.",
+        "docs/generic-format.md lists the levels.",
+    ),
+    "precision-unknown": Note(
+        Severity.INFO,
+        "Unknown precisions: {precisions}. Their work counts against the main compute peak.",
+    ),
+    "doubtful-table": Note(Severity.WARNING, "{text}"),
+    "roofs-left-out": Note(
+        Severity.WARNING,
+        "Roofs that could not be used: {roofs}.",
+        "Rates are dense, in FLOP/s or byte/s, of the precisions and levels that"
+        " docs/generic-format.md lists.",
+    ),
+}
 
 
 def recognises(source: SourceFile) -> bool:
@@ -84,11 +137,7 @@ def read(
         time_ps=time_ps,
         op_time_ps=time_ps,
         normalised_op_time_ps=time_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
-        captured_at_ns=None,
-        program_names={},
         diagnostics=tuple(_diagnostics(readings, whole, machine)),
         flop_provenance=provenance,
         bytes_provenance=provenance,
@@ -202,12 +251,12 @@ def _unit_flop(kernel: Kernel, known: frozenset[ComputeUnit]) -> dict[ComputeUni
     split = kernel.precision_flop
     if not split and kernel.precision and kernel.flop is not None:
         split = {kernel.precision: kernel.flop}
-    found: dict[ComputeUnit, int] = defaultdict(int)
+    by_unit: dict[ComputeUnit, int] = defaultdict(int)
     for text, flop in split.items():
         unit = _unit(text, known)
         if unit is not None:
-            found[unit] += round(flop)
-    return dict(found)
+            by_unit[unit] += round(flop)
+    return dict(by_unit)
 
 
 def _unit(text: str, known: frozenset[ComputeUnit]) -> ComputeUnit | None:
@@ -223,132 +272,58 @@ def _unit(text: str, known: frozenset[ComputeUnit]) -> ComputeUnit | None:
 
 def _diagnostics(
     readings: Sequence[Reading], kernels: Sequence[Kernel], machine: Machine
-) -> list[Diagnostic]:
-    left_out = [text for reading in readings for text in reading.left_out]
-    found = [_left_out(left_out)] if left_out else []
-    found += _contradictions([c for kernel in kernels for c in conflicts(kernel)])
-    found += _unknowns(kernels)
-    found += [
-        Diagnostic(severity=Severity.WARNING, code="doubtful-table", message=note)
-        for reading in readings
-        for note in reading.notes
-    ]
-    if machine.skipped:
-        found.append(
-            Diagnostic(
-                severity=Severity.WARNING,
-                code="roofs-left-out",
-                message=f"Roofs that could not be used: {', '.join(machine.skipped[:_SHOWN])}.",
-                remedy="Rates are dense, in FLOP/s or byte/s, of the precisions and levels that "
-                "docs/generic-format.md lists.",
-                count=len(machine.skipped),
-            )
-        )
-    return found
+) -> Iterator[Diagnostic]:
+    if left_out := [text for reading in readings for text in reading.left_out]:
+        rows = "1 row was" if len(left_out) == 1 else f"{len(left_out):,} rows were"
+        reasons = "; ".join(left_out[:_SHOWN])
+        yield noted(_NOTES, "rows-left-out", len(left_out), rows=rows, reasons=reasons)
+    yield from _contradictions([c for kernel in kernels for c in conflicts(kernel)])
+    yield from _unknowns(kernels)
+    for reading in readings:
+        for text in reading.notes:
+            yield noted(_NOTES, "doubtful-table", text=text)
+    roofs = ", ".join(machine.skipped[:_SHOWN])
+    yield from counted(_NOTES, {"roofs-left-out": len(machine.skipped)}, roofs=roofs)
 
 
-def _left_out(reasons: Sequence[str]) -> Diagnostic:
-    rows = "1 row was" if len(reasons) == 1 else f"{len(reasons):,} rows were"
-    return Diagnostic(
-        severity=Severity.ERROR,
-        code="rows-left-out",
-        message=f"{rows} left out: {'; '.join(reasons[:_SHOWN])}.",
-        remedy="Correct and upload again: the totals lack what was left out.",
-        count=len(reasons),
-    )
-
-
-def _contradictions(found: Sequence[Conflict]) -> list[Diagnostic]:
+def _contradictions(found: Sequence[Conflict]) -> Iterator[Diagnostic]:
     """One message per pair of columns and likely cause."""
     groups: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
     for conflict in found:
         groups[conflict.what, conflict.cause].append(conflict)
-    return [
-        Diagnostic(
-            severity=Severity.WARNING,
-            code="columns-disagree",
-            message=f"The {what} in the file is not what follows from its other columns: it is "
-            f"{same[0].ratio:.4g} times that in {same[0].where}"
-            + (f" and {len(same) - 1:,} more" if len(same) > 1 else "")
-            + f". Likely {cause}.",
-            remedy="Counts and times are used, rates are not. Correct the unit in the header.",
-            count=len(same),
+    for (what, cause), same in groups.items():
+        yield noted(
+            _NOTES,
+            "columns-disagree",
+            len(same),
+            what=what,
+            ratio=same[0].ratio,
+            where=same[0].where,
+            more=f" and {len(same) - 1:,} more" if len(same) > 1 else "",
+            cause=cause,
         )
-        for (what, cause), same in groups.items()
-    ]
 
 
-def _without_times(kernels: Sequence[Kernel]) -> Iterator[Diagnostic]:
-    """Rows that state only work, and rows that state only rates."""
-    of = f"of {len(kernels):,} kernels"
+def _unknowns(kernels: Sequence[Kernel]) -> Iterator[Diagnostic]:
+    """Kernels without FLOPs, bytes or times, and names of levels and precisions without meaning."""
     predicted = sum(kernel.time_s is None and not kernel.is_rate for kernel in kernels)
-    if predicted:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="time-unknown",
-            message=f"{predicted:,} {of} {_have(predicted)} no time: the page shows what the roof "
-            "allows at best. Such predictions are not part of the total.",
-            remedy="Add a column of time to compare them with what was reached.",
-            count=predicted,
-        )
     rates = sum(kernel.is_rate for kernel in kernels)
-    if rates:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="rates-only",
-            message=f"{rates:,} {of} {_have(rates)} rates, but no time and no count of work. Such "
-            "points are not part of the total.",
-            remedy="Add a column of time to see where the time goes.",
-            count=rates,
-        )
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
-
-
-def _unknown_levels(kernels: Sequence[Kernel]) -> Iterator[Diagnostic]:
-    named = [name for kernel in kernels for name in kernel.unknown_levels]
-    if named:
-        names = ", ".join(f"“{name[:40]}”" for name in list(dict.fromkeys(named))[:_SHOWN])
-        count = sum(bool(kernel.unknown_levels) for kernel in kernels)
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="levels-left-out",
-            message=f"Bytes of unknown memory levels were left out, in {count:,} of "
-            f"{len(kernels):,} kernels: {names}.",
-            remedy="docs/generic-format.md lists the levels.",
-            count=count,
-        )
-
-
-def _unknowns(kernels: Sequence[Kernel]) -> list[Diagnostic]:
-    of = f"of {len(kernels):,} kernels"
-    missing = (
-        ("flop-not-counted", "FLOPs", "their intensity is", sum(k.flop is None for k in kernels)),
-        ("bytes-not-counted", "bytes", "their intensity is", sum(not k.moved for k in kernels)),
+    of_levels = [name for kernel in kernels for name in kernel.unknown_levels]
+    counts = {
+        "flop-not-counted": sum(kernel.flop is None for kernel in kernels),
+        "bytes-not-counted": sum(not kernel.moved for kernel in kernels),
+        "time-unknown": predicted,
+        "rates-only": rates,
+        "levels-left-out": sum(bool(kernel.unknown_levels) for kernel in kernels),
+    }
+    yield from counted(
+        _NOTES,
+        counts,
+        kernels=len(kernels),
+        predicted_have="has" if predicted == 1 else "have",
+        rates_have="has" if rates == 1 else "have",
+        levels=", ".join(f"“{name[:40]}”" for name in list(dict.fromkeys(of_levels))[:_SHOWN]),
     )
-    notes = [
-        Diagnostic(
-            severity=Severity.INFO,
-            code=code,
-            message=f"{count:,} {of} have no {what}: {whose} unknown.",
-            remedy=f"Add a column of {what}.",
-            count=count,
-        )
-        for code, what, whose, count in missing
-        if count
-    ]
-    notes += [*_without_times(kernels), *_unknown_levels(kernels)]
     odd = sorted({k.precision for k in kernels if k.precision and not precision_named(k.precision)})
-    if odd:
-        notes.append(
-            Diagnostic(
-                severity=Severity.INFO,
-                code="precision-unknown",
-                message=f"Unknown precisions: {', '.join(odd[:_SHOWN])}. Their work counts against "
-                "the main compute peak.",
-                count=len(odd),
-            )
-        )
-    return notes
+    names = ", ".join(odd[:_SHOWN])
+    yield from counted(_NOTES, {"precision-unknown": len(odd)}, precisions=names)

@@ -143,11 +143,11 @@ def ert_roofs(content: Mapping[str, object]) -> Machine:
         for key, memory in (("gflops", False), ("gbytes", True)):
             for label, value in _ert_rows(content.get(section), key):
                 what = label.replace("GFLOPs", "").strip()
-                found = roof_of(what=what, value=value * GIGA, kind=kind, name=label, memory=memory)
-                if isinstance(found, Roof):
-                    roofs.append(found)
+                roof = roof_of(what=what, value=value * GIGA, kind=kind, name=label, memory=memory)
+                if isinstance(roof, Roof):
+                    roofs.append(roof)
                 else:
-                    skipped.append(found)
+                    skipped.append(roof)
     metadata = content.get("metadata")
     host = metadata.get("HOSTNAME", "") if isinstance(metadata, Mapping) else ""
     return Machine(

@@ -9,13 +9,14 @@ from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     QUANTITIES,
+    Dimension,
     Field,
     Meaning,
     meaning_of,
+    parse_quantity,
     precision_named,
 )
 from roofline.importers.generic.roofs import LABEL_LENGTH, Machine, Roof, roof_of
-from roofline.importers.generic.units import Dimension, parse_quantity
 from roofline.importers.shared.tables_text import (
     TextTable,
     decimal_mark,
@@ -119,11 +120,11 @@ class _Points:
             self._notes.append("The last row is cut: it has fewer cells than the header.")
         kernels, left_out = [], []
         for row, line in zip(self._table.rows, self._table.lines, strict=True):
-            found = self._kernel(row, line)
-            if isinstance(found, Kernel):
-                kernels.append(found)
+            kernel = self._kernel(row, line)
+            if isinstance(kernel, Kernel):
+                kernels.append(kernel)
             else:
-                left_out.append(found)
+                left_out.append(kernel)
         return Reading(
             kernels=tuple(kernels),
             machine=self._machine,
@@ -240,8 +241,8 @@ def kernel_of(
 
 def _options(comments: Sequence[str]) -> dict[str, str]:
     """`#key: value` lines, by the words of the key."""
-    found = (_COMMENT.fullmatch(comment) for comment in comments)
-    return {header_words(match["key"]): match["value"].strip() for match in found if match}
+    matches = (_COMMENT.fullmatch(comment) for comment in comments)
+    return {header_words(match["key"]): match["value"].strip() for match in matches if match}
 
 
 def _commented_machine(options: Mapping[str, str]) -> Machine:
@@ -251,11 +252,11 @@ def _commented_machine(options: Mapping[str, str]) -> Machine:
         if not key.startswith("peak "):
             continue
         what = re.sub(r" (?:bw|bandwidth|flops?|rate)$", "", key.removeprefix("peak "))
-        found = _peak(what, value)
-        if isinstance(found, Roof):
-            roofs.append(found)
+        roof = _peak(what, value)
+        if isinstance(roof, Roof):
+            roofs.append(roof)
         else:
-            skipped.append(found)
+            skipped.append(roof)
     count = options.get("count", "1")
     return Machine(
         name=options.get("device", "")[:MAX_NAME_BYTES],
@@ -297,11 +298,11 @@ def _read_roofs(table: TextTable, name: str) -> Reading:
             at = next((columns[key] for key in names if key in columns), len(of))
             return of[at].strip() if at < len(of) else ""
 
-        found = _roof_row(cell, decimal)
-        if isinstance(found, Roof):
-            roofs.append(found)
+        roof = _roof_row(cell, decimal)
+        if isinstance(roof, Roof):
+            roofs.append(roof)
         else:
-            skipped.append(f"line {line:,}: {found}")
+            skipped.append(f"line {line:,}: {roof}")
     if not roofs:
         raise CorruptProfileError(
             f"{name} lists no usable roof{': ' + skipped[0] if skipped else ''}.",

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
 
 from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
-from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
+from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
 from roofline.importers.source import SourceFile
 from roofline.model.units import GIB, KIB, MIB
 
@@ -105,12 +105,12 @@ def unpack(
     the disk has too little room; files written by then stay below `into`, for the caller to remove.
     """
     work = _Work(into=into, limits=limits, sources=sources, progress=progress)
-    found: list[Unpacked] = []
+    files: list[Unpacked] = []
     for number, source in enumerate(sources):
-        for one in work.open(source):
-            one.source.upload = number
-            found.append(one)
-    return tuple(found)
+        for file in work.open(source):
+            file.source.upload = number
+            files.append(file)
+    return tuple(files)
 
 
 def display_name(name: str) -> str:
@@ -166,7 +166,7 @@ class _Work:
         self, source: SourceFile, members: Callable[[SourceFile], Iterator[Unpacked]]
     ) -> list[Unpacked]:
         try:
-            found = list(members(source))
+            files = list(members(source))
         except NotImplementedError as error:  # zipfile: an unknown compression method or version
             raise _unsupported(source.name) from error
         except _DAMAGED as error:
@@ -175,12 +175,12 @@ class _Work:
             if error.errno != errno.EINVAL:  # a place before the file's beginning
                 raise
             raise _damaged(source.name, error) from error
-        if not found:
+        if not files:
             raise UploadRejectedError(
                 f"{source.name} holds no files.",
                 remedy="Pack the profile files themselves and upload again.",
             )
-        return found
+        return files
 
     def _packed_content(self, source: SourceFile) -> Iterator[Unpacked]:
         with _open_packed(source) as stream:

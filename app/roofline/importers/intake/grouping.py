@@ -1,13 +1,48 @@
-"""Files of one upload that are not one profile: which belong together, which cannot be read."""
+"""Files of one upload: which belong together, which cannot be read; and tables of one folder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from roofline.errors import FileGroup, MixedUploadError, RooflineError, UnreadableFile
+from roofline.errors import (
+    FileGroup,
+    MixedUploadError,
+    RooflineError,
+    UnreadableFile,
+    UploadRejectedError,
+)
 from roofline.importers.source import SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile
+
+WORKLOAD = "pmc_perf.csv"
+# The profiler writes workloads/NAME/PART/pmc_perf.csv: each of these folders may be given.
+_PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
+_WORKLOADS_SHOWN = 4
+
+
+def tables_of(folder: Path) -> list[Path]:
+    """The tables of the workload in `folder`, or in the one of the folders below it that has some.
+
+    Raises `UploadRejectedError` where there is no workload, or several.
+    """
+    tables = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
+    workloads = sorted({path.parent for path in tables})
+    if not workloads:
+        raise UploadRejectedError(
+            f"{folder} is a folder.", remedy=f"Name the profile files: {folder}/*.xplane.pb."
+        )
+    if len(workloads) > 1:
+        names = ", ".join(str(path.relative_to(folder)) for path in workloads[:_WORKLOADS_SHOWN])
+        rest = len(workloads) - _WORKLOADS_SHOWN
+        raise UploadRejectedError(
+            f"{folder} holds {len(workloads):,} workloads of rocprof-compute: {names}"
+            + (f" and {rest:,} more." if rest > 0 else "."),
+            remedy="Name one of them. Ranks of one program are a run: add --engine local.",
+        )
+    return sorted(path for path in workloads[0].glob("*.csv") if path.is_file())
+
 
 _NAMES_SHOWN = 3
 
@@ -36,13 +71,13 @@ def examine(
     numbers: Sequence[int], sources: Sequence[SourceFile], read: Callable[[SourceFile], Profile]
 ) -> list[Examined]:
     """Each file read alone: what its device is, or why it cannot be read."""
-    found = []
+    result = []
     for number, source in zip(numbers, sources, strict=True):
         try:
-            found.append(Examined(number, source.name, device=read(source).device))
+            result.append(Examined(number, source.name, device=read(source).device))
         except RooflineError as error:
-            found.append(Examined(number, source.name, error=error))
-    return found
+            result.append(Examined(number, source.name, error=error))
+    return result
 
 
 def devices_of(
@@ -60,7 +95,7 @@ def is_one_machine(profile: Profile, machines: Machines) -> bool:
     """False where two files of `profile` certainly ran on different devices."""
     devices = [host.device for host in profile.hosts if host.device is not None]
     return not any(
-        machines.differ(one, other) for k, one in enumerate(devices) for other in devices[:k]
+        machines.differ(device, other) for k, device in enumerate(devices) for other in devices[:k]
     )
 
 
@@ -81,9 +116,11 @@ def by_device(files: Sequence[Examined], machines: Machines | None) -> list[File
 def unreadable(files: Sequence[Examined]) -> list[UnreadableFile]:
     """The files that cannot be read, with their own errors."""
     return [
-        UnreadableFile(one.name, one.number, one.error.code, one.error.message, one.error.remedy)
-        for one in files
-        if one.error is not None
+        UnreadableFile(
+            file.name, file.number, file.error.code, file.error.message, file.error.remedy
+        )
+        for file in files
+        if file.error is not None
     ]
 
 
@@ -93,7 +130,9 @@ def different_machines(
     """The error for files of several devices."""
     return MixedUploadError(
         f"These files are of different machines, so they are not one profile: {named(groups)}."
-        + "".join(f" {one.message}" for one in unreadable_files[:_NAMES_SHOWN]),
+        + "".join(
+            f" {unreadable_file.message}" for unreadable_file in unreadable_files[:_NAMES_SHOWN]
+        ),
         remedy="Make one profile of each group: upload the files of one machine together.",
         groups=groups,
         unreadable=unreadable_files,
@@ -108,7 +147,7 @@ def some_unreadable(
     readable = sum(len(group.files) for group in groups)
     count = len(unreadable_files) + readable
     more = f" {len(others):,} more of the {count:,} files cannot be read either." if others else ""
-    names = _listed([one.name for one in unreadable_files])
+    names = _listed([unreadable_file.name for unreadable_file in unreadable_files])
     return MixedUploadError(
         f"{first.message}{more}",
         remedy=f"{first.remedy} Or go on without {names}: the other "

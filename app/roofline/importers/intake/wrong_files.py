@@ -2,18 +2,68 @@
 
 Told by content, like profiles. Signatures: https://en.wikipedia.org/wiki/List_of_file_signatures;
 event files: TensorFlow's TFRecord.
+
+Binary files that a tool took for text were decoded, and written back as UTF-8 or UTF-16. A byte
+that is not text becomes U+FFFD on the way (in UTF-8 the bytes EF BF BD), and what it was is lost.
+Where the tool decoded as Latin-1, every byte above 7F becomes two. Either way no importer can make
+sense of the file. Text has no control characters and a binary file is not valid text, so the two
+together give it away.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from roofline.errors import UnknownFormatError
-from roofline.importers.shared.perfetto import is_perfetto
+from roofline.errors import CorruptProfileError, UnknownFormatError
+from roofline.importers.shared.protobuf_walk import is_perfetto
 from roofline.importers.shared.tables_text import decode, first_row, header_words
 from roofline.importers.source import SourceFile
+
+_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})
+_CONTROL_LETTERS = frozenset(map(chr, _CONTROLS))
+_REPLACEMENT = "\ufffd"
+_LATIN_CONTROLS = frozenset(map(chr, range(0x80, 0xA0)))  # no text has these either
+_BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_FEWEST = 3
+# Names in a small file may hold U+FFFD; a large one has such a byte in every other message.
+_SMALL, _SHARE_OF_SMALL, _SHARE = 4096, 50, 4096
+
+
+def is_reencoded(head: bytes) -> bool:
+    """True for the head of a binary file that was read as text and written back. Never raises."""
+    if head.translate(None, _CONTROLS) == head:
+        return False
+    text = _strictly_decoded(head)
+    if not text or _CONTROL_LETTERS.isdisjoint(text):
+        return False
+    least = max(_FEWEST, len(text) // (_SHARE_OF_SMALL if len(text) < _SMALL else _SHARE))
+    if text.count(_REPLACEMENT) >= least:
+        return True
+    high = [letter for letter in text if letter >= "\x80"]
+    is_latin = max(high, default="\uffff") <= "\xff"
+    return is_latin and sum(letter in _LATIN_CONTROLS for letter in high) >= least
+
+
+def _strictly_decoded(head: bytes) -> str:
+    """The text of `head`, which may end within a letter; "" where it is not text."""
+    encoding = next((encoding for mark, encoding in _BOMS if head.startswith(mark)), "utf-8")
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return ""
+
+
+def reencoded_error(name: str) -> CorruptProfileError:
+    """The error for such a file: what happened, and how to send it."""
+    return CorruptProfileError(
+        f"{name} was damaged on its way: a tool read this binary file as text and wrote it back. "
+        "Its bytes are no longer those that the profiler wrote.",
+        remedy="Send the original again as binary: with scp, rsync or a browser, or with ftp in "
+        "binary mode; not through a clipboard, a text editor or a text redirection of the shell.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,30 +203,30 @@ _MEMBERS: tuple[tuple[str, WrongFile], ...] = (
 
 def what_it_is(source: SourceFile) -> WrongFile | None:
     """The kind of `source`, if it is a known one that no importer reads. Never raises."""
-    found = _by_signature(source.head) or _by_text(source)
-    if found is None and is_perfetto(source.head):
+    result = _by_signature(source.head) or _by_text(source)
+    if result is None and is_perfetto(source.head):
         return WrongFile("a Perfetto trace", _TORCH_PROFILER)
-    return found
+    return result
 
 
 def refused(source: SourceFile, formats: str) -> UnknownFormatError:
     """The error for a file that no importer reads; `formats` lists those that are read."""
-    found = what_it_is(source)
-    broken = _break_of_json(source) if found is _NO_KERNELS else ""
+    wrong = what_it_is(source)
+    broken = _break_of_json(source) if wrong is _NO_KERNELS else ""
     if broken:
         return UnknownFormatError(
             f"{source.name} is not a whole JSON document: {broken}.",
             remedy="Export it again, or mend that line. A download or a copy may have been cut"
             " short.",
         )
-    if found is None:
+    if wrong is None:
         return UnknownFormatError(
             f"{source.name} is not a profile this server can read.",
             remedy=f"Upload the file as the profiler wrote it. Formats read: {formats}.",
         )
     return UnknownFormatError(
-        f"{source.name} is {found.what}, not a profile.",
-        remedy=found.instead
+        f"{source.name} is {wrong.what}, not a profile.",
+        remedy=wrong.instead
         or f"Upload the file that the profiler wrote. Formats read: {formats}.",
     )
 
@@ -191,9 +241,9 @@ def packed_document(members: Sequence[str]) -> WrongFile | None:
 
 
 def _by_signature(head: bytes) -> WrongFile | None:
-    found = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
-    if found is not None:
-        return found
+    result = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
+    if result is not None:
+        return result
     if head.startswith(b"\x7fELF"):
         order: Literal["big", "little"] = "big" if head[5:6] == b"\x02" else "little"
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
@@ -260,9 +310,9 @@ def _by_text(source: SourceFile) -> WrongFile | None:
         return WrongFile(kind, _PICTURE if "SVG" in kind else "")
     if text.lstrip()[:1] in {"{", "["}:
         return _json_document(text.lstrip())
-    found = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
-    if found is not None:
-        return found
+    result = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
+    if result is not None:
+        return result
     words = {header_words(cell) for cell in first_row(head)}
     return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
 
@@ -272,17 +322,13 @@ def _break_of_json(source: SourceFile) -> str:
     if source.size_bytes > _MOST_JSON_BYTES:
         return ""
     try:
-        json.loads(_marked_text(bytes(source.data)))
+        json.loads(decode(_marked(bytes(source.data))).lstrip("\ufeff"))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno:,}, column {error.colno:,}"
         return "" if error.msg == "Extra data" else f"{error.msg} in {where}"
     except (ValueError, RecursionError):
         return ""
     return ""
-
-
-def _marked_text(data: bytes) -> str:
-    return decode(_marked(data)).lstrip("\ufeff")
 
 
 def _saved_page(text: str) -> str:

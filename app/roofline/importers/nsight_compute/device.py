@@ -60,7 +60,6 @@ def named_device(launches: Sequence[Launch]) -> ReportedDevice | None:
         kind=DeviceKind.GPU,
         name=name,
         core_count=1,
-        bandwidth_gbs={},
         traits=_traits(launch.numbers),
     )
 
@@ -79,12 +78,12 @@ def _long_medians(
     """Median peak over long launches by key, and of how many."""
     known = [(time or 0.0, by_key) for time, by_key in peaks if by_key]
     longest = max((time for time, _ in known), default=0.0)
-    found: dict[Key, list[tuple[float, float]]] = {}
+    by_key_peaks: dict[Key, list[tuple[float, float]]] = {}
     for time, by_key in known:
         for key, peak in by_key.items():
-            found.setdefault(key, []).append((time, peak))
+            by_key_peaks.setdefault(key, []).append((time, peak))
     result = {}
-    for key, pairs in found.items():
+    for key, pairs in by_key_peaks.items():
         chosen = [peak for time, peak in pairs if time >= LONG_SHARE * longest]
         chosen = chosen or [max(pairs)[1]]
         result[key] = (median(chosen), len(chosen))

@@ -1,24 +1,266 @@
-"""Files of Nsight Compute to one profile."""
+"""Files of Nsight Compute to one profile: kernels as ops, peaks, what is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from roofline.importers.nsight_compute.launches import Capture
+import numpy as np
+
+from roofline.errors import IncompleteProfileError
+from roofline.importers.nsight_compute.busy import SlowCause, slow_cause
+from roofline.importers.nsight_compute.device import named_device, read_device
+from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from roofline.importers.nsight_compute.marks import MAGIC
-from roofline.importers.nsight_compute.profile import build_profile
+from roofline.importers.nsight_compute.notes import diagnostics, limits
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.tables import read_tables
+from roofline.importers.nsight_compute.work import LaunchWork, launch_work
+from roofline.importers.shared.kernel_names import kernel_category
+from roofline.importers.shared.launches import (
+    beside_timed,
+    in_all_launches,
+    no_steps,
+    shares_of_time,
+)
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.source import Progress, SourceFile
-from roofline.model.profile import Profile
+from roofline.model.compute import ComputeUnit
+from roofline.model.environment import environment, merged
+from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64, I64, U64
+from roofline.model.profile import Host, LaunchTable, Profile, Provenance
+from roofline.model.units import NS_PER_S, PS_PER_NS, PS_PER_S
+
+Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+
+_LARGEST = 2**63 - 1
+_ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile of all kernels in `sources`."""
     captures = []
     for done, source in enumerate(sources, 1):
-        captures.append(_read(source))
+        is_report = source.head.startswith(MAGIC)
+        captures.append(read_report(source) if is_report else read_tables(source))
         progress("read", done / len(sources))
     return build_profile(captures)
 
 
-def _read(source: SourceFile) -> Capture:
-    return read_report(source) if source.head.startswith(MAGIC) else read_tables(source)
+def build_profile(captures: Sequence[Capture]) -> Profile:
+    """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
+    pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
+    measured = [(launch, work) for launch, work in pairs if not work.is_empty]
+    if not measured:
+        raise _nothing_measured(captures, len(pairs))
+    launches, works = [launch for launch, _ in measured], [work for _, work in measured]
+    builder = OpTableBuilder(_levels(works))
+    causes = _slow_causes(launches, works)
+    labels = [_label(launch, causes[launch.name]) for launch in launches]
+    number = builder.numbers(labels)
+    builder.add(labels, _rows(works, number))
+    ops = builder.build()
+    time_ps = int(ops.time_ps[ops.time_known].sum(dtype=np.uint64))
+    return Profile(
+        format_detail=_version(captures),
+        device=read_device(launches, works),
+        hosts=tuple(_host(capture) for capture in captures),
+        ops=ops,
+        time_ps=time_ps,
+        op_time_ps=time_ps,
+        normalised_op_time_ps=time_ps,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
+        diagnostics=tuple(diagnostics(captures, pairs)),
+        flop_provenance=Provenance.MEASURED,
+        bytes_provenance=Provenance.MEASURED,
+        limits=limits(works),
+        launches=_launch_table(launches, works, number),
+        environment=merged(_environment(capture) for capture in captures),
+        program=next((capture.program for capture in captures if capture.program), ""),
+    )
+
+
+def _version(captures: Sequence[Capture]) -> str:
+    """The version of the profiler that took all captures; empty where they differ or do not say."""
+    versions = {capture.tool_version for capture in captures}
+    return versions.pop() if len(versions) == 1 else ""
+
+
+def _environment(capture: Capture) -> dict[str, str]:
+    return environment({**capture.versions, "profiler_version": capture.tool_version})
+
+
+def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:
+    names = ", ".join(capture.file_name for capture in captures[:3])
+    if not count:
+        return IncompleteProfileError(
+            f"{names} holds no profiled kernel.",
+            remedy="Check the profiler's own messages: a filter that matches no kernel, missing "
+            "permission for GPU counters (ERR_NVGPUCTRPERM), or a program that ended early.",
+        )
+    return IncompleteProfileError(
+        f"{names} holds {count:,} kernels, but no time, FLOPs, bytes or busy shares of any: "
+        "profiling failed, or only other metrics were collected.",
+        remedy="Profile again with: ncu --set roofline -o report PROGRAM",
+    )
+
+
+def _host(capture: Capture) -> Host:
+    gpus = {(launch.device_index, launch.device_name) for launch in capture.launches}
+    return Host(
+        file_name=capture.file_name,
+        hostname=capture.hostname,
+        core_count=max(1, len(gpus)),
+        device=named_device(capture.launches),
+    )
+
+
+def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dict[str, SlowCause]:
+    """Why each kernel is slow: the cause of the longest of its launches for which one is known."""
+    longest: dict[str, tuple[bool, float, SlowCause]] = {}
+    for launch, work in zip(launches, works, strict=True):
+        cause = slow_cause(launch, work.time_ns)
+        candidate = (bool(cause.why), work.time_ns or 0.0, cause)
+        longest[launch.name] = max(
+            longest.get(launch.name, candidate), candidate, key=lambda one: one[:2]
+        )
+    return {name: cause for name, (_, _, cause) in longest.items()}
+
+
+def _label(launch: Launch, cause: SlowCause) -> OpLabels:
+    return OpLabels(
+        name=launch.name,
+        category=_category(launch),
+        slow_why=cause.why,
+        slow_words=cause.words,
+    )
+
+
+def _category(launch: Launch) -> str:
+    """The category of a kernel by its name, or of a result by its kind: a range, a graph."""
+    if launch.kind is not ResultKind.KERNEL:
+        return launch.kind.value
+    return kernel_category(launch.name)
+
+
+def _levels(works: Sequence[LaunchWork]) -> tuple[MemoryLevel, ...]:
+    """Main memory, and every level that any launch knows bytes of."""
+    known = {level for work in works for level in work.moved}
+    return tuple(level for level in _ORDER if level in known or level is MemoryLevel.DRAM)
+
+
+def _units(works: Sequence[LaunchWork]) -> tuple[ComputeUnit, ...]:
+    """Units that any launch used; those that were counted but idle say nothing."""
+    used = {unit for work in works for unit, flop in work.flop.items() if flop > 0}
+    return tuple(unit for unit in ComputeUnit if unit in used)
+
+
+def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
+    """One row per launch, whose kernel is `op`; the table adds up those of one kernel.
+
+    Work that some launch of a kernel does not know is not known of the kernel: its time counts.
+    Launches of which only busy shares are known count one second each, which no sum includes.
+    """
+    units, levels = _units(works), _levels(works)
+    timed = np.array([w.time_ns is not None for w in works], np.bool_)
+    left_out = beside_timed(op, timed)
+    flop_known = in_all_launches(op, left_out | np.array([w.flop_known for w in works]))
+    is_rate = ~left_out & in_all_launches(op, [w.has_only_shares for w in works])
+    time_ps = np.where(is_rate, np.uint64(PS_PER_S), _times_ps(works))
+    has_dram = np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_)
+    counted, moved = flop_known & ~left_out, ~left_out
+    unit_flop = {u: counted * _counts([w.flop.get(u) for w in works]) for u in units}
+    traffic = {level: moved * _counts([_bytes(w, level) for w in works]) for level in levels}
+    flop = np.zeros(len(works), np.uint64)
+    for column in unit_flop.values():
+        flop += column
+    return OpRows(
+        label=np.arange(len(works)),
+        occurrences=np.ones(len(works), np.int64),
+        time_ps=time_ps,
+        time_known=timed,
+        flop=flop,
+        bytes_accessed=traffic[MemoryLevel.DRAM],
+        traffic_bytes=traffic,
+        traffic_known=np.array([bool(w.moved) for w in works], np.bool_),
+        cost_known=np.array([bool(w.flop or w.moved) for w in works], np.bool_),
+        flop_known=flop_known,
+        bytes_known=in_all_launches(op, left_out | has_dram),
+        integer_ops=_known([w.opcodes.integer_ops for w in works]),
+        unit_flop=unit_flop,
+        unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
+        level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
+        busy_ps=shares_of_time(op, time_ps, [w.busy for w in works]),
+        use_ps=shares_of_time(op, time_ps, [w.use for w in works]),
+    )
+
+
+def _times_ps(works: Sequence[LaunchWork]) -> U64:
+    return _counts([None if w.time_ns is None else w.time_ns * PS_PER_NS for w in works])
+
+
+def _bytes(work: LaunchWork, level: MemoryLevel) -> float | None:
+    moved = work.moved.get(level)
+    return None if moved is None else moved.bytes
+
+
+def _peak_bytes_per_s(work: LaunchWork, level: MemoryLevel) -> float | None:
+    moved = work.moved.get(level)
+    return None if moved is None else moved.peak_bytes_per_s
+
+
+def _counts(values: Sequence[float | None]) -> U64:
+    """Whole numbers; 0 where unknown. Differences of counters can be below zero: none."""
+    whole = [0 if v is None else round(min(max(v, 0.0), _LARGEST)) for v in values]
+    return np.array(whole, np.uint64)
+
+
+def _capacities(
+    keys: Sequence[Key],
+    works: Sequence[LaunchWork],
+    peak: Callable[[LaunchWork, Key], float | None],
+) -> dict[Key, F64]:
+    """Peak × time of each launch, NaN where either is unknown; keys without any are left out."""
+    columns = {}
+    for key in keys:
+        column = np.array([_capacity(peak(w, key), w.time_ns) for w in works], np.float64)
+        if not np.isnan(column).all():
+            columns[key] = column
+    return columns
+
+
+def _capacity(per_second: float | None, time_ns: float | None) -> float:
+    return np.nan if per_second is None or time_ns is None else per_second * time_ns / NS_PER_S
+
+
+def _launch_table(
+    launches: Sequence[Launch], works: Sequence[LaunchWork], number: I64
+) -> LaunchTable:
+    levels = _levels(works)
+    return LaunchTable(
+        op=number,
+        detail=tuple(_detail(launch) for launch in launches),
+        time_ps=_times_ps(works),
+        flop=_known([w.total_flop for w in works]),
+        traffic_bytes={level: _known([_bytes(w, level) for w in works]) for level in levels},
+    )
+
+
+def _known(values: Sequence[float | None]) -> F64:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _detail(launch: Launch) -> str:
+    """The words that tell launches of one kernel apart."""
+    parts = []
+    if launch.grid is not None and launch.block is not None:
+        parts.append(f"grid {_extent(launch.grid)}, block {_extent(launch.block)}")
+    if launch.stream:
+        parts.append(f"stream {launch.stream}")
+    if launch.device_index:
+        parts.append(f"GPU {launch.device_index}")
+    return ", ".join(parts)
+
+
+def _extent(sides: Sequence[int]) -> str:
+    return "×".join(map(str, sides))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.nsight_compute.busy import is_wanted
 from roofline.importers.nsight_compute.launches import (
     OPCODES,
     Capture,
@@ -21,7 +22,6 @@ from roofline.importers.nsight_compute.launches import (
     is_measured,
 )
 from roofline.importers.nsight_compute.marks import MAGIC
-from roofline.importers.nsight_compute.wanted import is_wanted
 from roofline.importers.shared import protobuf_walk as wire
 from roofline.importers.shared.protobuf_walk import DamagedError
 from roofline.importers.source import SourceFile
@@ -192,14 +192,14 @@ class _Reader:
             raise DamagedError(0)
 
     def _launch(self, kind: ResultKind, data: bytes) -> Launch:
-        found: dict[int, wire.Field] = {}
+        fields: dict[int, wire.Field] = {}
         metrics: list[wire.Field] = []
         metrics_field = _METRICS_FIELD.get(kind, _METRICS_FIELD_OF_OTHERS)
         for item in wire.fields(data, 0, len(data)):
             if item[0] == metrics_field:
                 metrics.append(item)
             else:
-                found[item[0]] = item
+                fields[item[0]] = item
         values = _Values()
         for item in metrics:
             self._read_metric(data, *wire.inside(item), values)
@@ -217,11 +217,11 @@ class _Reader:
         index = values.numbers.get("device__attribute_device_index")
         return replace(
             measured,
-            name=_kernel_name(data, found) or measured.name,
-            grid=_extent_of(data, found.get(10)),
-            block=_extent_of(data, found.get(11)),
-            context=_number_text(found.get(22)),
-            stream=_number_text(found.get(23)),
+            name=_kernel_name(data, fields) or measured.name,
+            grid=_extent_of(data, fields.get(10)),
+            block=_extent_of(data, fields.get(11)),
+            context=_number_text(fields.get(22)),
+            stream=_number_text(fields.get(23)),
             device_index=None if index is None else int(index),
         )
 
@@ -324,10 +324,10 @@ def _texts(data: bytes, begin: int, end: int) -> dict[int, str]:
     }
 
 
-def _kernel_name(data: bytes, found: Mapping[int, wire.Field]) -> str:
+def _kernel_name(data: bytes, fields: Mapping[int, wire.Field]) -> str:
     """The demangled name, else the function's, else the mangled one."""
     names: Iterator[str] = (
-        wire.text(data, found[number]) for number in (7, 6, 5) if number in found
+        wire.text(data, fields[number]) for number in (7, 6, 5) if number in fields
     )
     return next((name for name in names if name), "")
 

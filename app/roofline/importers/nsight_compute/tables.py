@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UnknownFormatError
 from roofline.importers.nsight_compute import quantities
-from roofline.importers.nsight_compute.busy import DRAM_SHARE
-from roofline.importers.nsight_compute.labels import metric_of
+from roofline.importers.nsight_compute.busy import DRAM_SHARE, is_counted, is_wanted
 from roofline.importers.nsight_compute.launches import (
     Capture,
     Extent,
@@ -29,7 +28,7 @@ from roofline.importers.nsight_compute.marks import (
     TEXT_SECTION,
     cells_of,
 )
-from roofline.importers.nsight_compute.wanted import is_counted, is_wanted
+from roofline.importers.nsight_compute.quantities import metric_of
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
 

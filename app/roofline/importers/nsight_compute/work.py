@@ -10,11 +10,14 @@ functions are never counted; integer operations are counted on their own.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares
+from roofline.importers.nsight_compute.busy import DRAM_SHARE, busy_shares, use_factors
 from roofline.importers.nsight_compute.launches import Launch
-from roofline.importers.nsight_compute.opcodes import OpcodeWork, opcode_work
-from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
-from roofline.importers.nsight_compute.waste import use_factors
+from roofline.importers.nsight_compute.opcodes import (
+    OpcodeWork,
+    TensorWork,
+    opcode_work,
+    tensor_work,
+)
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -217,13 +220,13 @@ def _vector_instructions(
     numbers: Numbers, time_s: float | None
 ) -> dict[ComputeUnit, dict[str, float]]:
     """Threads' instructions by unit and kind; only units and kinds that were counted."""
-    found: dict[ComputeUnit, dict[str, float]] = {}
+    counts: dict[ComputeUnit, dict[str, float]] = {}
     for unit, letter, _ in _VECTOR_UNITS:
         for kind in _FLOP_PER_LANE:
             count = _instructions(numbers, f"{letter}{kind}", time_s)
             if count is not None:
-                found.setdefault(unit, {})[kind] = count
-    return found
+                counts.setdefault(unit, {})[kind] = count
+    return counts
 
 
 def _per_thread(counts: Mapping[str, float]) -> float:
@@ -284,13 +287,13 @@ def _moved(numbers: Numbers, time_s: float | None) -> Iterator[tuple[MemoryLevel
         or _dram_by_direction(numbers)
         or _dram_by_share(numbers, time_s)
     )
-    found = (
+    levels = (
         (MemoryLevel.DRAM, dram),
         (MemoryLevel.L2, _first_source(numbers, _L2_SOURCES, time_s)),
         (MemoryLevel.L1, _first_source(numbers, _L1_SOURCES, time_s)),
         (MemoryLevel.SHARED, _shared(numbers, time_s)),
     )
-    for level, moved in found:
+    for level, moved in levels:
         if moved is not None:
             yield level, moved
 
@@ -300,8 +303,8 @@ def _first_source(
 ) -> Moved | None:
     """The first source that is known; first those whose peak was collected too, as for a chart."""
     with_peak = [s for s in sources if f"{s.value}.sum.peak_sustained" in numbers]
-    found = (_by_source(numbers, source, time_s) for source in (*with_peak, *sources))
-    return next((moved for moved in found if moved is not None), None)
+    candidates = (_by_source(numbers, source, time_s) for source in (*with_peak, *sources))
+    return next((moved for moved in candidates if moved is not None), None)
 
 
 def _by_source(numbers: Numbers, source: ByteSource, time_s: float | None) -> Moved | None:

@@ -4,7 +4,8 @@ Two products per score forward (queries by keys, scores by values), five backwar
 two FLOPs. Only the scores that the mask keeps count: of a causal mask of n queries and n keys
 n * (n + 1) / 2. Of ragged batches the lengths are data; they are known for one sequence, and where
 all are as long as the longest. A paged cache never counts as a whole: only the keys of the
-sequences count, where their lengths are known.
+sequences count, where their lengths are known. Where they are data, the cost is that of one pair
+and of one key.
 """
 
 import math
@@ -17,13 +18,110 @@ from roofline.importers.pytorch.attention_forms import (
     PAGED,
     DecodeForm,
     Form,
+    Mask,
+    PagedForm,
     has_pages,
+    kept,
+    mask_of,
     result_bytes,
 )
-from roofline.importers.pytorch.attention_masks import Mask, kept, mask_of
-from roofline.importers.pytorch.attention_ragged import ragged
-from roofline.importers.pytorch.families import Family, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import Family, Inputs, Ragged, Tensor, known_as, total_bytes
+
+
+def ragged(inputs: Inputs) -> Ragged | None:
+    """The cost of one pair and one key where the lengths of the sequences are data."""
+    name = known_as(inputs.operator)
+    if name in DECODES:
+        form = DECODES[name]
+        return _ragged_decode(inputs.tensor(form.query), inputs.tensor(form.values))
+    if name in PAGED:
+        return _ragged_paged(inputs, PAGED[name])
+    form_of_name = FORMS.get(name)
+    return _ragged_form(inputs, form_of_name) if form_of_name else None
+
+
+def _ragged_decode(query: Tensor | None, values: Tensor | None) -> Ragged | None:
+    """Values are [blocks, heads, depth, slots]."""
+    if query is None or values is None or len(query.shape) != 3 or len(values.shape) < 2:
+        return None
+    if query.size_bytes is None or values.item_bytes is None:
+        return None
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * 2 * query.shape[1] * query.shape[2],
+        bytes_per_key=2 * values.shape[1] * query.shape[2] * values.item_bytes,
+        other_bytes=2 * query.size_bytes,
+    )
+
+
+def _ragged_paged(inputs: Inputs, form: PagedForm) -> Ragged | None:
+    query, key, value = (inputs.tensor(at) for at in (form.query, form.key, form.value))
+    result = inputs.tensor(form.result)
+    if query is None or key is None or value is None or result is None:
+        return None
+    if len(query.shape) != 3 or len(key.shape) != 4 or key.item_bytes is None:
+        return None
+    moved = total_bytes((query, result))
+    if moved is None or key.shape[-1] != query.shape[-1] or value.shape[-1] < result.shape[-1]:
+        return None
+    width = query.shape[-1] + (0 if form.latent else value.shape[-1])
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * query.shape[1] * (query.shape[-1] + result.shape[-1]),
+        bytes_per_key=key.shape[-2] * width * key.item_bytes,
+        other_bytes=moved,
+    )
+
+
+def _ragged_form(inputs: Inputs, form: Form) -> Ragged | None:
+    """Forward attention to sequences one behind the other, or to a paged cache."""
+    query, key, value = (inputs.tensor(form.query + k) for k in range(3))
+    is_ragged = form.lengths is not None and inputs.tensor(form.lengths) is not None
+    if form.is_backward or not (is_ragged or has_pages(inputs, form)):
+        return None
+    result = result_bytes(inputs, form, query, value)
+    if query is None or key is None or value is None or result is None:
+        return None
+    if min(len(query.shape), len(key.shape)) < 3 or key.item_bytes is None:
+        return None
+    if query.size_bytes is None or any(inputs.number(at) for at in form.local):
+        return None
+    mask = mask_of(inputs, form)
+    depth, value_depth = query.shape[-1], value.shape[-1]
+    return Ragged(
+        queries=math.prod(query.shape[:-2]),
+        flop_per_pair=2 * query.shape[-2] * (depth + value_depth),
+        bytes_per_key=key.shape[-2] * (depth + value_depth) * key.item_bytes,
+        other_bytes=query.size_bytes + result,
+        window=mask.before + 1 if mask is not None and mask.before is not None else None,
+        sees_all=mask is not None and mask.behind is None,
+    )
+
+
+def ragged_of_heads(inputs: Inputs, cache_item: int) -> Ragged | None:
+    """The same of an operator that names a layer: queries, keys and values are its first tensors.
+
+    Keys and values lie in a cache with `cache_item` bytes per element.
+    """
+    query, key, value = (inputs.tensor(at) for at in range(3))
+    result = inputs.tensor(3) or query
+    if query is None or key is None or value is None or result is None:
+        return None
+    moved = total_bytes((query, result))
+    if moved is None or not len(query.shape) == len(key.shape) == len(value.shape) == 3:
+        return None
+    width = query.shape[-1] + value.shape[-1]
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * query.shape[-2] * width,
+        bytes_per_key=key.shape[-2] * width * cache_item,
+        other_bytes=moved,
+    )
+
+
+def names_a_layer(operator: str) -> bool:
+    """True for attention whose cache and lengths no argument holds."""
+    return known_as(operator) in OPAQUE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +158,7 @@ def _sizes(inputs: Inputs, form: Form) -> _Sizes | None:
     if query is None or key is None or value is None:
         return None
     if form.lengths is not None and inputs.tensor(form.lengths) is not None:
-        return _ragged(inputs, form, query, key, value)
+        return _ragged_sizes(inputs, form, query, key, value)
     if has_pages(inputs, form) or not len(query.shape) == len(key.shape) == len(value.shape) == 4:
         return None
     across = (1, 2) if form.heads_first else (2, 1)
@@ -74,13 +172,18 @@ def _sizes(inputs: Inputs, form: Form) -> _Sizes | None:
     )
 
 
-def _ragged(inputs: Inputs, form: Form, query: Tensor, key: Tensor, value: Tensor) -> _Sizes | None:
+def _ragged_sizes(
+    inputs: Inputs, form: Form, query: Tensor, key: Tensor, value: Tensor
+) -> _Sizes | None:
     """Sequences one behind the other: one of them, or all as long as the longest."""
     begins = inputs.tensor(form.lengths or 0)
     if begins is None or len(query.shape) < 3 or len(key.shape) < 3 or begins.elements < 2:
         return None
     batch = begins.elements - 1
-    n_queries, n_keys = _longest(inputs, form)
+    place = next((at for at in form.longest if inputs.number(at) is not None), None)
+    n_queries, n_keys = (
+        (None, None) if place is None else (inputs.number(place), inputs.number(place + 1))
+    )
     is_paged = has_pages(inputs, form) or len(key.shape) > len(query.shape)
     if batch == 1:
         n_queries = query.shape[-3]
@@ -97,11 +200,6 @@ def _ragged(inputs: Inputs, form: Form, query: Tensor, key: Tensor, value: Tenso
         depth=query.shape[-1],
         value_depth=value.shape[-1],
     )
-
-
-def _longest(inputs: Inputs, form: Form) -> tuple[int | None, int | None]:
-    place = next((at for at in form.longest if inputs.number(at) is not None), None)
-    return (None, None) if place is None else (inputs.number(place), inputs.number(place + 1))
 
 
 # -------------------------------------------------------------------------------------------- FLOPs

@@ -2,22 +2,22 @@
 
 A kernel's correlation names its launch, and the launch lies inside an operator on its thread: that
 holds in traces of every age. Kernels' own `External id` names the operator only in traces since
-2024 (before, it repeats the correlation), so it comes second.
+2024 (before, it repeats the correlation), so it comes second. What old traces do not record follows
+from the operators around and inside: the gradients of a convolution, the messages of collectives.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.collectives import called_collective_of
 from roofline.importers.pytorch.nesting import NOT_FOUND, holders, innermost, nest
-from roofline.importers.pytorch.trace import Step, Trace
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-I8 = NDArray[np.int8]
-Bools = NDArray[np.bool_]
+from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.trace import Api, Columns, Step, Trace, place_of
+from roofline.importers.shared.kernel_names import UNKNOWN_KIND, Collective
+from roofline.model.op_columns import I8, I32, I64, Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,7 +55,7 @@ class Attribution:
 def attribute(trace: Trace) -> Attribution:
     """Which operator and which call launched each event."""
     work, launches, operators = trace.work, trace.launches, trace.operators
-    launch = _launch_of(work["correlation"], launches["correlation"])
+    launch = place_of(work["correlation"], launches["correlation"])
     known = launch >= 0
     used, point = np.unique(launch[known], return_inverse=True)
     parent, around, order = nest(
@@ -85,19 +85,6 @@ def attribute(trace: Trace) -> Attribution:
     )
 
 
-def _launch_of(correlation: I64, launches: I64) -> I32:
-    """Place of the launch with the same correlation, `NOT_FOUND` where the trace dropped it."""
-    found = np.full(len(correlation), NOT_FOUND, np.int32)
-    if not len(launches):
-        return found
-    order = np.argsort(launches, kind="stable").astype(np.int32)
-    place = np.searchsorted(launches, correlation, sorter=order)
-    at = order[np.minimum(place, len(order) - 1)]
-    matches = (launches[at] == correlation) & (correlation > 0)
-    found[matches] = at[matches]
-    return found
-
-
 def _by_external_id(trace: Trace, operator: I32) -> None:
     """Fill in operators of kernels whose launch told none."""
     external = trace.work["external"]
@@ -115,22 +102,119 @@ def _by_external_id(trace: Trace, operator: I32) -> None:
     operator[open_ones[single]] = order[first[single]]
 
 
-def step_of(times_ns: I64, steps: list[Step]) -> I32:
-    """Index of the step (sorted, not overlapping) whose host span holds each time; -1: none."""
-    if not steps:
-        return np.full(len(times_ns), NOT_FOUND, np.int32)
-    begin = np.array([step.begin_ns for step in steps], np.int64)
-    end = np.array([step.end_ns for step in steps], np.int64)
-    at = np.searchsorted(begin, times_ns, side="right") - 1
-    inside = (at >= 0) & (times_ns <= end[np.maximum(at, 0)])
-    return np.where(inside, at, NOT_FOUND).astype(np.int32)
-
-
 def distinct_steps(steps: list[Step]) -> list[Step]:
     """Steps in order of time, one per number: the longest of its markers, in whole if cut."""
     longest: dict[int, Step] = {}
     for step in steps:
-        kept = longest.get(step.number)
-        if kept is None or step.end_ns - step.begin_ns > kept.end_ns - kept.begin_ns:
+        known = longest.get(step.number)
+        if known is None or step.end_ns - step.begin_ns > known.end_ns - known.begin_ns:
             longest[step.number] = step
     return sorted(longest.values(), key=lambda step: (step.begin_ns, step.number))
+
+
+_INPUT, _WEIGHT = 1, 2
+_BOTH = _INPUT | _WEIGHT
+
+
+def settle_gradients(trace: Trace, parent: I32) -> None:
+    """Give calls whose inner operators tell their gradients the FLOPs of these, in place.
+
+    `parent` is the operator around each one.
+    """
+    open_ones = np.array([s.are_gradients_unknown for s in trace.signatures], np.bool_)
+    if not open_ones.any():
+        return
+    signature = trace.operators["signature"]
+    kinds = np.array([_gradient(s.operator) for s in trace.signatures], np.int64)
+    kind = kinds[signature]
+    inner = (kind > 0) & (parent >= 0)
+    # The gradients that operators directly inside each operator compute.
+    ran = np.zeros(len(parent), np.int64)
+    np.bitwise_or.at(ran, parent[inner], kind[inner])
+    is_settled = open_ones[signature] & (ran > 0)
+    keys = signature[is_settled].astype(np.int64) * (_BOTH + 1) + ran[is_settled]
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    first = len(trace.signatures)
+    for key in distinct.tolist():
+        number, gradients = divmod(key, _BOTH + 1)
+        trace.signatures.append(_settled(trace.signatures[number], gradients))
+    signature[is_settled] = first + inverse
+
+
+def _gradient(operator: str) -> int:
+    if operator.endswith("_backward_input"):
+        return _INPUT
+    return _WEIGHT if operator.endswith("_backward_weight") else 0
+
+
+def _settled(call: Signature, gradients: int) -> Signature:
+    """The call with known gradients; with one of two it has half of the FLOPs."""
+    if gradients == _BOTH or call.flop is None:
+        return replace(call, are_gradients_unknown=False)
+    return replace(call, are_gradients_unknown=False, flop=call.flop // 2, moved_bytes=None)
+
+
+# c10d's operator lies around `record_param_comms`, which lies around the launch.
+_LEVELS = 4
+
+
+def settle_collectives(trace: Trace, attribution: Attribution) -> None:
+    """Fill in kinds, payloads and groups of the trace's collectives, in place."""
+    places = [
+        at for at, collective in trace.collectives.items() if math.isnan(collective.payload_bytes)
+    ]
+    if not places:
+        return
+    at = np.array(places, np.int64)
+    by_source = (
+        _around(trace.stated, trace.calls, attribution, at),
+        _of_operators(trace, attribution, at),
+        _around(trace.called, trace.calls, attribution, at),
+    )
+    for place, *calls in zip(places, *by_source, strict=True):
+        trace.collectives[place] = _merged([*calls, trace.collectives[place]])
+
+
+def _merged(sources: Sequence[Collective | None]) -> Collective:
+    """The first known value of each field; the kernel itself comes last."""
+    known = [one for one in sources if one is not None]
+    return Collective(
+        next((one.kind for one in known if one.kind != UNKNOWN_KIND), UNKNOWN_KIND),
+        next((one.payload_bytes for one in known if not math.isnan(one.payload_bytes)), math.nan),
+        next((one.group_size for one in known if one.group_size), 0),
+    )
+
+
+def _around(
+    spans: Columns, calls: Sequence[Collective], attribution: Attribution, at: I64
+) -> list[Collective | None]:
+    """The span around each event's launch on its thread. Spans of one kind do not overlap."""
+    if not len(spans):
+        return [None] * len(at)
+    threads, begin = spans["thread"].astype(np.int64), spans["begin"]
+    inside = np.full(len(at), -1, np.int64)
+    for thread in np.unique(attribution.thread[at]).tolist():
+        mine = np.flatnonzero(threads == thread)
+        mine = mine[np.argsort(begin[mine], kind="stable")]
+        events = np.flatnonzero((attribution.thread[at] == thread) & attribution.has_launch[at])
+        launched = attribution.launched_ns[at[events]]
+        last = np.searchsorted(begin[mine], launched, side="right") - 1
+        events, span = events[last >= 0], mine[last[last >= 0]]
+        holds = launched[last >= 0] <= begin[span] + spans["duration"][span]
+        inside[events[holds]] = span[holds]
+    moved = np.append(spans["moved"], -1)[inside].tolist()
+    return [calls[call] if call >= 0 else None for call in moved]
+
+
+def _of_operators(trace: Trace, attribution: Attribution, at: I64) -> list[Collective | None]:
+    """The message of the innermost operator around each launch that is a collective."""
+    calls = [called_collective_of(one) for one in trace.signatures]
+    moves = np.array([*(call is not None for call in calls), False], np.bool_)
+    signatures = np.append(trace.operators["signature"].astype(np.int64), -1)
+    parents = np.append(attribution.parent.astype(np.int64), -1)
+    operator, chosen = attribution.operator[at].astype(np.int64), np.full(len(at), -1, np.int64)
+    for _ in range(_LEVELS):
+        signature = signatures[operator]
+        chosen = np.where((chosen < 0) & moves[signature], signature, chosen)
+        operator = parents[operator]
+    return [calls[one] if one >= 0 else None for one in chosen.tolist()]

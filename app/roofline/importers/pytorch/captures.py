@@ -14,18 +14,13 @@ from itertools import pairwise
 from mmap import mmap
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.stacks import stacks_at
-from roofline.importers.pytorch.trace import Columns, Trace
-
-I64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from roofline.importers.pytorch.trace import Api, Columns, Trace, stacks_at
+from roofline.model.op_columns import I32, I64, Bools
 
 # Names for nodes that are not kernels; some runtimes run them as kernels of their own.
 COPY_NODE, FILL_NODE, UNNAMED = "memcpy", "memset", ""
@@ -106,7 +101,8 @@ def captured_graphs(trace: Trace) -> list[CapturedGraph]:
     spans = _spans(trace)
     if not spans:
         return []
-    ran = _ran(trace)
+    # Launches whose kernel is in the trace: these were not recorded into a graph.
+    ran = np.isin(trace.launches["correlation"], np.unique(trace.work["correlation"]))
     labels = [_label(trace, begin, end) for begin, end, _ in spans]
     graphs = []
     for k, (span, label) in enumerate(zip(spans, labels, strict=True)):
@@ -126,34 +122,33 @@ def _spans(trace: Trace) -> list[Span]:
     at = np.flatnonzero((launches["api"] == Api.CAPTURE) | (launches["api"] == Api.CAPTURED))
     order = at[np.lexsort((launches["begin"][at], launches["thread"][at]))].tolist()
     spans: list[Span] = []
-    for one, following in pairwise(order):
-        thread = int(launches["thread"][one])
-        is_pair = launches["api"][one] == Api.CAPTURE and launches["api"][following] == Api.CAPTURED
+    for at_launch, following in pairwise(order):
+        thread = int(launches["thread"][at_launch])
+        is_pair = (
+            launches["api"][at_launch] == Api.CAPTURE and launches["api"][following] == Api.CAPTURED
+        )
         if is_pair and thread == launches["thread"][following]:
-            begin, end = int(launches["begin"][one]), int(launches["begin"][following])
+            begin, end = int(launches["begin"][at_launch]), int(launches["begin"][following])
             spans.append((begin, end, thread))
     if spans:
         return sorted(spans, key=lambda span: span[:2])
     return [
-        (one.begin_ns, one.end_ns, None)
-        for one in sorted(trace.annotations, key=lambda one: one.begin_ns)
-        if _LABEL.match(one.name)
+        (annotation.begin_ns, annotation.end_ns, None)
+        for annotation in sorted(trace.annotations, key=lambda mark: mark.begin_ns)
+        if _LABEL.match(annotation.name)
     ]
 
 
 def _label(trace: Trace, begin: int, end: int) -> str:
     """The innermost annotation of a capture around a span."""
     around = [
-        one
-        for one in trace.annotations
-        if one.begin_ns <= begin and end <= one.end_ns and _LABEL.match(one.name)
+        annotation
+        for annotation in trace.annotations
+        if annotation.begin_ns <= begin
+        and end <= annotation.end_ns
+        and _LABEL.match(annotation.name)
     ]
     return min(around, key=lambda one: one.end_ns - one.begin_ns).name if around else ""
-
-
-def _ran(trace: Trace) -> Bools:
-    """Launches whose kernel is in the trace: these were not recorded into a graph."""
-    return np.isin(trace.launches["correlation"], np.unique(trace.work["correlation"]))
 
 
 def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> CapturedGraph:
@@ -205,12 +200,12 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     A launch with a work of its own gets a call of its own, which lasts no time.
     """
     operators, launched = trace.operators, np.array(trace.launches["begin"][at])
-    around, kept = _around(trace, operators, at)
+    around, inside = _around(trace, operators, at)
     _, scopes = _around(trace, trace.scopes, at)
-    begin, scope_begin = operators["begin"][kept], trace.scopes["begin"][scopes]
+    begin, scope_begin = operators["begin"][inside], trace.scopes["begin"][scopes]
     end, scope_end = (
         one["begin"][rows] + one["duration"][rows]
-        for one, rows in ((operators, kept), (trace.scopes, scopes))
+        for one, rows in ((operators, inside), (trace.scopes, scopes))
     )
     ticks = np.unique(np.concatenate([begin, end, launched, scope_begin, scope_end]))
     first, tick = np.searchsorted(ticks, begin), np.searchsorted(ticks, launched)
@@ -218,7 +213,7 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     own = inner_calls(trace, Launched(nodes=nodes, operator=around))
     places = np.array(list(own), np.int64)
     numbers = _numbers(trace, own.values())
-    signature = np.array(operators["signature"][kept], np.int64)
+    signature = np.array(operators["signature"][inside], np.int64)
     _note_stacks(trace, at, around, dict(zip(places.tolist(), numbers.tolist(), strict=True)))
     calls = Calls(
         begin=np.concatenate([first, tick[places]]),
@@ -233,7 +228,7 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     return calls, tick
 
 
-def _around(trace: Trace, spans: Columns, at: I64) -> tuple[NDArray[np.int32], I64]:
+def _around(trace: Trace, spans: Columns, at: I64) -> tuple[I32, I64]:
     """The innermost of these spans around each launch, and all that are around any."""
     parent, around, _ = nest(
         begin=spans["begin"],
@@ -245,7 +240,7 @@ def _around(trace: Trace, spans: Columns, at: I64) -> tuple[NDArray[np.int32], I
     return around, _with_outer(np.unique(around[around >= 0]), parent)
 
 
-def _note_stacks(trace: Trace, at: I64, around: NDArray[np.int32], own: Mapping[int, int]) -> None:
+def _note_stacks(trace: Trace, at: I64, around: I32, own: Mapping[int, int]) -> None:
     """Give the signature of each launch's call the stack of its first launch."""
     for place, (operator, stack) in enumerate(
         zip(around.tolist(), stacks_at(trace, at), strict=True)
@@ -259,18 +254,18 @@ def _note_stacks(trace: Trace, at: I64, around: NDArray[np.int32], own: Mapping[
 
 def _numbers(trace: Trace, signatures: Collection[Signature]) -> I64:
     """Place of each new signature among those of the trace, one per label."""
-    places = {one.label: k for k, one in enumerate(trace.signatures)}
+    places = {signature.label: k for k, signature in enumerate(trace.signatures)}
     for one in signatures:
         if places.setdefault(one.label, len(trace.signatures)) == len(trace.signatures):
             trace.signatures.append(one)
-    return np.array([places[one.label] for one in signatures], np.int64)
+    return np.array([places[signature.label] for signature in signatures], np.int64)
 
 
-def _with_outer(operators: NDArray[np.int32], parent: NDArray[np.int32]) -> I64:
+def _with_outer(operators: I32, parent: I32) -> I64:
     """These operators and all around them."""
-    kept = np.zeros(len(parent), np.bool_)
+    is_kept = np.zeros(len(parent), np.bool_)
     while len(operators):
-        kept[operators] = True
+        is_kept[operators] = True
         outer = np.unique(parent[operators])
-        operators = outer[(outer >= 0) & ~kept[outer]]
-    return np.flatnonzero(kept)
+        operators = outer[(outer >= 0) & ~is_kept[outer]]
+    return np.flatnonzero(is_kept)

@@ -2,7 +2,7 @@
 
 A kernel's name is not the collective: several run as `ncclKernel_SendRecv`. What torch writes into
 the kernel's arguments counts first (`Collective name`, `In msg nelems`, `Group size`, `dtype`),
-then what the calls around its launch tell (`called.py`).
+then what the calls around its launch tell (`attribution.py`).
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from roofline.importers.pytorch.header import device_properties, whole
 from roofline.importers.pytorch.inputs import Tensor
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.shared.collectives import (
+from roofline.importers.shared.kernel_names import (
     NAN,
     UNKNOWN_KIND,
     Collective,
@@ -124,8 +124,8 @@ def called_collective_of(call: Signature) -> Collective | None:
     """The message of an operator; `None` if it is not of a library of collectives."""
     if call.inputs is None or not call.operator.startswith(_LIBRARIES):
         return None
-    found = called_collective(call.operator, call.inputs.tensors)
-    return found if found.kind != UNKNOWN_KIND else None
+    message = called_collective(call.operator, call.inputs.tensors)
+    return message if message.kind != UNKNOWN_KIND else None
 
 
 def _size(place: Sequence[Tensor]) -> float:

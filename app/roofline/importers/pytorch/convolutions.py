@@ -8,8 +8,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, first_precision, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Tensor,
+    first_precision,
+    known_as,
+    total_bytes,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,20 @@
 """The work of the host in a trace without device work: operators by the time they spent themselves.
 
 On a CPU that is the time to compute. Where an accelerator computed, it is the time to launch that,
-and `RowNumbers.forget_costs` drops what the operators cost.
+and `RowNumbers.forget_costs` drops what the operators cost. Any of these tells that it did: calls
+of a GPU's runtime, events of a device's memory or of another accelerator, operators or a backend
+that only accelerators have. Devices that the trace lists are those of the machine, used or not.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attribution import distinct_steps, step_of
+from roofline.importers.pytorch.attribution import distinct_steps
+from roofline.importers.pytorch.header import device_properties, text
+from roofline.importers.pytorch.inputs import shapes_label
 from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
 from roofline.importers.pytorch.rows import (
     Costs,
@@ -22,14 +26,51 @@ from roofline.importers.pytorch.rows import (
     multiplied,
 )
 from roofline.importers.pytorch.scopes import note_paths, scopes_of
-from roofline.importers.pytorch.shapes import shapes_label
+from roofline.importers.pytorch.serving import step_at
 from roofline.importers.pytorch.trace import Trace
 from roofline.importers.pytorch.words import operator_category
+from roofline.model.op_columns import I32, I64, U64, Bools
 
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-I32 = NDArray[np.int32]
-Bools = NDArray[np.bool_]
+_ACCELERATORS = re.compile(r"mtia|xpu|hpu|npu|privateuse|neuron", re.IGNORECASE)
+# `cudnn_is_acceptable` is a question that recurrent layers ask on every device.
+_DEVICE_OPERATORS = re.compile(
+    r"::record_stream\Z|::_?(?:cudnn|miopen)_(?!is_acceptable\Z)|\b(?:nccl|rccl)[:_]"
+)
+_DEVICE_BACKENDS = re.compile(r"nccl|rccl", re.IGNORECASE)
+_UNNAMED = "an accelerator"
+
+
+def accelerator_behind(trace: Trace) -> str:
+    """The accelerator for which the host launched work, in words; empty if no file names one."""
+    seen = _seen(trace)
+    return (listed_device(trace) or seen) if seen else ""
+
+
+def listed_device(trace: Trace) -> str:
+    """A device of the machine, in words; empty if the trace lists none."""
+    listed = device_properties(trace.header)
+    named = (name for one in listed if (name := text(one.get("name"))))
+    return next(named, "a GPU" if listed else "")
+
+
+def _seen(trace: Trace) -> str:
+    """The accelerator that the events tell of, in words; empty if they are those of a CPU."""
+    if trace.apis:
+        return "an AMD GPU" if trace.is_hip else "a GPU"
+    other = next((name for name in trace.other_categories if _ACCELERATORS.search(name)), "")
+    if other:
+        return f"{_UNNAMED} ({other})"
+    return _UNNAMED if trace.uses_device_memory or _uses_device(trace) else ""
+
+
+def _uses_device(trace: Trace) -> bool:
+    info = trace.header.get("distributedInfo")
+    backend = text(info.get("backend")) if isinstance(info, dict) else ""
+    return bool(_DEVICE_BACKENDS.search(backend)) or any(
+        _DEVICE_OPERATORS.search(signature.operator) for signature in trace.signatures
+    )
+
+
 _NONE = np.zeros(0, np.int64)
 # The category of operators whose names say nothing; on the CPU there is no kernel to ask.
 _NO_KERNEL = ""
@@ -59,9 +100,9 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     signature = operators["signature"].astype(np.int64)
     n_signatures = len(trace.signatures)
     counted = _counted(order, parent, signature, Costs.of(trace.signatures))
-    scope = step_of(begin, steps)
+    scope = step_at(begin, steps)
     row = np.array([_row(trace, k, numbers) for k in range(n_signatures)], np.int64)
-    one = np.zeros(len(begin), np.int64)
+    all_threads = np.zeros(len(begin), np.int64)
     lasted = np.array([step.end_ns - step.begin_ns for step in steps], np.int64)
     numbers.note_gaps(
         flop=row[signature[counted.costs.flop[signature] < 0]],
@@ -79,7 +120,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
         step_core_ns=lasted,
-        busy_ns=busy_times(one, begin, duration, 1),
+        busy_ns=busy_times(all_threads, begin, duration, 1),
         span_ns=np.array([(begin + duration).max() - begin.min()]),
         begin_ns=int(begin.min()),
         end_ns=int((begin + duration).max()),
@@ -107,11 +148,11 @@ def _row(trace: Trace, signature: int, numbers: RowNumbers) -> int:
     )
 
 
-def _sums(trace: Trace, row: I64, scope: I32, width: int, parent: I32, counted: _Counted) -> Sums:
+def _sums(trace: Trace, row: I64, scope: I64, width: int, parent: I32, counted: _Counted) -> Sums:
     """FLOPs and bytes of those operators that count, times of all."""
     operators, name = trace.operators, trace.file_name
     signature = operators["signature"].astype(np.int64)
-    keys, at = np.unique((scope.astype(np.int64) + 1) * width + row, return_inverse=True)
+    keys, at = np.unique((scope + 1) * width + row, return_inverse=True)
 
     def cost(of: Bools, each: I64) -> U64:
         return multiplied(at[of], signature[of], each, len(keys), name)

@@ -9,9 +9,8 @@ from roofline.importers.pytorch.collectives import called_collective, collective
 from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.scan import Column
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.shared.collectives import Collective
-
-I64 = NDArray[np.int64]
+from roofline.importers.shared.kernel_names import Collective
+from roofline.model.op_columns import I64
 
 _MAX_NAME_CHARACTERS = 2_000
 
@@ -25,23 +24,23 @@ def text_of(buffer: NDArray[np.uint8], row: I64, column: Column) -> str:
 def parsed(text: str) -> object:
     """JSON as Python's objects; `None` where it is damaged or nested too deep."""
     try:
-        found: object = json.loads(text)
+        result: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found
+    return result
 
 
 def called_of(name: str, dims: str, types: str) -> Collective:
     """The collective that a call with these inputs starts."""
     shapes, spelled = (parsed(text) if text else None for text in (dims, types))
-    found = read_inputs(name, dims=shapes, types=spelled, strides=None, values=None)
-    return called_collective(name, found.tensors)
+    inputs = read_inputs(name, dims=shapes, types=spelled, strides=None, values=None)
+    return called_collective(name, inputs.tensors)
 
 
 def stated_of(name: str, arguments: str) -> Collective:
     """The collective that an operator's own arguments describe."""
-    found = parsed(arguments) if "Collective name" in arguments else None
-    return collective_of(name, found if isinstance(found, dict) else {})
+    stated = parsed(arguments) if "Collective name" in arguments else None
+    return collective_of(name, stated if isinstance(stated, dict) else {})
 
 
 def name_of(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT) -> str:
@@ -49,8 +48,8 @@ def name_of(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT
     raw = text_of(buffer, row, column)
     unescaped = parsed(f'"{raw}"') if "\\" in raw else raw
     shown = unescaped if isinstance(unescaped, str) else raw
-    kept = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])
-    return kept.encode("utf-8", "replace").decode().strip() or "(no name)"
+    printable = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])
+    return printable.encode("utf-8", "replace").decode().strip() or "(no name)"
 
 
 def signature_of(buffer: NDArray[np.uint8], row: I64) -> Signature:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.pytorch.apis import api_of
 from roofline.importers.pytorch.collectives import collective_of, message_of
 from roofline.importers.pytorch.event_texts import (
     called_of,
@@ -21,7 +20,6 @@ from roofline.importers.pytorch.event_texts import (
     stated_of,
     text_of,
 )
-from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, device_properties, read_header
 from roofline.importers.pytorch.scan import (
     END,
@@ -32,12 +30,12 @@ from roofline.importers.pytorch.scan import (
     hash_of_text,
     scan_events,
 )
-from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace
-from roofline.importers.shared.collectives import is_collective
+from roofline.importers.pytorch.signatures import READING_IN_CAPTURES, READING_VALUES
+from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace, api_of
+from roofline.importers.shared.kernel_names import is_collective
 from roofline.importers.source import SourceFile
+from roofline.model.op_columns import I64
 from roofline.model.units import MIB
-
-I64 = NDArray[np.int64]
 
 WINDOW_BYTES = 4 * MIB
 ROWS_PER_SCAN = 32_768
@@ -240,7 +238,9 @@ class _Reader:
             lambda k: self._trace.names.append(name_of(buffer, rows[k])),
         )
         device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
-        self._take_copied(rows)
+        at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
+        place = at + len(self._trace.work)
+        self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
         self._take_collectives(buffer, rows, name)
         self._trace.work.extend(
             begin=rows[:, Column.BEGIN_NS],
@@ -260,11 +260,6 @@ class _Reader:
                 remedy="Export the trace again.",
             )
         return numbers
-
-    def _take_copied(self, rows: I64) -> None:
-        at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
-        place = at + len(self._trace.work)
-        self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
 
     def _take_collectives(self, buffer: NDArray[np.uint8], rows: I64, name: I64) -> None:
         """The messages that kernels of communication describe."""
@@ -300,7 +295,12 @@ class _Reader:
         )
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
-        api = self._api(buffer, rows)
+        # The kind of each runtime call; the trace keeps one name of each kind.
+        hashes = rows[:, Column.NAME_HASH]
+        unseen = ~np.isin(hashes, self._api_hashes)
+        if unseen.any():
+            self._learn_apis(buffer, rows[unseen])
+        api = self._api_kinds[np.searchsorted(self._api_hashes, hashes)]
         known = rows[:, Column.CORRELATION] > 0
         if not known.all():
             rows, api = rows[known], api[known]
@@ -322,23 +322,15 @@ class _Reader:
 
     def _launched(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
         """Number of the kernel that each launch names."""
-        found = np.full(len(rows), NO_KERNEL)
+        result = np.full(len(rows), NO_KERNEL)
         named = np.flatnonzero(rows[:, Column.KERNEL_LEN] > 0)
         if len(named):
             these = rows[named]
-            found[named] = self._names.number(
+            result[named] = self._names.number(
                 these[:, Column.KERNEL_HASH],
                 lambda k: self._trace.names.append(name_of(buffer, these[k], Column.KERNEL_AT)),
             )
-        return found
-
-    def _api(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
-        """The kind of each runtime call; the trace keeps one name of each kind."""
-        hashes = rows[:, Column.NAME_HASH]
-        unseen = ~np.isin(hashes, self._api_hashes)
-        if unseen.any():
-            self._learn_apis(buffer, rows[unseen])
-        return self._api_kinds[np.searchsorted(self._api_hashes, hashes)]
+        return result
 
     def _learn_apis(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         hashes, first = np.unique(rows[:, Column.NAME_HASH], return_index=True)
@@ -388,9 +380,9 @@ class _Reader:
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
             return
-        found = parsed(text_of(buffer, row, Column.ARGS_AT))
-        if isinstance(found, dict):
-            self._trace.counters.append(found)
+        counters = parsed(text_of(buffer, row, Column.ARGS_AT))
+        if isinstance(counters, dict):
+            self._trace.counters.append(counters)
 
     def _take_others(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         hashes, first, count = np.unique(

@@ -9,8 +9,7 @@ Argument places are those of the bindings of vLLM, SGLang and aiter, and of Trit
 import re
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, known_as
-from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import Family, Inputs, Tensor, known_as, total_bytes
 
 # Bytes per weight by the names of Triton's kernels: 4 bits and one byte of scale per 32 (mxfp4).
 _WEIGHT_BYTES = {"mxfp4": 17 / 32, "bf16": 2.0, "fp16": 2.0, "fp8e4nv": 1.0, "fp8e5": 1.0}
@@ -97,13 +96,13 @@ def grouped_product(kernel: str, routing: Routing) -> Grouped | None:
     inner, columns = (one.width, 2 * one.inner) if is_first else (one.inner, one.width)
     read = one.tokens * one.width if is_first else rows * one.inner
     written = rows * (one.inner if is_first else one.width)
-    found = touched(one.experts, one.chosen, one.tokens, round(inner * columns * weight))
+    touched_experts = touched(one.experts, one.chosen, one.tokens, round(inner * columns * weight))
     name = "gate and up" if is_first else "down"
     return Grouped(
         label=f"experts {name} [{rows}x{inner}, {one.experts} of {inner}x{columns}] {stored}",
         flop=2 * rows * inner * columns,
-        moved_bytes=read * sizes[1] + written * sizes[0] + found.weight_bytes,
-        touched=found,
+        moved_bytes=read * sizes[1] + written * sizes[0] + touched_experts.weight_bytes,
+        touched=touched_experts,
     )
 
 
@@ -137,37 +136,39 @@ def _given(inputs: Inputs) -> _Given | None:
 
 def touched_by(inputs: Inputs) -> Touched | None:
     """Experts of a call whose weights are arguments; `None` for all others."""
-    one = _given(inputs) if known_as(inputs.operator) in _FUSED else None
-    sizes = total_bytes((one.up, one.down)) if one else None
-    if one is None or sizes is None:
+    weights = _given(inputs) if known_as(inputs.operator) in _FUSED else None
+    sizes = total_bytes((weights.up, weights.down)) if weights else None
+    if weights is None or sizes is None:
         return None
-    experts, (tokens, chosen) = one.up.shape[0], one.choice.shape
+    experts, (tokens, chosen) = weights.up.shape[0], weights.choice.shape
     return touched(experts, chosen, tokens, sizes // experts)
 
 
 def _flops(inputs: Inputs) -> int | None:
     """Both products of the tokens that are routed; gated experts have twice as many columns."""
-    one = _given(inputs)
-    if one is None:
+    arguments = _given(inputs)
+    if arguments is None:
         return None
-    rows, width = one.choice.shape[0] * one.choice.shape[1], one.hidden.shape[1]
-    columns = one.up.shape[1]
-    is_packed = one.up.shape[2] != width
-    inner = one.down.shape[2] * (width // max(one.up.shape[2], 1) if is_packed else 1)
-    return 2 * rows * (columns * width + inner * width) if one.down.shape[1] == width else None
+    rows, width = arguments.choice.shape[0] * arguments.choice.shape[1], arguments.hidden.shape[1]
+    columns = arguments.up.shape[1]
+    is_packed = arguments.up.shape[2] != width
+    inner = arguments.down.shape[2] * (width // max(arguments.up.shape[2], 1) if is_packed else 1)
+    return (
+        2 * rows * (columns * width + inner * width) if arguments.down.shape[1] == width else None
+    )
 
 
 def _moved(inputs: Inputs) -> int | None:
     """Weights of the experts touched, tokens read and written; what lies between is not counted."""
-    one, found = _given(inputs), touched_by(inputs)
-    if one is None or found is None or one.hidden.size_bytes is None:
+    arguments, experts = _given(inputs), touched_by(inputs)
+    if arguments is None or experts is None or arguments.hidden.size_bytes is None:
         return None
-    return found.weight_bytes + 2 * one.hidden.size_bytes
+    return experts.weight_bytes + 2 * arguments.hidden.size_bytes
 
 
 def _weights(inputs: Inputs) -> int | None:
-    found = touched_by(inputs)
-    return found.weight_bytes if found else None
+    experts = touched_by(inputs)
+    return experts.weight_bytes if experts else None
 
 
 def _precision(inputs: Inputs) -> str:

@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
-from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
-from roofline.importers.pytorch.called import settle_collectives
+from roofline.importers.pytorch.attribution import (
+    Attribution,
+    attribute,
+    distinct_steps,
+    settle_collectives,
+    settle_gradients,
+)
 from roofline.importers.pytorch.collectives import copy_direction, link_of
-from roofline.importers.pytorch.gradients import settle_gradients
+from roofline.importers.pytorch.inputs import shapes_label
 from roofline.importers.pytorch.nesting import busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
@@ -27,16 +30,24 @@ from roofline.importers.pytorch.rows import (
 )
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.scopes import Scopes, note_paths, scopes_of
-from roofline.importers.pytorch.serving_steps import ServingStep, as_step
-from roofline.importers.pytorch.serving_sums import FileServing, step_bytes
-from roofline.importers.pytorch.shapes import shapes_label
-from roofline.importers.pytorch.step_windows import StepWindows, step_windows
-from roofline.importers.pytorch.timeline import steps_of
-from roofline.importers.pytorch.trace import Step, Trace
+from roofline.importers.pytorch.serving import (
+    FileServing,
+    ServingStep,
+    as_step,
+    step_at,
+    step_bytes,
+)
+from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
+from roofline.importers.pytorch.trace import Api, Step, Trace, place_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.collectives import NAN, Collective
-from roofline.importers.shared.idle_time import NO_LAUNCH
-from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
+from roofline.importers.shared.events import NO_LAUNCH
+from roofline.importers.shared.kernel_names import (
+    COPY,
+    NAN,
+    Collective,
+    is_communication,
+    kernel_category,
+)
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
@@ -46,32 +57,31 @@ from roofline.importers.shared.stream_timeline import (
     timeline_of,
 )
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import I8, I32, I64, Bools
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
 
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-I8 = NDArray[np.int8]
-Bools = NDArray[np.bool_]
-
 
 def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] = ()) -> FileWork:
     """The work of all devices of `trace`; the steps of a server come before the program's own."""
     steps = [*map(as_step, count(), serving)] or distinct_steps(trace.steps)
-    found = attribute(trace)
-    settle_gradients(trace, found.parent)
-    settle_collectives(trace, found)
+    attribution = attribute(trace)
+    settle_gradients(trace, attribution.parent)
+    settle_collectives(trace, attribution)
     if not serving:
-        steps = _with_work(steps, found)
-    scopes = scopes_of(trace, found.parent)
+        # Only steps that launched work: of others, such as the rest after the last one, nothing on
+        # the device has a time. All of them, where none did.
+        launched = np.unique(_launched_in(attribution, steps))
+        steps = [steps[k] for k in launched[launched >= 0].tolist()] or steps
+    scopes = scopes_of(trace, attribution.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")
     trace.work.forget("external")
-    return _GpuWork(trace, found, scopes, steps, numbers, serving).result()
+    return _GpuWork(trace, attribution, scopes, steps, numbers, serving).result()
 
 
 def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
@@ -89,17 +99,10 @@ def _launched_in(found: Attribution, steps: list[Step]) -> I32:
     Work whose launch the trace does not hold was launched before it began, so in no step of it.
     Traces without any launch go by the time of the work itself.
     """
-    scope = step_of(found.launched_ns, steps)
+    scope = step_at(found.launched_ns, steps).astype(np.int32)
     if found.has_launch.any():
         scope[~found.has_launch] = -1
     return scope
-
-
-def _with_work(steps: list[Step], found: Attribution) -> list[Step]:
-    """The steps that launched work: of others, such as the rest after the last one, nothing on the
-    device has a time. All of them, where none did."""
-    launched = np.unique(_launched_in(found, steps))
-    return [steps[k] for k in launched[launched >= 0].tolist()] or steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,24 +120,24 @@ class _GpuWork:
     def __init__(
         self,
         trace: Trace,
-        found: Attribution,
+        attribution: Attribution,
         scopes: Scopes,
         steps: list[Step],
         numbers: RowNumbers,
         serving: Sequence[ServingStep],
     ) -> None:
-        self._trace, self._found, self._steps, self._numbers = trace, found, steps, numbers
+        self._trace, self._found, self._steps, self._numbers = trace, attribution, steps, numbers
         self._scopes, self._serving = scopes, serving
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
         computes = self._is_kernel & ~collectives[work["name"]]
-        self._in_graph = computes & (found.api == Api.GRAPH)
+        self._in_graph = computes & (attribution.api == Api.GRAPH)
         self._in_region = computes & ~self._in_graph & self._is_inside_region()
         named = computes & ~self._in_graph & ~self._in_region
-        self._by_operator = named & (found.operator >= 0)
-        self._is_loose = named & (found.operator < 0)
-        self._scope = _launched_in(found, steps)
+        self._by_operator = named & (attribution.operator >= 0)
+        self._is_loose = named & (attribution.operator < 0)
+        self._scope = _launched_in(attribution, steps)
         self._costs = Costs.of(trace.signatures)
         self._copied = self._copied_bytes()
         self._operator = self._operators()
@@ -349,15 +352,9 @@ class _GpuWork:
         """Exact bytes of copies: within a device they are read and written."""
         work = self._trace.work
         stated = np.full(len(work), -1, np.int64)
-        sizes = self._trace.sizes
-        if len(sizes):
-            order = np.argsort(sizes["correlation"], kind="stable")
-            copies = np.flatnonzero(~self._is_kernel)
-            ids = work["correlation"][copies]
-            at = np.searchsorted(sizes["correlation"], ids, sorter=order)
-            at = order[np.minimum(at, len(order) - 1)]
-            same = (sizes["correlation"][at] == ids) & (ids > 0)
-            stated[copies[same]] = sizes["bytes"][at[same]]
+        sizes, copies = self._trace.sizes, np.flatnonzero(~self._is_kernel)
+        place = place_of(work["correlation"][copies], sizes["correlation"])
+        stated[copies[place >= 0]] = sizes["bytes"][place[place >= 0]]
         stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
         twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
         return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
@@ -397,8 +394,8 @@ class _GpuWork:
         kind = np.full(len(self._trace.work), WORK, np.int8)
         transfer = np.full(len(kind), -1, np.int32)
         moved: dict[Collective, int] = {}
-        for at, one in self._trace.collectives.items():
-            kind[at], transfer[at] = COMMUNICATION, moved.setdefault(one, len(moved))
+        for at, message in self._trace.collectives.items():
+            kind[at], transfer[at] = COMMUNICATION, moved.setdefault(message, len(moved))
         directions = np.array([copy_direction(name) for name in self._trace.names], object)
         of_name = (directions != "")[self._trace.work["name"]]
         copies = np.flatnonzero(of_name & ~self._is_kernel)
@@ -435,9 +432,9 @@ class _GpuWork:
         """
         is_work = self._moves()[0] == WORK
         spans = np.zeros((len(self._steps), n_devices), np.int64)
-        found = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
-        for one, steps in enumerate(self._on_devices(device, n_devices, is_work)):
-            spans[found, one] = steps.windows.end - steps.windows.begin
+        ran = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
+        for number, steps in enumerate(self._on_devices(device, n_devices, is_work)):
+            spans[ran, number] = steps.windows.end - steps.windows.begin
         return spans
 
     def _launched_in(self) -> I64:

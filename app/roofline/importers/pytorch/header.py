@@ -1,10 +1,11 @@
-"""The fields around the events of a trace: its settings, its rank and its devices."""
+"""The fields around the events of a trace: settings, rank, devices, versions of the software."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
 
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -27,30 +28,30 @@ def read_header(before: bytes, after: bytes) -> dict[str, object]:
     """The keys beside the events; those that can be read if the text is damaged or cut."""
     text = (before.rstrip().rstrip(b"[") + b"[]" + (after or b"}")).decode("utf-8", "replace")
     try:
-        found = json.loads(text)
+        header = json.loads(text)
     except (ValueError, RecursionError):
         return _single_keys(text)
-    return found if isinstance(found, dict) else {}
+    return header if isinstance(header, dict) else {}
 
 
 def _single_keys(text: str) -> dict[str, object]:
-    found: dict[str, object] = {}
-    found.update({name: json.loads(value) for name, value in _SCALARS.findall(text)})
+    result: dict[str, object] = {}
+    result.update({name: json.loads(value) for name, value in _SCALARS.findall(text)})
     decoder = json.JSONDecoder()
     for key in _KEYS:
         match = re.search(rf'"{key}"\s*:\s*', text)
         if match:
             try:
-                found[key] = decoder.raw_decode(text, match.end())[0]
+                result[key] = decoder.raw_decode(text, match.end())[0]
             except (ValueError, RecursionError):
                 continue
-    return found
+    return result
 
 
 def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]]:
     """One entry per GPU of the machine; none where the trace lists no device."""
-    found = header.get("deviceProperties")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    listed = header.get("deviceProperties")
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def rank(header: Mapping[str, object]) -> int | None:
@@ -85,10 +86,10 @@ def text(value: object) -> str:
 
 def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int) -> ReportedDevice:
     """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name."""
-    one = next(iter(properties), {})
-    name = text(one.get("name"))
-    is_amd = is_hip or bool(_AMD.search(name)) or whole(one.get("warpSize")) == _AMD_WARP
-    major, minor = whole(one.get("computeMajor")), whole(one.get("computeMinor"))
+    first = next(iter(properties), {})
+    name = text(first.get("name"))
+    is_amd = is_hip or bool(_AMD.search(name)) or whole(first.get("warpSize")) == _AMD_WARP
+    major, minor = whole(first.get("computeMajor")), whole(first.get("computeMinor"))
     # AMD's parts report the compute capability of other vendors' parts: it tells nothing there.
     architecture = f"sm_{major}{minor}" if major and minor is not None and not is_amd else ""
     if is_amd and not name:
@@ -97,10 +98,9 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
         kind=DeviceKind.GPU,
         name=name,
         core_count=count,
-        bandwidth_gbs={},
         traits=DeviceTraits(
-            processor_count=whole(one.get("numSms")),
-            memory_bytes=whole(one.get("totalGlobalMem")),
+            processor_count=whole(first.get("numSms")),
+            memory_bytes=whole(first.get("totalGlobalMem")),
             architecture=architecture,
         ),
     )
@@ -117,7 +117,6 @@ def cpu(header: Mapping[str, object], count: int) -> ReportedDevice:
         kind=DeviceKind.CPU,
         name="CPU",
         core_count=count,
-        bandwidth_gbs={},
         traits=DeviceTraits(hostname=hostname(header)),
     )
 
@@ -130,3 +129,51 @@ def host_of(accelerator: str, count: int) -> ReportedDevice:
     return ReportedDevice(
         kind=DeviceKind.UNKNOWN, name=f"Host of {accelerator}", core_count=count, bandwidth_gbs={}
     )
+
+
+# Records that cost time while they are made: a trace with stacks is slower than one without.
+_RECORDED = ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
+_CUDA_MAJOR, _CUDA_MINOR = 1000, 10  # 12040 is 12.4
+_HIP_MAJOR, _HIP_MINOR = 10_000_000, 100_000  # 60443483 is 6.4.43483
+
+
+def read_environment(header: Mapping[str, object]) -> dict[str, str]:
+    """Versions of the frameworks and drivers, the job's ranks, and what was recorded."""
+    job = header.get("distributedInfo")
+    job = job if isinstance(job, dict) else {}
+    return environment(
+        {
+            "pytorch_version": text(header.get("pytorch_version")),
+            "cuda_runtime_version": _cuda(header.get("cuda_runtime_version")),
+            "cuda_driver_version": _cuda(header.get("cuda_driver_version")),
+            "cupti_version": _plain(header.get("cupti_version")),
+            "hip_runtime_version": _hip(header.get("hip_runtime_version")),
+            "hip_driver_version": _hip(header.get("hip_driver_version")),
+            "roctracer_version": _plain(header.get("roctracer_version")),
+            "nccl_version": _plain(job.get("nccl_version")),
+            "collective_backend": text(job.get("backend")),
+            "world_size": _plain(job.get("world_size")),
+            "recorded": ", ".join(name for name in _RECORDED if whole(header.get(name))),
+        }
+    )
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, str | float):
+        return text(str(value))
+    number = whole(value)
+    return str(number) if number else ""
+
+
+def _cuda(value: object) -> str:
+    number = whole(value)
+    if not number or number < _CUDA_MAJOR:
+        return _plain(value)
+    return f"{number // _CUDA_MAJOR}.{number % _CUDA_MAJOR // _CUDA_MINOR}"
+
+
+def _hip(value: object) -> str:
+    number = whole(value)
+    if not number or number < _HIP_MAJOR:
+        return _plain(value)
+    return f"{number // _HIP_MAJOR}.{number % _HIP_MAJOR // _HIP_MINOR}.{number % _HIP_MINOR}"

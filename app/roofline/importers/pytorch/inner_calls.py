@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention_ragged import names_a_layer
+from roofline.importers.pytorch.attention import names_a_layer
 from roofline.importers.pytorch.experts import Routing, grouped_product
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I32, I64
 
 # aiter runs its two-dimensional kernel for layers with a window, and for all if lengths are short;
 # beside the other kernel it is that of windowed layers. (`use_2d_kernel`, aiter 2026.)
@@ -39,7 +36,7 @@ class Launched:
 
 def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
     """The calls that the launches at these places make by themselves."""
-    found = _windowed(trace.signatures, trace.operators["signature"], launched)
+    result = _windowed(trace.signatures, trace.operators["signature"], launched)
     routings: dict[int, Routing | None] = {}
     for place, (node, operator) in enumerate(
         zip(launched.nodes, launched.operator.tolist(), strict=True)
@@ -52,10 +49,10 @@ def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
         if operator not in routings:
             routings[operator] = _routing(trace, operator, outer)
         routing = routings[operator]
-        made = _product(node, outer, routing) if routing else None
-        if made is not None:
-            found[place] = made
-    return found
+        call = _product(node, outer, routing) if routing else None
+        if call is not None:
+            result[place] = call
+    return result
 
 
 def _windowed(
@@ -64,15 +61,15 @@ def _windowed(
     """Attention of layers with a window; its work is unknown where the window is."""
     if not {_WINDOWED, _FULL} <= set(launched.nodes):
         return {}
-    found = {}
+    result = {}
     for place, node in enumerate(launched.nodes):
         operator = int(launched.operator[place])
         if node != _WINDOWED or operator < 0:
             continue
         outer = signatures[int(of_operator[operator])]
         if names_a_layer(outer.operator):
-            found[place] = _of_window(outer)
-    return found
+            result[place] = _of_window(outer)
+    return result
 
 
 def _of_window(outer: Signature) -> Signature:
@@ -120,8 +117,12 @@ def _inside(trace: Trace, operator: int) -> list[Signature]:
 
 def _chosen(inside: Sequence[Signature], tokens: int) -> int | None:
     """Experts per token: what sorts the tokens has a row per token and a column per choice."""
-    for one in inside:
-        first = one.inputs.tensor(0) if one.inputs and one.operator == "SortTokens" else None
+    for signature in inside:
+        first = (
+            signature.inputs.tensor(0)
+            if signature.inputs and signature.operator == "SortTokens"
+            else None
+        )
         if first is not None and len(first.shape) == 2 and first.shape[0] == tokens:
             return first.shape[1]
     return None
@@ -129,8 +130,12 @@ def _chosen(inside: Sequence[Signature], tokens: int) -> int | None:
 
 def _inner(inside: Sequence[Signature], rows: int) -> int | None:
     """Width between the two products: of the room that is made for it, one row per choice."""
-    for one in inside:
-        sizes = one.inputs.whole_numbers(0) if one.inputs and one.operator == "aten::empty" else []
+    for signature in inside:
+        sizes = (
+            signature.inputs.whole_numbers(0)
+            if signature.inputs and signature.operator == "aten::empty"
+            else []
+        )
         if len(sizes) == 3 and sizes[:2] == [1, rows]:
             return sizes[2]
     return None
@@ -148,7 +153,8 @@ def _product(node: str, outer: Signature, routing: Routing) -> Signature | None:
             touched=grouped.touched,
             is_uncountable=False,
         )
-    item = _item(outer)
+    hidden = outer.inputs.tensor(0) if outer.inputs else None
+    item = hidden.item_bytes if hidden is not None else None
     if not node.startswith(_SUM) or item is None:
         return None
     rows = routing.tokens * (routing.chosen + 1)
@@ -157,8 +163,3 @@ def _product(node: str, outer: Signature, routing: Routing) -> Signature | None:
         label=f"{outer.operator} sum of {routing.chosen} [{routing.tokens}x{routing.width}]",
         moved_bytes=rows * routing.width * item,
     )
-
-
-def _item(outer: Signature) -> int | None:
-    hidden = outer.inputs.tensor(0) if outer.inputs else None
-    return hidden.item_bytes if hidden is not None else None

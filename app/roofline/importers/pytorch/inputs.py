@@ -1,8 +1,13 @@
-"""The recorded arguments of an operator: shapes, types, strides and plain values."""
+"""The recorded arguments of an operator: shapes, types, strides and plain values.
+
+A family of operators has formulas of them. For people, tensors are written in XLA's notation, which
+all formats share: `bf16[64,128]{1,0}`.
+"""
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 PACKED_FP4 = "fp4"
@@ -135,12 +140,12 @@ def _tensors(shape: object, spelled: object, layout: object) -> list[Tensor]:
         return []
     if any(isinstance(part, list) for part in shape):
         inner = _list(layout)
-        found = [
+        tensors = [
             _tensor(part, "", inner[k] if k < len(inner) else None) for k, part in enumerate(shape)
         ]
     else:
-        found = [_tensor(shape, spelled if isinstance(spelled, str) else "", layout)]
-    return [tensor for tensor in found if tensor is not None]
+        tensors = [_tensor(shape, spelled if isinstance(spelled, str) else "", layout)]
+    return [tensor for tensor in tensors if tensor is not None]
 
 
 def _tensor(shape: object, spelled: str, layout: object) -> Tensor | None:
@@ -168,11 +173,138 @@ def _sizes(value: object) -> tuple[int, ...] | None:
 
 def _parsed(text: str) -> object:
     try:
-        found: object = json.loads(text)
+        result: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found
+    return result
 
 
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
+
+
+_ATEN = "aten::"
+# SGLang's profiler wraps plain functions: file, function and line are in one name.
+_WRAPPED = re.compile(
+    r"sglang_profiler::\w*?_(paged_attention_ragged|mla_decode_fwd|fused_moe)_\d+\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ragged:
+    """The cost of attention where the lengths of its sequences are data: sums over them are needed.
+
+    `queries` is how many rows of queries there are, `flop_per_pair` is per pair of a query and a
+    key that the mask keeps, `bytes_per_key` per key and value in the cache, `other_bytes` are
+    queries and results. `window` is how many keys a query sees at most, its own position included;
+    `None` is all. `sees_all` is true without a causal mask.
+    """
+
+    queries: int
+    flop_per_pair: int
+    bytes_per_key: int
+    other_bytes: int
+    window: int | None = None
+    sees_all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Operators with formulas of one kind, by their names as `known_as` gives them.
+
+    `flops` and `moved` are per execution, `None` where what was recorded does not tell.
+    `precision` is the element type of the work, empty if unknown. `reads_values` names those whose
+    formulas need plain arguments (strides, masks, sizes). Of the bytes, `weights` are the model's
+    own and `cached` those of a key-value cache; `ragged` is for attention to sequences of unknown
+    lengths.
+    """
+
+    names: Collection[str]
+    flops: Callable[[Inputs], int | None]
+    moved: Callable[[Inputs], int | None]
+    precision: Callable[[Inputs], str]
+    reads_values: Collection[str] = ()
+    weights: Callable[[Inputs], int | None] = lambda _inputs: None
+    cached: Callable[[Inputs], int | None] = lambda _inputs: None
+    ragged: Callable[[Inputs], Ragged | None] = lambda _inputs: None
+
+
+def known_as(operator: str) -> str:
+    """The name under which formulas know `operator`: `aten::mm` is "mm", others keep theirs.
+
+    An operator of another library is never taken for PyTorch's of the same name.
+    """
+    if operator.startswith(_ATEN):
+        return operator.removeprefix(_ATEN)
+    if wrapped := _WRAPPED.match(operator):
+        return f"aiter::{wrapped.group(1)}"
+    return operator if "::" in operator else ""
+
+
+def recorded_as(name: str) -> str:
+    """The operator's name in traces, from the name under which formulas know it."""
+    return name if "::" in name else _ATEN + name
+
+
+def first_precision(inputs: Inputs) -> str:
+    """The element type of the first tensor that has a known one; empty if none has."""
+    return next((tensor.dtype for tensor in inputs.all_tensors if tensor.dtype), "")
+
+
+_SEPARATOR = "; "
+_MOST_IN_LIST = 8
+_XLA_TYPES = {
+    "fp64": "f64",
+    "fp32": "f32",
+    "fp16": "f16",
+    "fp8": "f8",
+    "fp4": "f4",
+    "int64": "s64",
+    "int32": "s32",
+    "int16": "s16",
+    "int8": "s8",
+    "uint64": "u64",
+    "uint32": "u32",
+    "uint16": "u16",
+    "uint8": "u8",
+    "bool": "pred",
+    "complex128": "c128",
+    "complex64": "c64",
+    "complex32": "c32",
+}
+
+
+def shapes_label(inputs: Inputs | None) -> str:
+    """The tensors of a call; a list of them is one in brackets. Empty where none was recorded."""
+    places = inputs.tensors if inputs is not None else ()
+    return _SEPARATOR.join(_place(place) for place in places if place)
+
+
+def _place(tensors: Sequence[Tensor]) -> str:
+    if len(tensors) == 1:
+        return shape_text(tensors[0])
+    more = ["…"] if len(tensors) > _MOST_IN_LIST else []
+    return f"({', '.join([*map(shape_text, tensors[:_MOST_IN_LIST]), *more])})"
+
+
+def shape_text(tensor: Tensor) -> str:
+    """Type, extents, and the order of dimensions from the fastest; strides where these have gaps.
+
+    Without recorded strides there is no layout.
+    """
+    kind = _XLA_TYPES.get(tensor.dtype, tensor.dtype)
+    extents = ",".join(map(str, tensor.shape))
+    return f"{kind}[{extents}]{_layout(tensor)}"
+
+
+def _layout(tensor: Tensor) -> str:
+    shape, strides = tensor.shape, tensor.strides
+    if not shape or len(strides) != len(shape):
+        return ""
+    order = sorted(range(len(shape)), key=lambda k: (strides[k], -k))
+    reached = 1
+    for k in order:
+        if shape[k] != 1 and strides[k] != reached:
+            return f"{{strides={','.join(map(str, strides))}}}"
+        reached *= shape[k]
+    return f"{{{','.join(map(str, order))}}}"

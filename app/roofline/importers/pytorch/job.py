@@ -5,17 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import (
     CapturedGraph,
     captured_graphs,
     has_capture,
     replays_graphs,
 )
-from roofline.importers.pytorch.cpu_work import cpu_work
-from roofline.importers.pytorch.environment import read_environment
+from roofline.importers.pytorch.cpu_work import accelerator_behind, cpu_work, listed_device
 from roofline.importers.pytorch.events import read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
 from roofline.importers.pytorch.header import (
@@ -25,19 +22,20 @@ from roofline.importers.pytorch.header import (
     host_of,
     hostname,
     rank,
+    read_environment,
     whole,
 )
-from roofline.importers.pytorch.host_side import accelerator_behind, listed_device
-from roofline.importers.pytorch.lengths import apply_lengths, read_caches
+from roofline.importers.pytorch.lengths import Assumed, apply_lengths, read_caches
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
-from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
+from roofline.importers.pytorch.serving import ServingStep, server_of, serving_steps
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged
+from roofline.model.op_columns import Bools
 from roofline.model.profile import Host, Profile
 from roofline.model.units import NS_PER_S
 
@@ -68,8 +66,8 @@ def _captures_first(sources: Sequence[SourceFile]) -> list[tuple[SourceFile, boo
     ordered = sorted(sources, key=lambda one: one.name)
     if len(ordered) == 1:
         return [(ordered[0], False)]
-    found = [(one, has_capture(one.data)) for one in ordered]
-    return sorted(found, key=lambda pair: not pair[1])
+    result = [(one, has_capture(one.data)) for one in ordered]
+    return sorted(result, key=lambda pair: not pair[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ class _Job:
         self._ranges += len(trace.counters)
         self._counter_flop += sum(map(_vector_flop, trace.counters))
         for annotations in (trace.annotations, trace.device_annotations):
-            self._annotations.update(one.name for one in annotations)
+            self._annotations.update(annotation.name for annotation in annotations)
         if len(trace.work):
             # Without the host, work is in a step by the time when the device ran it.
             annotations = trace.annotations if len(trace.launches) else trace.device_annotations
@@ -135,34 +133,36 @@ class _Job:
     def _explain(self, trace: Trace, steps: Sequence[ServingStep]) -> None:
         """Give the kernels of replays the operators of their graphs, and attention its lengths."""
         if has_replays(trace):
-            found = explain_replays(trace, self._graphs_for(trace), steps)
-            self._replays.append((rank(trace.header), found))
+            alignment = explain_replays(trace, self._graphs_for(trace), steps)
+            self._replays.append((rank(trace.header), alignment))
         apply_lengths(trace, steps)
 
     def _graphs_for(self, trace: Trace) -> list[CapturedGraph]:
         """The graphs that `trace` may replay: its own, and those of its rank, else of any."""
         number, own = rank(trace.header), captured_graphs(trace)
         others = [one for one in self._recorded if not (own and one.rehearses)]
-        same = [one.graph for one in others if _is_same(one.rank, number)]
-        return own + (same or [one.graph for one in others])
+        same = [other.graph for other in others if _is_same(other.rank, number)]
+        return own + (same or [other.graph for other in others])
 
     def _settle_captures(self) -> None:
         """Files that record graphs tell of others' kernels; alone they are traces like others."""
-        found = list(self._replays)
+        replays = list(self._replays)
         for trace in self._captures:
-            if self._is_explained_by(trace, found):
+            if self._is_explained_by(trace, replays):
                 self._gpu.add(trace, None)
             else:
                 self._add(trace)
 
-    def _is_explained_by(self, trace: Trace, found: Sequence[tuple[int | None, Alignment]]) -> bool:
-        """True if the graphs of `trace` ran in another file, as `found`: what it ran counts there.
+    def _is_explained_by(
+        self, trace: Trace, replays: Sequence[tuple[int | None, Alignment]]
+    ) -> bool:
+        """True if the graphs of `trace` ran in another file, as `replays`: its work counts there.
 
         What a capture replays itself is a rehearsal. One that replays nothing ran nothing at all.
         """
         if not replays_graphs(trace):
-            return bool(found)
-        used = [of for of, one in found if any(name == trace.file_name for name, _ in one.used)]
+            return bool(replays)
+        used = [of for of, one in replays if any(name == trace.file_name for name, _ in one.used)]
         return any(_is_same(of, rank(trace.header)) for of in used)
 
     def profile(self) -> Profile:
@@ -275,14 +275,14 @@ def _within_one_capture(trace: Trace) -> Trace:
     return trace
 
 
-def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> int:
+def _drop_far(keep: Callable[[Bools], None], columns: Columns) -> int:
     begin, duration = columns["begin"], columns["duration"]
     if not len(begin) or int((begin + duration).max()) - int(begin.min()) < _LONGEST_NS:
         return 0
     near = np.abs(begin - np.median(begin)) < _LONGEST_NS / 2
-    kept = np.asarray(near & (duration < _LONGEST_NS))
-    keep(kept)
-    return int(len(kept) - kept.sum())
+    is_kept = np.asarray(near & (duration < _LONGEST_NS))
+    keep(is_kept)
+    return int(len(is_kept) - is_kept.sum())
 
 
 def _is_same(one: int | None, other: int | None) -> bool:

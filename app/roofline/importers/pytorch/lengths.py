@@ -1,23 +1,22 @@
 """Attention to sequences whose lengths are data, from the sums that a server writes per step.
 
 The FLOPs follow from the pairs of a query and a key, the bytes from the keys in the cache: both are
-sums over the sequences. Keys never count as the whole cache.
+sums over the sequences. Keys never count as the whole cache. The notes count the assumptions about
+a server's kernels: which experts were touched, how far windows reach.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention_ragged import names_a_layer, ragged_of_heads
-from roofline.importers.pytorch.families import Ragged
-from roofline.importers.pytorch.libraries import cache_of
-from roofline.importers.pytorch.serving_steps import Lengths, ServingStep
+from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
+from roofline.importers.pytorch.bytes_moved import cache_of
+from roofline.importers.pytorch.experts import Touched
+from roofline.importers.pytorch.inputs import Ragged
+from roofline.importers.pytorch.serving import Lengths, ServingStep, step_at
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace
-
-I64 = NDArray[np.int64]
 
 
 def read_caches(signatures: list[Signature]) -> None:
@@ -26,24 +25,28 @@ def read_caches(signatures: list[Signature]) -> None:
     That is the type of a cache of the same heads that the trace shows being written.
     """
     known = _caches(signatures)
-    for place, one in enumerate(signatures):
-        if one.inputs is None or one.ragged is not None or not names_a_layer(one.operator):
+    for place, signature in enumerate(signatures):
+        if (
+            signature.inputs is None
+            or signature.ragged is not None
+            or not names_a_layer(signature.operator)
+        ):
             continue
-        key = one.inputs.tensor(1)
+        key = signature.inputs.tensor(1)
         item = known.get(key.shape[-2:]) if key is not None else None
         if item:
-            signatures[place] = replace(one, ragged=ragged_of_heads(one.inputs, item))
+            signatures[place] = replace(signature, ragged=ragged_of_heads(signature.inputs, item))
 
 
 def _caches(signatures: Sequence[Signature]) -> dict[tuple[int, ...], int]:
     """Bytes per element of caches by heads and depth; 0 where there are several."""
-    found: dict[tuple[int, ...], int] = {}
-    for one in signatures:
-        cache = cache_of(one.inputs) if one.inputs is not None else None
+    result: dict[tuple[int, ...], int] = {}
+    for signature in signatures:
+        cache = cache_of(signature.inputs) if signature.inputs is not None else None
         if cache is not None:
             heads, item = cache
-            found[heads] = item if found.get(heads, item) == item else 0
-    return found
+            result[heads] = item if result.get(heads, item) == item else 0
+    return result
 
 
 def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
@@ -64,27 +67,22 @@ def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
     trace.operators["signature"][events] = np.array(numbers, np.int64)[at.ravel()]
 
 
-def step_at(times_ns: I64, steps: Sequence[ServingStep]) -> I64:
-    """Index of the step (in order, not overlapping) around each time; -1 where there is none."""
-    if not steps:
-        return np.full(len(times_ns), -1)
-    begin = np.array([step.begin_ns for step in steps], np.int64)
-    end = np.array([step.end_ns for step in steps], np.int64)
-    at = np.searchsorted(begin, times_ns, side="right") - 1
-    return np.where((at >= 0) & (times_ns <= end[np.maximum(at, 0)]), at, -1)
-
-
 def _with_lengths(signatures: list[Signature], place: int, step: ServingStep) -> int:
     """Place of the same signature with the work of this step; its own where that is unknown."""
-    one = signatures[place]
-    lengths = _lengths_of(one.ragged, step) if one.ragged else None
-    cost = _cost(one.ragged, lengths) if one.ragged and lengths else None
+    signature = signatures[place]
+    lengths = _lengths_of(signature.ragged, step) if signature.ragged else None
+    cost = _cost(signature.ragged, lengths) if signature.ragged and lengths else None
     if cost is None:
         return place
     flop, cached, moved = cost
     signatures.append(
         replace(
-            one, flop=flop, moved_bytes=moved, cache_bytes=cached, ragged=None, is_uncountable=False
+            signature,
+            flop=flop,
+            moved_bytes=moved,
+            cache_bytes=cached,
+            ragged=None,
+            is_uncountable=False,
         )
     )
     return len(signatures) - 1
@@ -100,9 +98,9 @@ def _lengths_of(ragged: Ragged, step: ServingStep) -> Lengths | None:
         for part in phases:
             if part.queries == ragged.queries:
                 return part
-    found = _both(step)
-    is_enough = found.queries is not None and ragged.queries >= found.queries
-    return found if is_enough else None
+    both = _both(step)
+    is_enough = both.queries is not None and ragged.queries >= both.queries
+    return both if is_enough else None
 
 
 def _both(step: ServingStep) -> Lengths:
@@ -128,3 +126,28 @@ def _cost(ragged: Ragged, lengths: Lengths) -> tuple[int, int, int] | None:
         pairs = min(pairs, queries * ragged.window)
     cached = keys * ragged.bytes_per_key
     return pairs * ragged.flop_per_pair, cached, cached + ragged.other_bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class Assumed:
+    """Calls of experts by what they may touch, and calls of attention by their window."""
+
+    touched: dict[Touched, int] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)
+
+    def add(self, trace: Trace) -> None:
+        """Add the calls of one trace."""
+        kinds = [
+            k
+            for k, signature in enumerate(trace.signatures)
+            if signature.touched or signature.window
+        ]
+        if not kinds:
+            return
+        counts = np.bincount(trace.operators["signature"], minlength=len(trace.signatures))
+        for kind in kinds:
+            one, count = trace.signatures[kind], int(counts[kind])
+            if one.touched and count:
+                self.touched[one.touched] = self.touched.get(one.touched, 0) + count
+            if one.window and count:
+                self.windows[one.window] = self.windows.get(one.window, 0) + count

@@ -1,17 +1,31 @@
-"""Notes for the reader of a trace: on missing, skipped and assumed parts."""
+"""Notes for the reader of a trace: on missing, skipped and assumed parts, and on graphs."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from roofline.importers.pytorch.assumed import Assumed
-from roofline.importers.pytorch.graph_notes import of_replays
+from roofline.importers.pytorch.lengths import Assumed
 from roofline.importers.pytorch.replays import Alignment
+from roofline.importers.shared.notes import Note, counted, noted
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Diagnostic, OpTable, Severity
-from roofline.model.units import NS_PER_MS
+from roofline.model.units import NS_PER_MS, NS_PER_US
 
+_SHOWN = 4
+_NAME_CHARACTERS = 60
+_HOW = {
+    "vLLM": "vLLM from 0.26 writes one to capture_traces/ with --profiler-config.profiler torch"
+    " --profiler-config.capture_torch_profiler True; set VLLM_USE_V2_MODEL_RUNNER=0, because the"
+    " newer runner of 0.26 to 0.28 does not. Versions before 0.26 run with enforce_eager=True.",
+    "SGLang": "SGLang from 0.5.13 writes one per batch size with --enable-profile-cuda-graph,"
+    " SGLANG_GRAPH_BATCH_CAPTURE=1 and SGLANG_TORCH_PROFILER_DIR; older versions run with"
+    " --disable-cuda-graph.",
+    "": "Start the profiler before the graph is recorded (vLLM from 0.26:"
+    " --profiler-config.capture_torch_profiler True; SGLang from 0.5.13:"
+    " --enable-profile-cuda-graph and SGLANG_GRAPH_BATCH_CAPTURE=1), or run without graphs.",
+}
 _RECORD_SHAPES = "Capture with torch.profiler.profile(record_shapes=True)."
+_NEWER = f"A newer PyTorch records the plain arguments too. {_RECORD_SHAPES}"
 _WITH_KERNELS = (
     "Capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check that CUPTI"
     " (roctracer on AMD) may trace and that no other profiler uses it."
@@ -29,32 +43,173 @@ _ESTIMATES = (
     " formula (custom operators, lists of tensors, experts that hold their weights) are unknown.",
     "Only one memory level is known: there is no traffic by cache.",
 )
-
-# Calls whose formula lacks an argument: key of the count, severity, code and message.
-_COUNTED_OTHERWISE = (
-    (
-        "uncounted",
+_LISTED_BY_NAME = " {they_are} listed by kernel name; FLOPs and bytes are unknown."
+_NOTES = {
+    "truncated": Note(
         Severity.WARNING,
-        "flop-not-counted",
+        "trace ends in the middle: the events up to there are shown.",
+        "Let the profiler finish writing, or copy the file again.",
+    ),
+    "damaged-events": Note(
+        Severity.WARNING,
+        "events could not be read and were skipped.",
+        "Export the trace again if the numbers look wrong.",
+    ),
+    "unknown-events": Note(
+        Severity.INFO,
+        "events are of kinds that this importer does not know: {kinds}. An accelerator other than a"
+        " GPU is not read.",
+    ),
+    "counters-without-time": Note(
+        Severity.INFO,
+        "ranges of the CUPTI range profiler count {flop:,} FLOPs of the vector units in this trace."
+        " The times of these ranges are made up by the profiler, so they are not placed on the"
+        " roofline.",
+        "For measured FLOPs and times, profile the kernels with Nsight Compute.",
+    ),
+    "many-shapes": Note(
+        Severity.INFO,
+        "operator calls differ in shape only; the rarer shapes share one row per operator. Their"
+        " work is counted in full.",
+    ),
+    "launches-without-kernels": Note(
+        Severity.WARNING,
+        "The trace shows only the host of a program that ran on {accelerator}: it has no kernels."
+        " Operators are shown by the time that the host spent in them, which is the time to launch"
+        " work, not to compute it. FLOP/s, bandwidth and the bound are unknown.",
+        f"{_WITH_KERNELS} Kernels of NVIDIA and AMD GPUs are read. If the program ran on the CPU,"
+        " hide the GPU from it (CUDA_VISIBLE_DEVICES=) during the capture.",
+    ),
+    "no-work": Note(
+        Severity.WARNING,
+        "The trace holds neither kernels nor operators: there is nothing to place on a roofline.",
+        "Capture with ProfilerActivity.CPU and ProfilerActivity.CUDA, around the code that runs the"
+        " model.",
+    ),
+    "cpu-only": Note(
+        Severity.INFO,
+        "The trace holds no GPU kernels. Operators are shown by the time they spent on the CPU"
+        " themselves.{unused}",
+        "If the model ran on a GPU, capture with ProfilerActivity.CUDA.",
+    ),
+    "no-kernels": Note(
+        Severity.WARNING,
+        "The trace has copies to or from a GPU but no kernel, so it does not tell what the GPU"
+        " computed.",
+        _WITH_KERNELS,
+    ),
+    "gpu-unnamed": Note(
+        Severity.WARNING,
+        "The trace does not name its GPU, so there is no peak to hold it against.",
+        "Choose the device by hand.",
+    ),
+    "graphs-aligned": Note(
+        Severity.INFO,
+        "{count:,} of {kernels:,} kernels of graphs ({percent} of their time) have the operators"
+        " and shapes of their launches in the capture: {captures}.",
+    ),
+    "kernels-in-graphs": Note(
+        Severity.WARNING,
+        "{count:,} of {kernels:,} kernels of graphs {what}. They are listed by kernel name; their"
+        " FLOPs and bytes are unknown.",
+        "{how}",
+    ),
+    "graph-batch-unknown": Note(
+        Severity.WARNING,
+        "kernels of graphs fit captures of several batches equally well, and the trace does not"
+        " tell which batch ran: their shapes are unknown.",
+        "Upload only the capture of the batch that ran, or annotate the steps (vLLM:"
+        " --profiler-config.detailed_trace_annotation True).",
+    ),
+    "graph-batch-larger": Note(
+        Severity.INFO,
+        "kernels of graphs ran for fewer tokens than their graph was captured for: servers fill the"
+        " batch up. Their shapes and their work are those of the full batch.",
+    ),
+    "graph-aligned-by-order": Note(
+        Severity.INFO,
+        "kernels of graphs were aligned by their order alone: the capture has as many launches, but"
+        " does not name their kernels.",
+    ),
+    "experts-assumed": Note(
+        Severity.INFO,
+        "products of experts do not tell which experts the tokens went to. Their FLOPs are those of"
+        " all routed tokens. Their weights count as those of {expected:.1f} of {experts} experts,"
+        " with equal chances; it may be {least} to {most}.",
+    ),
+    "window-assumed": Note(
+        Severity.INFO,
+        "calls of attention see a window of {sizes} keys, as the config.json of a model with these"
+        " heads says (gpt-oss): the trace only tells that their kernel is the one for windows. Each"
+        " sequence is taken to be longer than the window.",
+    ),
+    "kernels-without-operator": Note(
+        Severity.WARNING,
+        "{part} cannot be traced to an operator: the launch lies outside of every operator or is"
+        f" not in the trace.{_LISTED_BY_NAME}",
+        "Capture with ProfilerActivity.CPU, from before the first launch on.",
+    ),
+    "kernels-in-compiled-code": Note(
+        Severity.WARNING,
+        "{part} ran in compiled code, which does not record what each of them computes."
+        f"{_LISTED_BY_NAME}",
+        "A newer PyTorch records compiled kernels with their shapes.",
+    ),
+    "launches-not-run": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} launches {have} no kernel in the trace: a graph was recorded, or"
+        " the profiler dropped kernels. Only the kernels in the trace are shown.",
+        "Capture iterations after the graph was recorded.",
+    ),
+    "no-shapes": Note(
+        Severity.WARNING,
+        "operator calls have no recorded shapes, so their FLOPs and bytes are unknown.",
+        _RECORD_SHAPES,
+    ),
+    "flop-not-counted": Note(
+        Severity.WARNING,
         "kernels belong to matrix products, convolutions or attention whose FLOPs do not follow"
         " from what was recorded (strides and padding, or lengths of sequences).",
+        _NEWER,
     ),
-    (
-        "mask-unknown",
+    "attention-mask-unknown": Note(
         Severity.INFO,
-        "attention-mask-unknown",
         "attention calls do not record whether their mask is causal. Their FLOPs are counted"
         " without a mask; up to half of them may be masked.",
+        _NEWER,
     ),
-    (
-        "gradients-unknown",
+    "gradients-unknown": Note(
         Severity.INFO,
-        "gradients-unknown",
         "kernels belong to a convolution's backward whose gradients were not recorded. Its FLOPs"
         " are counted for both, the input's and the weight's; up to half of them may not have been"
         " computed.",
+        _NEWER,
     ),
-)
+    "work-outside-steps": Note(
+        Severity.INFO,
+        "kernels and copies were launched outside of every step. They count in the whole program"
+        " only.",
+    ),
+    "overlapping-streams": Note(
+        Severity.INFO,
+        "Kernels of several streams ran at once for {overlap_ms:,.3g} ms. The device's busy time"
+        " counts such time once, the kernels' own times count it for each.",
+    ),
+    "whole-microseconds": Note(
+        Severity.INFO,
+        "Times are whole microseconds: rates of kernels of a few microseconds are uncertain by"
+        " half.",
+    ),
+    "no-steps": Note(
+        Severity.INFO,
+        "The trace marks no steps; all numbers are of the whole capture.",
+        "Call profiler.step() after every iteration.",
+    ),
+    "files-without-work": Note(
+        Severity.INFO,
+        "files hold no work that the others do on GPUs, and are left out.",
+    ),
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,245 +245,142 @@ class Findings:
         return bool(self.accelerator and self.n_operators)
 
 
-def diagnostics(found: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
+def diagnostics(findings: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
     """Everything worth telling, worst first."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    every = [*_of_files(found), *_of_work(found, notes, n_steps)]
-    return tuple(sorted(every, key=lambda one: order.index(one.severity)))
+    every = [*_of_files(findings), *_of_work(findings, notes, n_steps)]
+    return tuple(sorted(every, key=lambda note: order.index(note.severity)))
 
 
-def _of_files(found: Findings) -> Iterator[Diagnostic]:
-    if found.n_cut:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="truncated",
-            message="trace ends in the middle: the events up to there are shown.",
-            remedy="Let the profiler finish writing, or copy the file again.",
-            count=found.n_cut,
-        )
-    if found.n_damaged:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="damaged-events",
-            message="events could not be read and were skipped.",
-            remedy="Export the trace again if the numbers look wrong.",
-            count=found.n_damaged,
-        )
-    if found.other_categories:
-        shown = ", ".join(name for name, _ in found.other_categories.most_common(6))
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="unknown-events",
-            message=f"events are of kinds that this importer does not know: {shown}. An"
-            " accelerator other than a GPU is not read.",
-            count=found.other_categories.total(),
-        )
-    if found.n_counter_ranges:
-        yield _counters(found)
-    if found.n_merged:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="many-shapes",
-            message="operator calls differ in shape only; the rarer shapes share one row per"
-            " operator. Their work is counted in full.",
-            count=found.n_merged,
-        )
+def _of_files(findings: Findings) -> Iterator[Diagnostic]:
+    counts = {
+        "truncated": findings.n_cut,
+        "damaged-events": findings.n_damaged,
+        "unknown-events": findings.other_categories.total(),
+        "counters-without-time": findings.n_counter_ranges,
+        "many-shapes": findings.n_merged,
+    }
+    kinds = ", ".join(name for name, _ in findings.other_categories.most_common(6))
+    yield from counted(_NOTES, counts, kinds=kinds, flop=findings.counter_flop)
 
 
-def _counters(found: Findings) -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="counters-without-time",
-        message=f"ranges of the CUPTI range profiler count {found.counter_flop:,} FLOPs of the"
-        " vector units in this trace. The times of these ranges are made up by the profiler, so"
-        " they are not placed on the roofline.",
-        remedy="For measured FLOPs and times, profile the kernels with Nsight Compute.",
-        count=found.n_counter_ranges,
-    )
-
-
-def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
-    yield from _of_device(found, notes)
-    if not found.accelerator:
-        yield from of_replays(found.replays, found.server)
-        yield from found.assumed.notes()
+def _of_work(findings: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
+    yield from _of_device(findings, notes)
+    if not findings.accelerator:
+        yield from _of_replays(findings.replays, findings.server)
+        yield from _of_assumptions(findings.assumed)
         yield from _of_kernels(notes)
-        yield from _of_costs(notes)
-    yield from _of_times(notes)
-    if not n_steps and (notes["kernels"] or found.n_operators):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="no-steps",
-            message="The trace marks no steps; all numbers are of the whole capture.",
-            remedy="Call profiler.step() after every iteration.",
-        )
-    if found.idle_files:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="files-without-work",
-            message="files hold no work that the others do on GPUs, and are left out.",
-            count=found.idle_files,
-        )
+        unshaped = notes["without-shapes"] if not notes["with-shapes"] else 0
+        uncounted = {
+            "no-shapes": unshaped,
+            "flop-not-counted": notes["uncounted"],
+            "attention-mask-unknown": notes["mask-unknown"],
+            "gradients-unknown": notes["gradients-unknown"],
+        }
+        yield from counted(_NOTES, uncounted)
+    yield from counted(_NOTES, {"work-outside-steps": notes["outside-steps"]})
+    if notes["overlap-ns"] > 0:
+        yield noted(_NOTES, "overlapping-streams", overlap_ms=notes["overlap-ns"] / NS_PER_MS)
+    if notes["whole-microseconds"]:
+        yield noted(_NOTES, "whole-microseconds")
+    if not n_steps and (notes["kernels"] or findings.n_operators):
+        yield noted(_NOTES, "no-steps")
+    yield from counted(_NOTES, {"files-without-work": findings.idle_files})
 
 
-def _of_device(found: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
-    if found.is_host_only:
-        yield _launches_only(found)
-    elif found.kind is not DeviceKind.GPU:
-        yield _no_kernels(found)
+def _of_device(findings: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
+    if findings.is_host_only:
+        yield noted(_NOTES, "launches-without-kernels", accelerator=findings.accelerator)
+    elif findings.kind is not DeviceKind.GPU and not findings.n_operators:
+        yield noted(_NOTES, "no-work")
+    elif findings.kind is not DeviceKind.GPU:
+        unused = f" The machine has {findings.unused}, but the trace has no call of its runtime."
+        yield noted(_NOTES, "cpu-only", unused=unused if findings.unused else "")
     elif not notes["kernels"]:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="no-kernels",
-            message="The trace has copies to or from a GPU but no kernel, so it does not tell"
-            " what the GPU computed.",
-            remedy=_WITH_KERNELS,
-        )
-    elif not found.is_named:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="gpu-unnamed",
-            message="The trace does not name its GPU, so there is no peak to hold it against.",
-            remedy="Choose the device by hand.",
-        )
-
-
-def _launches_only(found: Findings) -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="launches-without-kernels",
-        message=f"The trace shows only the host of a program that ran on {found.accelerator}: it"
-        " has no kernels. Operators are shown by the time that the host spent in them, which is the"
-        " time to launch work, not to compute it. FLOP/s, bandwidth and the bound are unknown.",
-        remedy=f"{_WITH_KERNELS} Kernels of NVIDIA and AMD GPUs are read. If the program ran on the"
-        " CPU, hide the GPU from it (CUDA_VISIBLE_DEVICES=) during the capture.",
-    )
-
-
-def _no_kernels(found: Findings) -> Diagnostic:
-    if not found.n_operators:
-        return Diagnostic(
-            severity=Severity.WARNING,
-            code="no-work",
-            message="The trace holds neither kernels nor operators: there is nothing to place on a"
-            " roofline.",
-            remedy="Capture with ProfilerActivity.CPU and ProfilerActivity.CUDA, around the code"
-            " that runs the model.",
-        )
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="cpu-only",
-        message="The trace holds no GPU kernels. Operators are shown by the time they spent on the"
-        f" CPU themselves.{_unused(found)}",
-        remedy="If the model ran on a GPU, capture with ProfilerActivity.CUDA.",
-    )
-
-
-def _unused(found: Findings) -> str:
-    if not found.unused:
-        return ""
-    return f" The machine has {found.unused}, but the trace has no call of its runtime."
+        yield noted(_NOTES, "no-kernels")
+    elif not findings.is_named:
+        yield noted(_NOTES, "gpu-unnamed")
 
 
 def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
     """Kernels without an operator, and operators without their kernels."""
-    shares = [
-        (
-            "unattributed",
-            "kernels-without-operator",
-            "cannot be traced to an operator: the launch lies outside of every operator or is not"
-            " in the trace",
-            "Capture with ProfilerActivity.CPU, from before the first launch on.",
-        ),
-        (
-            "in-regions",
-            "kernels-in-compiled-code",
-            "ran in compiled code, which does not record what each of them computes",
-            "A newer PyTorch records compiled kernels with their shapes.",
-        ),
+    shares = {"unattributed": "kernels-without-operator", "in-regions": "kernels-in-compiled-code"}
+    whole = notes["kernels"]
+    for key, code in shares.items():
+        if count := notes[key]:
+            part = "The only kernel" if whole == 1 else f"{count:,} of {whole:,} kernels"
+            they_are = "It is" if count == 1 else "They are"
+            yield noted(_NOTES, code, count, part=part, they_are=they_are)
+    missing, launches = notes["launches-not-run"], notes["launches"]
+    if 2 * missing > launches:
+        have = "has" if missing == 1 else "have"
+        yield noted(_NOTES, "launches-not-run", missing, launches=launches, have=have)
+
+
+def _of_assumptions(assumed: Assumed) -> Iterator[Diagnostic]:
+    """The assumptions about a server's kernels: experts that were touched, windows."""
+    if touched := assumed.touched:
+        main = max(touched, key=lambda experts: experts.weight_bytes * touched[experts])
+        yield noted(
+            _NOTES,
+            "experts-assumed",
+            sum(touched.values()),
+            expected=main.expected,
+            experts=main.experts,
+            least=main.least,
+            most=main.most,
+        )
+    sizes = ", ".join(f"{window:,}" for window in sorted(assumed.windows))
+    yield from counted(_NOTES, {"window-assumed": sum(assumed.windows.values())}, sizes=sizes)
+
+
+def _of_replays(replays: Alignment, server: str) -> Iterator[Diagnostic]:
+    """How many kernels were aligned, and which were not; nothing where no graph ran."""
+    if replays.aligned:
+        captures = [f"{label} of {name}" if label else name for name, label in replays.used]
+        more = len(captures) - _SHOWN
+        share = 100 * replays.aligned_ns / max(replays.time_ns, 1)
+        is_whole = replays.aligned_ns == replays.time_ns
+        yield noted(
+            _NOTES,
+            "graphs-aligned",
+            replays.aligned,
+            kernels=replays.kernels,
+            percent="100 %" if is_whole else f"{min(share, 99.9):.1f} %",
+            captures=", ".join(captures[:_SHOWN]) + (f" and {more} more" if more > 0 else ""),
+        )
+    missing = replays.kernels - replays.aligned
+    if missing:
+        what = "ran in graphs, which do not record the operators they were made of"
+        how = "Upload the trace of the graph's capture together with this one. " + _HOW[server]
+        if replays.aligned:
+            what = f"have no launch in the captures: {_left_kernels(replays)}"
+            how = "Add the captures of all batch sizes and pieces."
+        slots = {"kernels": replays.kernels, "what": what, "how": how}
+        yield noted(_NOTES, "kernels-in-graphs", missing, **slots)
+    counts = {
+        "graph-batch-unknown": replays.ambiguous,
+        "graph-batch-larger": replays.too_large,
+        "graph-aligned-by-order": replays.by_order,
+    }
+    yield from counted(_NOTES, counts)
+
+
+def _left_kernels(replays: Alignment) -> str:
+    """The kernels without a launch in any capture, longest time first."""
+    ranked = sorted(replays.left.items(), key=lambda item: -item[1][1])
+    listed = [
+        f"{name[:_NAME_CHARACTERS]} ×{count:,} ({ns / NS_PER_US:,.0f} us)"
+        for name, (count, ns) in ranked[:_SHOWN]
     ]
-    for key, code, what, remedy in shares:
-        if notes[key]:
-            yield Diagnostic(
-                severity=Severity.WARNING,
-                code=code,
-                message=f"{_kernels(notes[key], notes['kernels'])} {what}."
-                f" {'It is' if notes[key] == 1 else 'They are'} listed by kernel name; FLOPs and"
-                " bytes are unknown.",
-                remedy=remedy,
-                count=notes[key],
-            )
-    if 2 * notes["launches-not-run"] > notes["launches"]:
-        yield _launches_not_run(notes)
+    more = len(ranked) - len(listed)
+    return "; ".join(listed) + (f"; {more:,} more names" if more > 0 else "")
 
 
-def _kernels(part: int, whole: int) -> str:
-    return "The only kernel" if whole == 1 else f"{part:,} of {whole:,} kernels"
-
-
-def _launches_not_run(notes: Counter[str]) -> Diagnostic:
-    missing = notes["launches-not-run"]
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="launches-not-run",
-        message=f"{missing:,} of {notes['launches']:,} launches {'has' if missing == 1 else 'have'}"
-        " no kernel in the trace: a graph was recorded, or the profiler dropped kernels. Only the"
-        " kernels in the trace are shown.",
-        remedy="Capture iterations after the graph was recorded.",
-        count=notes["launches-not-run"],
-    )
-
-
-def _of_costs(notes: Counter[str]) -> Iterator[Diagnostic]:
-    if notes["without-shapes"] and not notes["with-shapes"]:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="no-shapes",
-            message="operator calls have no recorded shapes, so their FLOPs and bytes are unknown.",
-            remedy=_RECORD_SHAPES,
-            count=notes["without-shapes"],
-        )
-    for key, severity, code, message in _COUNTED_OTHERWISE:
-        if notes[key]:
-            yield Diagnostic(
-                severity=severity,
-                code=code,
-                message=message,
-                remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
-                count=notes[key],
-            )
-
-
-def _of_times(notes: Counter[str]) -> Iterator[Diagnostic]:
-    if notes["outside-steps"]:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="work-outside-steps",
-            message="kernels and copies were launched outside of every step. They count in the"
-            " whole program only.",
-            count=notes["outside-steps"],
-        )
-    if notes["overlap-ns"] > 0:
-        overlap_ms = notes["overlap-ns"] / NS_PER_MS
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="overlapping-streams",
-            message=f"Kernels of several streams ran at once for {overlap_ms:,.3g} ms. The device's"
-            " busy time counts such time once, the kernels' own times count it for each.",
-        )
-    if notes["whole-microseconds"]:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="whole-microseconds",
-            message="Times are whole microseconds: rates of kernels of a few microseconds are"
-            " uncertain by half.",
-        )
-
-
-def limits(found: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
+def limits(findings: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
     """The limits of this profiler, in plain sentences."""
-    sentences = [_HOST_ONLY] if found.accelerator else list(_ESTIMATES)
-    if found.kind is DeviceKind.GPU:
+    sentences = [_HOST_ONLY] if findings.accelerator else list(_ESTIMATES)
+    if findings.kind is DeviceKind.GPU:
         sentences.append(
             "The trace states no clocks and no bandwidth: peaks come from the device's name."
         )

@@ -9,8 +9,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, known_as
-from roofline.importers.pytorch.inputs import PACKED_FP4, Inputs, Tensor, total_bytes
+from roofline.importers.pytorch.inputs import (
+    PACKED_FP4,
+    Family,
+    Inputs,
+    Tensor,
+    known_as,
+    total_bytes,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,13 +144,9 @@ def _factor_sizes(inputs: Inputs, form: _Product) -> _Sizes | None:
     if a[-1] != b[-2]:
         return None
     # Groups of one long sum: the batch of the left factor is not repeated along the right one.
-    batch = math.prod(a[:-2]) if len(b) > 2 or not _is_grouped(inputs) else 1
+    batch = math.prod(a[:-2]) if len(b) > 2 or "grouped" not in inputs.operator else 1
     packed = _FP4_PER_ELEMENT if left.dtype == PACKED_FP4 else form.inner
     return _Sizes(batch=batch, m=a[-2], n=b[-1] * form.columns, k=a[-1] * packed)
-
-
-def _is_grouped(inputs: Inputs) -> bool:
-    return "grouped" in inputs.operator
 
 
 def _packed_sizes(inputs: Inputs, per_element: int, dimension: int) -> _Sizes | None:

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.compute_units import matrix_precisions, unit_of, working_kernel
 from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
 from roofline.importers.pytorch.replays import as_record
@@ -20,19 +18,18 @@ from roofline.importers.pytorch.rows import (
     op_rows,
     used,
 )
-from roofline.importers.pytorch.serving_sums import StepWork, joined_serving
-from roofline.importers.pytorch.timeline import joined
+from roofline.importers.pytorch.serving import StepWork, joined_serving
+from roofline.importers.pytorch.step_windows import joined
+from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
+from roofline.model.op_columns import I64, OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS, PS_PER_US
-
-I64 = NDArray[np.int64]
 
 _CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
 
@@ -62,8 +59,8 @@ def build_profile(parts: Parts) -> Profile:
     serving = _serving(parts, units, level, op_of_row)
     span_ps, busy_ps = _times(parts)
     notes = Counter[str]()
-    for one in work:
-        notes.update(one.notes)
+    for file in work:
+        notes.update(file.notes)
     return Profile(
         device=parts.device,
         hosts=parts.hosts,
@@ -75,7 +72,6 @@ def build_profile(parts: Parts) -> Profile:
         steps=steps,
         has_average=len(steps) > 0,
         captured_at_ns=parts.captured_at_ns,
-        program_names={},
         diagnostics=diagnostics(parts.findings, notes, n_steps=len(steps)),
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
@@ -108,7 +104,7 @@ def _wall_ps(work: FileWork) -> int:
 
 
 def _timeline(parts: Parts, op_of_row: I64, ops: OpTable) -> Timeline | None:
-    timelines = [one.timeline for one in parts.work if one.timeline is not None]
+    timelines = [work.timeline for work in parts.work if work.timeline is not None]
     if not timelines or len(timelines) < len(parts.work):
         return None
     names = [host.hostname or host.file_name for host in parts.hosts if host.core_count]
@@ -120,8 +116,8 @@ def _ops(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> tuple[O
     rows = parts.numbers.rows
     builder = OpTableBuilder((level,))
     labels = [row.labels() for row in rows]
-    for one in parts.work:
-        builder.add(labels, op_rows(one.sums, rows, units, level))
+    for work in parts.work:
+        builder.add(labels, op_rows(work.sums, rows, units, level))
     return builder.build(), builder.numbers(labels)
 
 
@@ -130,8 +126,8 @@ def _times(parts: Parts) -> tuple[int, int]:
 
     A host between two launches is not an idle device: without kernels all time is taken as busy.
     """
-    busy = sum(int(one.busy_ns.sum()) for one in parts.work)
-    span = sum(int(np.maximum(one.span_ns, one.busy_ns).sum()) for one in parts.work)
+    busy = sum(int(work.busy_ns.sum()) for work in parts.work)
+    span = sum(int(np.maximum(work.span_ns, work.busy_ns).sum()) for work in parts.work)
     if parts.findings.accelerator:
         busy = span
     return span * PS_PER_NS, busy * PS_PER_NS
@@ -139,14 +135,14 @@ def _times(parts: Parts) -> tuple[int, int]:
 
 def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
     """Launches of all files if they are few; rows are ops, because every row is one label."""
-    found = [one.launches for one in work if one.launches is not None]
-    count = sum(len(one.row) for one in found)
-    if not found or len(found) < len(work) or count > MAX_LAUNCHES:
+    tables = [table.launches for table in work if table.launches is not None]
+    count = sum(len(table.row) for table in tables)
+    if not tables or len(tables) < len(work) or count > MAX_LAUNCHES:
         return None
     return LaunchTable(
-        op=np.concatenate([one.row for one in found]),
-        detail=tuple(detail for one in found for detail in one.detail),
-        time_ps=as_ps(np.concatenate([one.time_ns for one in found])),
+        op=np.concatenate([table.row for table in tables]),
+        detail=tuple(detail for table in tables for detail in table.detail),
+        time_ps=as_ps(np.concatenate([table.time_ns for table in tables])),
         flop=np.full(count, np.nan),  # of the operator, whose kernels share it
         traffic_bytes={},
     )
@@ -169,7 +165,7 @@ def _units(parts: Parts) -> dict[int, Unit]:
 def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepTable:
     """One row per step number; a step lasts as long as its longest marker on any rank."""
     numbers = _in_order_of_time(parts)
-    labels = {step.number: step.label for one in parts.work for step in one.steps}
+    labels = {step.number: step.label for work in parts.work for step in work.steps}
     place = {number: k for k, number in enumerate(numbers)}
     begin = np.full(len(numbers), 2**62, np.int64)
     end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
@@ -177,14 +173,14 @@ def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepT
     sums = OpColumns.zeros(
         (len(numbers), 2), (level,), used(units, ComputeUnit), used(units, UndecidedUnit)
     )
-    for one, shift in zip(parts.work, parts.shift_ns, strict=True):
-        at = np.array([place[step.number] for step in one.steps], np.int64)
-        for k, step in zip(at.tolist(), one.steps, strict=True):
+    for work, shift in zip(parts.work, parts.shift_ns, strict=True):
+        at = np.array([place[step.number] for step in work.steps], np.int64)
+        for k, step in zip(at.tolist(), work.steps, strict=True):
             begin[k] = min(begin[k], step.begin_ns + shift)
             end[k] = max(end[k], step.end_ns + shift)
             lasted[k] = max(lasted[k], step.end_ns - step.begin_ns)
-        np.add.at(core, at, one.step_core_ns)
-        _add_work(sums, one, at, op_rows(one.sums, parts.numbers.rows, units, level))
+        np.add.at(core, at, work.step_core_ns)
+        _add_work(sums, work, at, op_rows(work.sums, parts.numbers.rows, units, level))
     return StepTable(
         label=tuple(labels.get(number) or str(number) for number in numbers),
         begin_ps=as_ps(begin),
@@ -197,17 +193,17 @@ def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepT
 
 def _in_order_of_time(parts: Parts) -> list[int]:
     first: dict[int, int] = {}
-    for one, shift in zip(parts.work, parts.shift_ns, strict=True):
-        for step in one.steps:
+    for work, shift in zip(parts.work, parts.shift_ns, strict=True):
+        for step in work.steps:
             at = step.begin_ns + shift
             first[step.number] = min(at, first.get(step.number, at))
     return sorted(first, key=lambda number: (first[number], number))
 
 
-def _add_work(sums: OpColumns, one: FileWork, place: I64, rows: OpRows) -> None:
+def _add_work(sums: OpColumns, work: FileWork, place: I64, rows: OpRows) -> None:
     """Add a file's work to the steps' sums, in place. No op here is infeed or outfeed."""
-    inside = one.sums.scope >= 0
-    at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
+    inside = work.sums.scope >= 0
+    at = (place[work.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
     counted = rows.select(inside)
     sums.add_at(at, replace(counted, time_ps=counted.self_time_ps))
 

@@ -6,13 +6,11 @@ was launched by itself.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import UNALIGNED, aligned, most_in_common
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.captures import (
     COPY_NODE,
     FILL_NODE,
@@ -22,12 +20,11 @@ from roofline.importers.pytorch.captures import (
     node_of,
 )
 from roofline.importers.pytorch.scan import Kind
-from roofline.importers.pytorch.serving_steps import ServingStep
-from roofline.importers.pytorch.trace import NO_KERNEL, Trace
+from roofline.importers.pytorch.serving import ServingStep, step_at
+from roofline.importers.pytorch.trace import NO_KERNEL, Api, Trace
 from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
+from roofline.model.op_columns import I64
 from roofline.model.units import PS_PER_NS
-
-I64 = NDArray[np.int64]
 
 _LEAST_SHARE = 0.5  # of a replay's kernels: with fewer in common it is another graph
 _MAX_IDS = 2**32
@@ -56,18 +53,18 @@ class Alignment:
     left: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
+_COUNTS = [count.name for count in fields(Alignment) if count.type is int]
+
+
 def summed(parts: Sequence[Alignment]) -> Alignment:
     """The sum of the files' alignments."""
     total = Alignment()
-    for one in parts:
-        for name in ("replays", "kernels", "aligned", "time_ns", "aligned_ns"):
-            setattr(total, name, getattr(total, name) + getattr(one, name))
-        total.by_order += one.by_order
-        total.too_large += one.too_large
-        total.ambiguous += one.ambiguous
-        for key, count in one.used.items():
+    for part in parts:
+        for name in _COUNTS:
+            setattr(total, name, getattr(total, name) + getattr(part, name))
+        for key, count in part.used.items():
             total.used[key] = total.used.get(key, 0) + count
-        for kernel, (count, ns) in one.left.items():
+        for kernel, (count, ns) in part.left.items():
             before = total.left.get(kernel, (0, 0))
             total.left[kernel] = (before[0] + count, before[1] + ns)
     return total
@@ -95,20 +92,20 @@ class _Found:
         return int((self.launch != UNALIGNED).sum())
 
 
-def as_record(found: Alignment) -> GraphReplays | None:
+def as_record(alignment: Alignment) -> GraphReplays | None:
     """The record of a profile's graphs; `None` where none ran."""
-    if not found.kernels:
+    if not alignment.kernels:
         return None
-    ranked = sorted(found.left.items(), key=lambda item: (-item[1][1], item[0]))
+    ranked = sorted(alignment.left.items(), key=lambda item: (-item[1][1], item[0]))
     return GraphReplays(
-        replays=found.replays,
-        kernels=found.kernels,
-        aligned=found.aligned,
-        time_ps=found.time_ns * PS_PER_NS,
-        aligned_ps=found.aligned_ns * PS_PER_NS,
+        replays=alignment.replays,
+        kernels=alignment.kernels,
+        aligned=alignment.aligned,
+        time_ps=alignment.time_ns * PS_PER_NS,
+        aligned_ps=alignment.aligned_ns * PS_PER_NS,
         captures=tuple(
             Capture(file_name=name, label=label, kernels=count)
-            for (name, label), count in sorted(found.used.items())
+            for (name, label), count in sorted(alignment.used.items())
         ),
         left=tuple(
             UnalignedKernel(name=name, count=count, time_ps=ns * PS_PER_NS)
@@ -124,11 +121,11 @@ def explain_replays(
     total = Alignment()
     replays = _replays(trace, steps)
     matcher = _Matcher(trace, graphs)
-    found = [matcher.best(replay) for replay in replays]
+    matches = [matcher.best(replay) for replay in replays]
     total.ambiguous = matcher.ambiguous
-    for replay, one in zip(replays, found, strict=True):
-        _count(trace, replay, one, total)
-    _graft(trace, [(r, f) for r, f in zip(replays, found, strict=True) if f is not None])
+    for replay, match in zip(replays, matches, strict=True):
+        _count(trace, replay, match, total)
+    _graft(trace, [(r, f) for r, f in zip(replays, matches, strict=True) if f is not None])
     return total
 
 
@@ -143,11 +140,11 @@ def _unlaunched(trace: Trace) -> tuple[I64, I64]:
     Traces of the device alone have no launches; events of one graph still share their correlation.
     """
     ids = np.asarray(trace.work["correlation"])
-    found, count = np.unique(ids, return_counts=True)
-    shared = (count > 1) & (found > 0) & ~np.isin(found, trace.launches["correlation"])
-    begin = np.full(len(found), np.iinfo(np.int64).max)
-    np.minimum.at(begin, np.searchsorted(found, ids), trace.work["begin"])
-    return found[shared].astype(np.int64), begin[shared]
+    distinct, count = np.unique(ids, return_counts=True)
+    shared = (count > 1) & (distinct > 0) & ~np.isin(distinct, trace.launches["correlation"])
+    begin = np.full(len(distinct), np.iinfo(np.int64).max)
+    np.minimum.at(begin, np.searchsorted(distinct, ids), trace.work["begin"])
+    return distinct[shared].astype(np.int64), begin[shared]
 
 
 def _launched_graphs(trace: Trace) -> tuple[I64, I64]:
@@ -167,33 +164,24 @@ def _replays(trace: Trace, steps: Sequence[ServingStep]) -> list[_Replay]:
     launched, begin = _launched_graphs(trace)
     order = np.lexsort((work["begin"], work["correlation"]))
     ids = np.asarray(work["correlation"])[order]
-    step = _step_of(begin, steps)
+    step = step_at(begin, steps)
     first = np.searchsorted(ids, launched, side="left").tolist()
     last = np.searchsorted(ids, launched, side="right").tolist()
     replays: list[_Replay] = []
     counted: dict[int, int] = {}
-    for k, (start, stop, one) in enumerate(zip(first, last, step.tolist(), strict=True)):
+    for k, (start, stop, at_step) in enumerate(zip(first, last, step.tolist(), strict=True)):
         if stop == start:
             continue
-        place = counted[one] = counted.get(one, -1) + 1
+        place = counted[at_step] = counted.get(at_step, -1) + 1
         replays.append(
             _Replay(
                 events=order[start:stop],
                 begin_ns=int(begin[k]),
-                tokens=steps[one].tokens if one >= 0 else None,
-                place=place if one >= 0 else 0,
+                tokens=steps[at_step].tokens if at_step >= 0 else None,
+                place=place if at_step >= 0 else 0,
             )
         )
     return replays
-
-
-def _step_of(begin: I64, steps: Sequence[ServingStep]) -> I64:
-    if not steps:
-        return np.full(len(begin), -1)
-    starts = np.array([step.begin_ns for step in steps])
-    ends = np.array([step.end_ns for step in steps])
-    at = np.searchsorted(starts, begin, side="right") - 1
-    return np.where((at >= 0) & (begin <= ends[np.maximum(at, 0)]), at, -1)
 
 
 class _Matcher:
@@ -221,9 +209,9 @@ class _Matcher:
         key = (nodes.tobytes(), replay.tokens, replay.place)
         if key not in self._known:
             self._known[key] = self._search(nodes, replay)
-        found = self._known[key]
-        self.ambiguous += len(nodes) if found is AMBIGUOUS else 0
-        return None if isinstance(found, str) else found
+        match = self._known[key]
+        self.ambiguous += len(nodes) if match is AMBIGUOUS else 0
+        return None if isinstance(match, str) else match
 
     def _search(self, nodes: I64, replay: _Replay) -> _Found | str | None:
         """The smallest batch that holds the step's tokens; of its graphs the one that explains
@@ -236,18 +224,18 @@ class _Matcher:
         if replay.tokens is None:
             return self._only_one(nodes, replay, [by_batch[size] for size in sizes])
         for size in sizes:
-            found = self._best_of(nodes, replay, by_batch[size])
-            if found is not None:
-                return found
+            result = self._best_of(nodes, replay, by_batch[size])
+            if result is not None:
+                return result
         return None
 
     def _only_one(
         self, nodes: I64, replay: _Replay, by_batch: Sequence[Sequence[int]]
     ) -> _Found | str | None:
         """The best of all batches, if no other batch explains as much: their shapes differ."""
-        found = [one for some in by_batch if (one := self._best_of(nodes, replay, some))]
-        most = max((one.count for one in found), default=0)
-        best = [one for one in found if one.count == most]
+        matches = [match for some in by_batch if (match := self._best_of(nodes, replay, some))]
+        most = max((match.count for match in matches), default=0)
+        best = [match for match in matches if match.count == most]
         if len(best) > 1:
             return AMBIGUOUS
         return best[0] if best else None
@@ -259,10 +247,10 @@ class _Matcher:
             if self._in_common(nodes, k) < (best[0][0] if best else least):
                 break
             graph = self._graphs[k]
-            found = _Found(graph=graph, launch=self._aligned(nodes, k))
-            rank = (found.count, -len(graph.nodes), -abs(graph.place - replay.place))
-            if found.count >= least and (best is None or rank > best[0]):
-                best = (rank, found)
+            match = _Found(graph=graph, launch=self._aligned(nodes, k))
+            rank = (match.count, -len(graph.nodes), -abs(graph.place - replay.place))
+            if match.count >= least and (best is None or rank > best[0]):
+                best = (rank, match)
         return best[1] if best else None
 
     def _in_common(self, nodes: I64, graph: int) -> int:
@@ -277,44 +265,44 @@ class _Matcher:
         return np.arange(len(nodes))
 
 
-def _count(trace: Trace, replay: _Replay, found: _Found | None, total: Alignment) -> None:
+def _count(trace: Trace, replay: _Replay, match: _Found | None, total: Alignment) -> None:
     work = trace.work
     time = np.array(work["duration"][replay.events])
-    done = np.zeros(len(time), np.bool_) if found is None else found.launch != UNALIGNED
+    done = np.zeros(len(time), np.bool_) if match is None else match.launch != UNALIGNED
     total.replays += 1
     total.kernels += len(time)
     total.aligned += int(done.sum())
     total.time_ns += int(time.sum())
     total.aligned_ns += int(time[done].sum())
-    if found is not None:
-        key = (found.graph.file_name, found.graph.label)
-        total.used[key] = total.used.get(key, 0) + found.count
-        total.by_order += 0 if found.graph.is_named else found.count
-        sizes = (found.graph.tokens, replay.tokens)
+    if match is not None:
+        key = (match.graph.file_name, match.graph.label)
+        total.used[key] = total.used.get(key, 0) + match.count
+        total.by_order += 0 if match.graph.is_named else match.count
+        sizes = (match.graph.tokens, replay.tokens)
         is_larger = None not in sizes and sizes[0] != sizes[1]
-        total.too_large += found.count if is_larger else 0
+        total.too_large += match.count if is_larger else 0
     for event, ns in zip(replay.events[~done].tolist(), time[~done].tolist(), strict=True):
         name = trace.names[int(work["name"][event])]
         count, before = total.left.get(name, (0, 0))
         total.left[name] = (count + 1, before + ns)
 
 
-def _graft(trace: Trace, found: Sequence[tuple[_Replay, _Found]]) -> None:
+def _graft(trace: Trace, matches: Sequence[tuple[_Replay, _Found]]) -> None:
     """Put the calls into the trace, and point the aligned kernels at launches in them."""
     correlation = _highest(trace.launches["correlation"], trace.work["correlation"]) + 1
     thread = _highest(trace.launches["thread"], trace.operators["thread"], trace.scopes["thread"])
     thread += 1
-    if correlation + sum(one.count for _, one in found) >= _MAX_IDS:
+    if correlation + sum(match.count for _, match in matches) >= _MAX_IDS:
         return
     names = {name: k for k, name in enumerate(trace.names)}
     place = {id(trace.signatures): 0}  # of a file's signatures among those of the trace
-    for replay, one in found:
-        calls, graph = one.graph.calls, one.graph
+    for replay, match in matches:
+        calls, graph = match.graph.calls, match.graph
         if id(graph.signatures) not in place:
             place[id(graph.signatures)] = len(trace.signatures)
             trace.signatures.extend(graph.signatures)
-        done = one.launch != UNALIGNED
-        at = one.launch[done]
+        done = match.launch != UNALIGNED
+        at = match.launch[done]
         ids = np.arange(correlation, correlation + len(at))
         size = len(calls.begin)
         trace.operators.extend(

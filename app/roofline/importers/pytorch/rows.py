@@ -6,22 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.collectives import Message
-from roofline.importers.pytorch.serving_sums import FileServing
+from roofline.importers.pytorch.serving import FileServing
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.stacks import source_of
-from roofline.importers.pytorch.trace import Step
+from roofline.importers.pytorch.trace import Step, source_of
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import I64, U64, Bools
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 Unit = ComputeUnit | UndecidedUnit
 Split = TypeVar("Split", ComputeUnit, UndecidedUnit)
@@ -82,7 +78,6 @@ class Row:
         return OpLabels(
             **self._message(),
             name=self.name,
-            program_id=0,
             category=self.category,
             has_source=bool(self.stack),
             source_file=source_file,
@@ -99,7 +94,7 @@ class Row:
         sent, received, ranks, size = (
             found.pop() if len(found) == 1 else None
             for found in (
-                {getattr(one, name) for one in self.messages}
+                {getattr(message, name) for message in self.messages}
                 for name in ("sent", "received", "ranks", "group_size")
             )
         )
@@ -137,8 +132,8 @@ class Sums:
     self_ns: I64
     flop: U64
     moved_bytes: U64
-    flop_known: NDArray[np.bool_]
-    bytes_known: NDArray[np.bool_]
+    flop_known: Bools
+    bytes_known: Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,11 +221,11 @@ def multiplied(at: I64, signature: I64, cost: I64, size: int, file_name: str) ->
     return total
 
 
-def any_at(places: I64, size: int) -> NDArray[np.bool_]:
+def any_at(places: I64, size: int) -> Bools:
     """True at `places`, false at the others of `size`."""
-    found = np.zeros(size, np.bool_)
-    found[places] = True
-    return found
+    result = np.zeros(size, np.bool_)
+    result[places] = True
+    return result
 
 
 def _too_large(file_name: str) -> CorruptProfileError:
@@ -274,17 +269,17 @@ def op_rows(
 
 def _by_unit(row: I64, flop: U64, units: Mapping[int, Unit], kind: type[Split]) -> dict[Split, U64]:
     """FLOPs of the rows whose unit is one of `kind`, by unit."""
-    found: dict[Split, U64] = {}
+    result: dict[Split, U64] = {}
     for unit in used(units, kind):
         of_unit = np.isin(row, [at for at, its in units.items() if its is unit])
-        found[unit] = np.where(of_unit, flop, np.uint64(0))
-    return found
+        result[unit] = np.where(of_unit, flop, np.uint64(0))
+    return result
 
 
 def used(units: Mapping[int, Unit], kind: type[Split]) -> list[Split]:
     """The members of `kind` that any row has, in their order."""
-    found = set(units.values())
-    return [unit for unit in kind if unit in found]
+    in_use = set(units.values())
+    return [unit for unit in kind if unit in in_use]
 
 
 def as_ps(ns: I64) -> U64:

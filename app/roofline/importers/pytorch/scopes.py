@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
 from roofline.importers.pytorch.trace import Trace
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import I32, I64, Bools
 
 _MODULE = "nn.Module: "
 _INSTANCE = re.compile(r"_\d{1,9}\Z")
@@ -67,7 +63,7 @@ def note_paths(
     trace: Trace, scopes: Scopes, numbers: RowNumbers, *, row: I64, operator: I64, time_ns: I64
 ) -> None:
     """Add the time of events, each of a row and an operator, to the paths of the rows."""
-    names = [one.operator for one in trace.signatures]
+    names = [signature.operator for signature in trace.signatures]
     number = {name: k for k, name in enumerate(dict.fromkeys(names))}
     called = np.array([number[name] for name in names], np.int64)
     n_scopes, n_names = len(scopes.paths) + 1, max(len(number), 1)
@@ -99,12 +95,12 @@ def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> list[str]
 
 def _is_backward(trace: Trace, parent: I32) -> Bools:
     """Operators inside a node of autograd's graph; ancestors are looked up by doubling."""
-    starts = [one.operator.startswith(_BACKWARD) for one in trace.signatures]
+    starts = [signature.operator.startswith(_BACKWARD) for signature in trace.signatures]
     if not any(starts) or not len(trace.operators):
         return np.zeros(len(trace.operators), np.bool_)
-    found = np.array(starts, np.bool_)[trace.operators["signature"]]
+    result = np.array(starts, np.bool_)[trace.operators["signature"]]
     above = parent.astype(np.int64)
     while (above >= 0).any():
-        found = found | ((above >= 0) & found[above])
+        result = result | ((above >= 0) & result[above])
         above = np.where(above >= 0, above[above], NOT_FOUND)
-    return found
+    return result

@@ -1,25 +1,68 @@
-"""Operators told apart by name, shapes and types; each with what one execution costs."""
+"""Operators told apart by name, shapes and types; each with what one execution costs.
 
+FLOPs: matrix products, convolutions and attention, as `torch.utils.flop_counter` counts them, and
+the same of the libraries that serve language models; 0 for operators that only move data. Bytes:
+these, and operators known to move each tensor once. All others have no formula: what they compute
+and what they read of their arguments is unknown. Pointwise kernels that Inductor generates are
+named by the operators that it fused: where all of these only move data, each argument is read or
+written once. Others may read a part of an argument, or read it often: their work is unknown.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roofline.importers.pytorch import (
+    attention,
+    bytes_moved,
+    convolutions,
+    experts,
+    products,
+)
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
 from roofline.importers.pytorch.convolutions import allows_tf32, are_gradients_unknown
 from roofline.importers.pytorch.experts import Touched, touched_by
-from roofline.importers.pytorch.families import Ragged
-from roofline.importers.pytorch.formulas import (
-    cached,
-    counts,
-    flops,
-    moved,
-    precision,
-    ragged,
-    weights,
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Ragged,
+    Tensor,
+    first_precision,
+    known_as,
+    read_inputs,
+    recorded_as,
+    total_bytes,
 )
-from roofline.importers.pytorch.inputs import Inputs, Tensor, read_inputs
 
 MAX_COUNT = 10**18
 _SHOWN_TENSORS = 4
+
+# Kernels of Inductor whose operators compute nothing and use each argument as a whole.
+_ONLY_MOVES = re.compile(
+    r"triton_poi_fused_(?:(?:_to_copy|constant_pad_nd|clone|copy|moe_forward)_)+\d+\Z"
+)
+_INDUCTOR = Family(
+    names=frozenset(),
+    flops=lambda _inputs: 0,
+    moved=lambda inputs: total_bytes(inputs.all_tensors) if inputs.all_tensors else None,
+    precision=first_precision,
+)
+_WITHOUT_FORMULA = Family(
+    names=frozenset(),
+    flops=lambda _inputs: None,
+    moved=lambda _inputs: None,
+    precision=first_precision,
+)
+_ARITHMETIC = (products.FAMILY, convolutions.FAMILY, attention.FAMILY)
+_FAMILIES = (*_ARITHMETIC, experts.FAMILY, bytes_moved.LIBRARIES, bytes_moved.FAMILY)
+_BY_NAME = {name: family for family in _FAMILIES for name in family.names}
+
+# Operators, as traces spell them, whose formulas read plain arguments.
+READING_VALUES = frozenset(
+    recorded_as(name) for family in _FAMILIES for name in family.reads_values
+)
+# In a capture, sizes of what is allocated tell of operators that name a layer only.
+READING_IN_CAPTURES = READING_VALUES | {"aten::empty"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +114,13 @@ def read_signature(
     Source of the two: `kernel_flop` and `kernel_num_gb`, which Inductor writes.
     """
     inputs = read_inputs(operator, dims=dims, types=types, strides=strides, values=values)
-    counted = flop if flop >= 0 else flops(inputs)
-    counted_bytes = moved_bytes if moved_bytes >= 0 else moved(inputs)
+    named = _BY_NAME.get(known_as(operator), _WITHOUT_FORMULA)
+    family = _INDUCTOR if _ONLY_MOVES.match(operator) else named
+    counted = flop if flop >= 0 else family.flops(inputs)
+    counted_bytes = moved_bytes if moved_bytes >= 0 else family.moved(inputs)
     if counted == 0 and counted_bytes is None:
         counted = None  # no arithmetic, and nothing else is known of it
-    dtype = precision(inputs)
+    dtype = family.precision(inputs) or first_precision(inputs)
     return Signature(
         operator=operator,
         label=_label(operator, inputs, dtype),
@@ -83,14 +128,14 @@ def read_signature(
         flop=_bounded(counted),
         moved_bytes=_bounded(counted_bytes),
         has_shapes=isinstance(dims, list),
-        is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
+        is_uncountable=counted is None and isinstance(dims, list) and family in _ARITHMETIC,
         is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
         are_gradients_unknown=counted is not None and flop < 0 and are_gradients_unknown(inputs),
         tf32=allows_tf32(inputs),
-        weight_bytes=_bounded(weights(inputs)),
-        cache_bytes=_bounded(cached(inputs)),
+        weight_bytes=_bounded(family.weights(inputs)),
+        cache_bytes=_bounded(family.cached(inputs)),
         touched=touched_by(inputs),
-        ragged=ragged(inputs) if counted is None else None,
+        ragged=family.ragged(inputs) if counted is None else None,
         inputs=inputs,
     )
 

@@ -1,12 +1,50 @@
-"""When the device worked on each step, and how long it waited before."""
+"""When each device worked on the steps of a trace, and how long it waited before.
 
-from dataclasses import dataclass
+A step begins with the first work that was launched in it, for the host may run ahead of the device.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
+from roofline.importers.shared.join_timelines import joined_timeline
+from roofline.importers.shared.stream_timeline import Steps, with_calls
+from roofline.importers.shared.sweep import Windows
+from roofline.model.op_columns import I32, I64, Bools, OpColumns
+from roofline.model.timeline import Timeline
+
+
+def steps_of(
+    begin: I64, end: I64, device: I64, launched_in: I64, is_work: Bools, n_devices: int
+) -> list[Steps]:
+    """The steps of each device, times in ns. `launched_in` is the host's step of each event (-1:
+    none); steps that launched work are numbered from 0."""
+    works = is_work & (launched_in >= 0)
+    launching, number = np.unique(launched_in[works], return_inverse=True)
+    real = end > begin
+    steps = []
+    for number_of_device in range(n_devices):
+        mine = device[works] == number_of_device
+        last = int(end[real & (device == number_of_device)].max(initial=0))
+        # From the first work launched in a step to that of the next; without work it is empty.
+        n_steps = len(launching)
+        first = np.full(n_steps, last)
+        np.minimum.at(first, number[mine], begin[works][mine])
+        first = np.minimum.accumulate(first[::-1])[::-1]
+        windows = Windows(begin=first, end=np.append(first[1:], last)[:n_steps])
+        steps.append(Steps(windows=windows, number=np.arange(len(launching))))
+    return steps
+
+
+def joined(
+    timelines: Sequence[Timeline], hosts: Sequence[str], op_of_row: I64, ops: OpColumns
+) -> Timeline | None:
+    """The timelines of all traces as one, with ops of the table in place of rows."""
+    parts = [(timeline, host, op_of_row) for timeline, host in zip(timelines, hosts, strict=True)]
+    found = joined_timeline(parts if len(parts) > 1 else [(part, "", op) for part, _, op in parts])
+    return None if found is None else replace(found, work=with_calls(found.work, ops))
+
 
 # Work that ran before a wait counts as before the step if it is no more than this share of it,
 # and if the wait is at least that long.
@@ -76,12 +114,12 @@ def _window(begin: I64, end: I64) -> tuple[int, int, int, int]:
     return int(begin[0]), int(reached[-1]), busy, 0
 
 
-def _waits(windows: NDArray[np.int64], has: NDArray[np.bool_]) -> I64:
+def _waits(windows: I64, has: Bools) -> I64:
     """Idle time of each device before each step: from the step before, else what lies inside it."""
     waits = np.array(windows[:, :, 3])
-    for one in range(windows.shape[1]):
-        mine = np.flatnonzero(has[:, one])
+    for device in range(windows.shape[1]):
+        mine = np.flatnonzero(has[:, device])
         if len(mine) > 1:
-            since = windows[mine[1:], one, 0] - windows[mine[:-1], one, 1]
-            waits[mine[1:], one] = np.maximum(since, waits[mine[1:], one])
+            since = windows[mine[1:], device, 0] - windows[mine[:-1], device, 1]
+            waits[mine[1:], device] = np.maximum(since, waits[mine[1:], device])
     return waits

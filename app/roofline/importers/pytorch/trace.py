@@ -1,21 +1,55 @@
 """A trace file as columns: its operators, device work, launches and steps.
 
-About 30 bytes per operator, 50 per kernel, 20 per launch.
+About 30 bytes per operator, 50 per kernel, 20 per launch. Launches are told apart by the names of
+the runtime's calls: some launch a kernel, some a whole graph. A launch's stack follows from the
+calls of Python's functions that a trace `with_stack` has.
 """
 
+import re
 from array import array
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.collectives import Message
+from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.kernel_names import Collective
+from roofline.model.op_columns import I32, I64, Bools
 
-I64 = NDArray[np.int64]
+
+class Api(IntEnum):
+    """The thing that a runtime call starts; `OTHER` are waiting, and whatever else there is.
+
+    Between `CAPTURE` and `CAPTURED` launches do not run: they are recorded into a graph.
+    """
+
+    OTHER = 0
+    KERNEL = 1
+    GRAPH = 2
+    CAPTURE = 3
+    CAPTURED = 4
+    COPY = 5
+    FILL = 6
+
+
+_NAMES = (
+    (Api.GRAPH, r"graph_?launch"),
+    (Api.KERNEL, r"launch_?(?:cooperative_?)?kernel|module_?launch|launch_?grid"),
+    (Api.CAPTURE, r"stream_?begin_?capture"),
+    (Api.CAPTURED, r"stream_?end_?capture"),
+    (Api.COPY, r"memcpy"),
+    (Api.FILL, r"memset"),
+)
+_KINDS = tuple((api, re.compile(pattern, re.IGNORECASE)) for api, pattern in _NAMES)
+
+
+def api_of(name: str) -> Api:
+    """The kind of a call such as `cudaLaunchKernel` or `hipGraphLaunch`."""
+    return next((api for api, pattern in _KINDS if pattern.search(name)), Api.OTHER)
+
 
 NO_KERNEL = -1
 
@@ -26,7 +60,7 @@ class Columns:
     def __init__(self, **typecodes: str) -> None:
         self._arrays = {name: array(code) for name, code in typecodes.items()}
 
-    def extend(self, **values: NDArray[np.int64]) -> None:
+    def extend(self, **values: I64) -> None:
         """Append one window's values, one array per column."""
         for name, column in self._arrays.items():
             column.frombytes(values[name].astype(np.dtype(column.typecode)).tobytes())
@@ -35,10 +69,10 @@ class Columns:
         column = self._arrays[name]
         return np.frombuffer(column, np.dtype(column.typecode))
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
+    def keep(self, is_kept: Bools) -> None:
         """Drop rows."""
         for name, column in self._arrays.items():
-            self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
+            self._arrays[name] = array(column.typecode, self[name][is_kept].tobytes())
 
     def forget(self, *names: str) -> None:
         """Free columns that are not needed any more."""
@@ -47,6 +81,21 @@ class Columns:
 
     def __len__(self) -> int:
         return len(next(iter(self._arrays.values())))
+
+
+# Spans on threads: begin and duration in ns.
+_SPANS = partial(Columns, begin="q", duration="q", thread="i")
+
+
+def place_of(ids: I64, among: I64) -> I32:
+    """Place of each id among others, of equal ones the first; -1 where there is none, and of 0."""
+    places = np.full(len(ids), -1, np.int32)
+    if len(among):
+        order = np.argsort(among, kind="stable").astype(np.int32)
+        at = order[np.minimum(np.searchsorted(among, ids, sorter=order), len(order) - 1)]
+        matches = (among[at] == ids) & (ids > 0)
+        places[matches] = at[matches]
+    return places
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -90,11 +139,7 @@ class Trace:
     header: dict[str, object] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
-    operators: Columns = field(
-        default_factory=partial(
-            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
-        )
-    )
+    operators: Columns = field(default_factory=partial(_SPANS, signature="i", external="I"))
     work: Columns = field(
         default_factory=partial(
             Columns,
@@ -112,12 +157,8 @@ class Trace:
             Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
         )
     )
-    scopes: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
-    frames: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
+    scopes: Columns = field(default_factory=partial(_SPANS, name="i"))
+    frames: Columns = field(default_factory=partial(_SPANS, name="i"))
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
@@ -125,12 +166,8 @@ class Trace:
     device_annotations: list[Annotation] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     collectives: dict[int, Collective] = field(default_factory=dict)
-    called: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
-    stated: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
+    called: Columns = field(default_factory=partial(_SPANS, moved="i"))
+    stated: Columns = field(default_factory=partial(_SPANS, moved="i"))
     calls: list[Collective] = field(default_factory=list)
     messages: dict[int, Message] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)
@@ -141,16 +178,57 @@ class Trace:
     n_events: int = 0
     n_damaged: int = 0
 
-    def keep_work(self, kept: NDArray[np.bool_]) -> None:
+    def keep_work(self, is_kept: Bools) -> None:
         """Drop device events."""
-        place = np.cumsum(kept) - 1
-        self.copied.keep(kept[self.copied["place"]])
+        place = np.cumsum(is_kept) - 1
+        self.copied.keep(is_kept[self.copied["place"]])
         bytes_kept = np.array(self.copied["bytes"])
         moved = place[self.copied["place"]]
         self.copied = Columns(place="q", bytes="q")
         self.copied.extend(place=moved, bytes=bytes_kept)
-        self.work.keep(kept)
+        self.work.keep(is_kept)
         self.collectives = {
-            int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
+            int(place[at]): moved for at, moved in self.collectives.items() if is_kept[at]
         }
-        self.messages = {int(place[at]): one for at, one in self.messages.items() if kept[at]}
+        self.messages = {int(place[at]): one for at, one in self.messages.items() if is_kept[at]}
+
+
+MOST_FRAMES = 24
+# `torch/nn/functional.py(2428): embedding`; functions in C have no file.
+_FRAME = re.compile(r"(?P<file>.+?)\((?P<line>\d{1,9})\): .+\Z")
+
+
+def stacks_at(trace: Trace, launches: I64) -> list[str]:
+    """The stack of each launch, a frame per line, the innermost first; "" where there is none."""
+    frames, calls = trace.frames, trace.launches
+    if not len(frames):
+        return [""] * len(launches)
+    parent, around, _ = nest(
+        begin=frames["begin"],
+        duration=frames["duration"],
+        thread=frames["thread"],
+        point_ns=calls["begin"][launches],
+        point_thread=calls["thread"][launches],
+    )
+    known: dict[int, str] = {-1: ""}
+    for frame in np.unique(around).tolist():
+        if frame >= 0:
+            known[frame] = _stack(trace, frame, parent)
+    return [known[frame] for frame in around.tolist()]
+
+
+def _stack(trace: Trace, frame: int, parent: I32) -> str:
+    lines: list[str] = []
+    name = trace.frames["name"]
+    while frame >= 0 and len(lines) < MOST_FRAMES:
+        text = trace.names[int(name[frame])]
+        if _FRAME.match(text):
+            lines.append(text)
+        frame = int(parent[frame])
+    return "\n".join(lines)
+
+
+def source_of(stack: str) -> tuple[str, int]:
+    """File and line of the innermost frame; "" and -1 without one."""
+    match = _FRAME.match(stack.partition("\n")[0])
+    return (match["file"], int(match["line"])) if match else ("", -1)

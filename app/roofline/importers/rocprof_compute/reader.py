@@ -12,27 +12,29 @@ from roofline.importers.rocprof_compute.files import (
     Kind,
     Table,
     counters,
-    number,
-    read_file,
-)
-from roofline.importers.rocprof_compute.machine import (
     gpu_name,
+    number,
     positive,
     read_device,
     read_environment,
+    read_file,
     read_program,
     read_size,
 )
-from roofline.importers.shared.amd_busy import AmdSize, busy_shares, use_shares, why_slow
 from roofline.importers.shared.amd_counters import (
+    AmdSize,
     CacheSizes,
+    busy_shares,
     cache_sizes,
     integer_operations,
     traffic_bytes,
     unit_flop,
+    use_shares,
+    why_slow,
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, counted, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
@@ -51,6 +53,31 @@ _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
     "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
 )
+_NOTES = {
+    "time-unknown": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no duration, so their rates are predictions:"
+        " what the roof allows at best. Their timestamps are missing, not in order, or rounded, as"
+        " a spreadsheet rounds them when it saves the file.",
+        "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
+    ),
+    "flop-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of floating-point work: only their"
+        " bandwidth is known.",
+        "MI100 has no such counters; on later parts, profile with the roofline's counters.",
+    ),
+    "bytes-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of bytes: their intensity is"
+        " unknown.",
+        "Profile again with the blocks TCC and TCP.",
+    ),
+    "integer-operations": Note(
+        Severity.INFO,
+        "{operations:.4g} int8 operations of the matrix unit are not counted as FLOPs.",
+    ),
+}
 
 
 def read(
@@ -76,33 +103,33 @@ def read(
 
 def _system(tables: Sequence[Table]) -> Mapping[str, str]:
     """The machine by `sysinfo.csv`; the ranks of one workload ran on one kind."""
-    found = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
-    gpus = dict.fromkeys(name for system in found if (name := gpu_name(system)))
+    systems = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
+    gpus = dict.fromkeys(name for system in systems if (name := gpu_name(system)))
     if len(gpus) > 1:
         raise UploadRejectedError(
             f"These files are of workloads on different machines: {' and '.join(gpus)}.",
             remedy="Upload the folder of one workload at a time.",
         )
-    return found[0] if found else {}
+    return systems[0] if systems else {}
 
 
 def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
     """`pmc_perf.csv`, one per rank; not the files of single passes, which have few columns."""
-    found = [table for table in tables if table.kind is Kind.COUNTERS]
-    widest = max((table.n_columns for table in found), default=0)
-    if not found:
+    tables_of_counters = [table for table in tables if table.kind is Kind.COUNTERS]
+    widest = max((table.n_columns for table in tables_of_counters), default=0)
+    if not tables_of_counters:
         names = ", ".join(source.name for source in sources[:4])
         raise IncompleteProfileError(
             f"{names}: these files of a rocprof-compute workload hold no counters.",
             remedy="Upload pmc_perf.csv with them, or the whole folder of the workload as a zip.",
         )
-    kept = [table for table in found if 2 * table.n_columns > widest]
-    if not any(table.rows for table in kept):
+    result = [table for table in tables_of_counters if 2 * table.n_columns > widest]
+    if not any(table.rows for table in result):
         raise CorruptProfileError(
-            f"{kept[0].name} lists no dispatch.",
+            f"{result[0].name} lists no dispatch.",
             remedy="Profile again: the application launched no kernel, or the filter left none.",
         )
-    return kept
+    return result
 
 
 def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: bool) -> CacheSizes:
@@ -115,13 +142,13 @@ def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: b
 
 def _exact_times(tables: Sequence[Table]) -> dict[str, int]:
     """Durations in ps by dispatch, of `timestamps.csv`."""
-    found = {}
+    result = {}
     for table in tables:
         for row in table.rows if table.kind is Kind.TIMES else ():
             time_ps = _time_ps(row)
             if time_ps is not None:
-                found[row.get("dispatch_id", "").strip()] = time_ps
-    return found
+                result[row.get("dispatch_id", "").strip()] = time_ps
+    return result
 
 
 def _time_ps(row: Mapping[str, str]) -> int | None:
@@ -161,15 +188,15 @@ class _Work:
     def add(self, table: Table) -> None:
         """The dispatches of one file."""
         for k, row in enumerate(table.rows):
-            found = counters(table, k)
+            collected = counters(table, k)
             dispatch = row.get("dispatch_id", "").strip()
             time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
-            flop, moved = unit_flop(found), traffic_bytes(found, self._sizes)
+            flop, moved = unit_flop(collected), traffic_bytes(collected, self._sizes)
             self.devices.add(row.get("gpu_id", "").strip())
             self.untimed += time_ps is None
             self.without_flop += flop is None
             self.without_bytes += not moved
-            self.integer_operations += integer_operations(found)
+            self.integer_operations += integer_operations(collected)
             name = row.get("kernel_name", "")
             self.launches.append(
                 Launch(
@@ -181,55 +208,22 @@ class _Work:
                     flop=None if flop is None else sum(flop.values()),
                     unit_flop=flop or {},
                     traffic_bytes=moved,
-                    busy=busy_shares(found, self._size, time_ps),
-                    use=use_shares(found),
-                    slow=why_slow(found, self._size, time_ps, _blocks(table, k)),
+                    busy=busy_shares(collected, self._size, time_ps),
+                    use=use_shares(collected),
+                    slow=why_slow(collected, self._size, time_ps, _blocks(table, k)),
                 )
             )
 
     def diagnostics(self) -> list[Diagnostic]:
         """Notes for the reader about the launches."""
-        of = f"of {len(self.launches):,} dispatches"
-        found = [
-            (
-                self.untimed,
-                "time-unknown",
-                f"{self.untimed:,} {of} have no duration, so their rates are predictions: what the "
-                "roof allows at best. Their timestamps are missing, not in order, or rounded, as a "
-                "spreadsheet rounds them when it saves the file.",
-                "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
-            ),
-            (
-                self.without_flop,
-                "flop-not-counted",
-                f"{self.without_flop:,} {of} have no counters of floating-point work: only their "
-                "bandwidth is known.",
-                "MI100 has no such counters; on later parts, profile with the roofline's counters.",
-            ),
-            (
-                self.without_bytes,
-                "bytes-not-counted",
-                f"{self.without_bytes:,} {of} have no counters of bytes: their intensity is "
-                "unknown.",
-                "Profile again with the blocks TCC and TCP.",
-            ),
-        ]
-        notes = [
-            Diagnostic(
-                severity=Severity.WARNING, code=code, message=message, remedy=remedy, count=count
-            )
-            for count, code, message, remedy in found
-            if count
-        ]
+        counts = {
+            "time-unknown": self.untimed,
+            "flop-not-counted": self.without_flop,
+            "bytes-not-counted": self.without_bytes,
+        }
+        notes = [*counted(_NOTES, counts, launches=len(self.launches))]
         if self.integer_operations:
-            notes.append(
-                Diagnostic(
-                    severity=Severity.INFO,
-                    code="integer-operations",
-                    message=f"{self.integer_operations:.4g} int8 operations of the matrix unit are "
-                    "not counted as FLOPs.",
-                )
-            )
+            notes.append(noted(_NOTES, "integer-operations", operations=self.integer_operations))
         return notes
 
 
@@ -274,11 +268,7 @@ def _profile(
         time_ps=time_ps,
         op_time_ps=time_ps,
         normalised_op_time_ps=time_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
-        captured_at_ns=None,
-        program_names={},
         diagnostics=tuple(work.diagnostics()),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,

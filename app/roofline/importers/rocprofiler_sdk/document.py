@@ -84,14 +84,14 @@ def read_file(source: SourceFile) -> list[Process]:
             remedy="Profile fewer iterations, and without --hip-trace and --hsa-trace.",
         )
     try:
-        found = json.loads(bytes(source.data))
+        content = json.loads(bytes(source.data))
     except (ValueError, RecursionError) as error:
         at = f" at byte {error.pos:,}" if isinstance(error, json.JSONDecodeError) else ""
         raise CorruptProfileError(
             f"{source.name} breaks off or is damaged{at}: it is not JSON.",
             remedy="Let rocprofv3 finish writing, or copy the file again.",
         ) from error
-    tools = found.get(TOOL) if isinstance(found, dict) else None
+    tools = content.get(TOOL) if isinstance(content, dict) else None
     tools = tools if isinstance(tools, list) else [tools]
     return [_process(source.name, tool) for tool in tools if isinstance(tool, dict)]
 
@@ -100,7 +100,8 @@ def _process(file_name: str, tool: Json) -> Process:
     kernels = _kernel_names(tool)
     buffers, callbacks = _object(tool, "buffer_records"), _object(tool, "callback_records")
     dispatches = {
-        one.number: one for one in _dispatches(_list(buffers, "kernel_dispatch"), kernels)
+        dispatch.number: dispatch
+        for dispatch in _dispatches(_list(buffers, "kernel_dispatch"), kernels)
     }
     for one in _counted(_list(callbacks, "counter_collection"), kernels, _counter_names(tool)):
         known = dispatches.setdefault(one.number, one)
@@ -116,19 +117,19 @@ def _process(file_name: str, tool: Json) -> Process:
 
 
 def _agents(tool: Json) -> Iterator[tuple[int, Agent]]:
-    for one in _list(tool, "agents"):
-        handle = _handle(one, "id")
-        if handle is not None and one.get("type") == _GPU:
-            architecture = _architecture(one)
+    for agent in _list(tool, "agents"):
+        handle = _handle(agent, "id")
+        if handle is not None and agent.get("type") == _GPU:
+            architecture = _architecture(agent)
             yield (
                 handle,
                 Agent(
-                    name=_text(one, "product_name") or _text(one, "name") or architecture,
+                    name=_text(agent, "product_name") or _text(agent, "name") or architecture,
                     architecture=architecture,
-                    compute_units=_whole(one.get("cu_count")) or None,
-                    clock_mhz=_whole(one.get("max_engine_clk_fcompute")) or None,
-                    dies=_whole(one.get("num_xcc")) or None,
-                    unit_waves=_whole(one.get("max_waves_per_cu")) or None,
+                    compute_units=_whole(agent.get("cu_count")) or None,
+                    clock_mhz=_whole(agent.get("max_engine_clk_fcompute")) or None,
+                    dies=_whole(agent.get("num_xcc")) or None,
+                    unit_waves=_whole(agent.get("max_waves_per_cu")) or None,
                 ),
             )
 
@@ -143,22 +144,22 @@ def _architecture(agent: Json) -> str:
 
 def _kernel_names(tool: Json) -> dict[int, str]:
     names = {}
-    for one in _list(tool, "kernel_symbols"):
-        number = _whole(one.get("kernel_id"))
+    for kernel_symbol in _list(tool, "kernel_symbols"):
+        number = _whole(kernel_symbol.get("kernel_id"))
         keys = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name")
-        name = next((text for key in keys if (text := _text(one, key))), "")
+        name = next((text for key in keys if (text := _text(kernel_symbol, key))), "")
         if number is not None:
             names[number] = name.removesuffix(".kd").removesuffix(" [clone .kd]")
     return names
 
 
 def _counter_names(tool: Json) -> dict[int, str]:
-    found = {}
-    for one in _list(tool, "counters"):
-        handle = _handle(one, "id")
+    result = {}
+    for counter in _list(tool, "counters"):
+        handle = _handle(counter, "id")
         if handle is not None:
-            found[handle] = _text(one, "name")
-    return found
+            result[handle] = _text(counter, "name")
+    return result
 
 
 def _dispatches(records: Sequence[Json], kernels: Mapping[int, str]) -> Iterator[Dispatch]:
@@ -186,13 +187,13 @@ def _counted(
     """Dispatches with counters; one counter has a record per instance of its block."""
     for place, record in enumerate(records):
         data = _object(record, "dispatch_data")
-        one = _dispatch(_object(data, "dispatch_info"), data, kernels, place)
+        dispatch = _dispatch(_object(data, "dispatch_info"), data, kernels, place)
         for value in _list(record, "records"):
             name = names.get(_handle(value, "counter_id") or -1, "")
             number = value.get("value")
             if name and isinstance(number, int | float) and 0 <= number < _MOST:
-                one.counters[name] = one.counters.get(name, 0.0) + float(number)
-        yield one
+                dispatch.counters[name] = dispatch.counters.get(name, 0.0) + float(number)
+        yield dispatch
 
 
 def _copies(records: Sequence[Json], tool: Json) -> Iterator[Copy]:
@@ -217,20 +218,20 @@ def _operation(record: Json, kinds: Sequence[Json]) -> str:
 
 
 def _names(kind: Json) -> list[str]:
-    found = kind.get("operations")
-    return [str(one)[:_MAX_NAME] for one in found] if isinstance(found, list) else []
+    operations = kind.get("operations")
+    return [str(name)[:_MAX_NAME] for name in operations] if isinstance(operations, list) else []
 
 
 # ------------------------------------------------------------------------------------------- values
 
 
-def _object(found: Json, key: str) -> Json:
-    value = found.get(key)
+def _object(record: Json, key: str) -> Json:
+    value = record.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _list(found: Json, key: str) -> list[Json]:
-    value = found.get(key)
+def _list(record: Json, key: str) -> list[Json]:
+    value = record.get(key)
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
@@ -238,15 +239,15 @@ def _whole(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < _MOST else None
 
 
-def _handle(found: Json, key: str) -> int | None:
+def _handle(record: Json, key: str) -> int | None:
     """An id: a number, or an object around one."""
-    value = found.get(key)
+    value = record.get(key)
     number = value.get("handle") if isinstance(value, dict) else value
     return number if type(number) is int and 0 <= number < 2**64 else None
 
 
-def _text(found: Json, key: str) -> str:
-    value = found.get(key)
+def _text(record: Json, key: str) -> str:
+    value = record.get(key)
     if not isinstance(value, str):
         return ""
     shown = "".join(ch if ch.isprintable() else " " for ch in value[:_MAX_NAME])
@@ -261,14 +262,14 @@ def _blocks(info: Json) -> int | None:
     return math.prod(-(-of // by) for of, by in zip(items, each, strict=True))
 
 
-def _sizes(found: Json, key: str) -> list[int]:
+def _sizes(record: Json, key: str) -> list[int]:
     """The sizes along x, y and z; none where one is missing."""
-    sizes = [_whole(_object(found, key).get(axis)) for axis in "xyz"]
+    sizes = [_whole(_object(record, key).get(axis)) for axis in "xyz"]
     return [size for size in sizes if size is not None] if None not in sizes else []
 
 
-def _times(found: Json) -> tuple[int, int] | None:
-    begin, end = _whole(found.get("start_timestamp")), _whole(found.get("end_timestamp"))
+def _times(record: Json) -> tuple[int, int] | None:
+    begin, end = _whole(record.get("start_timestamp")), _whole(record.get("end_timestamp"))
     if begin is None or end is None or not 0 < end - begin < _LONGEST_NS:
         return None
     return begin, end

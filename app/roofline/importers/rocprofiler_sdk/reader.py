@@ -6,22 +6,20 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
-from roofline.importers.shared.amd_busy import (
+from roofline.importers.shared.amd_counters import (
     AmdSize,
+    CacheSizes,
     amd_size,
     busy_shares,
-    use_shares,
-    why_slow,
-)
-from roofline.importers.shared.amd_counters import (
-    CacheSizes,
-    Counters,
     cache_sizes,
     traffic_bytes,
     unit_flop,
+    use_shares,
+    why_slow,
 )
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, counted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -35,6 +33,23 @@ _LIMITS = (
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
     "The file states no peaks: they come from the device's name.",
 )
+_NOTES = {
+    "only-times": Note(
+        Severity.WARNING,
+        "The file has times of kernels and no counters, so their FLOPs and bytes are unknown.",
+        "Profile again with --pmc and the counters of docs/formats.md, and upload both.",
+    ),
+    "flop-not-counted": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no counters of floating-point work.",
+        "Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
+    ),
+    "time-unknown": Note(
+        Severity.WARNING,
+        "{count:,} of {launches:,} dispatches have no time.",
+        "Add --kernel-trace.",
+    ),
+}
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
@@ -44,7 +59,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
         progress("read", k / len(sources))
         processes += read_file(source)
     processes = joined_passes(processes)
-    if not any(one.dispatches or one.copies for one in processes):
+    if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
             f"{sources[0].name} holds neither kernels nor copies.",
             remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
@@ -58,16 +73,16 @@ def joined_passes(processes: Sequence[Process]) -> list[Process]:
 
     The times are those of the first pass; each pass runs the program again.
     """
-    kept: list[Process] = []
+    result: list[Process] = []
     for process in processes:
-        known = next((one for one in kept if _is_pass_of(process, one)), None)
+        known = next((dispatch for dispatch in result if _is_pass_of(process, dispatch)), None)
         if known is None:
-            kept.append(process)
+            result.append(process)
             continue
-        for one, again in zip(_ordered(known), _ordered(process), strict=True):
-            one.counters = {**again.counters, **one.counters}
-            one.times = one.times or again.times
-    return kept
+        for dispatch, again in zip(_ordered(known), _ordered(process), strict=True):
+            dispatch.counters = {**again.counters, **dispatch.counters}
+            dispatch.times = dispatch.times or again.times
+    return result
 
 
 def _ordered(process: Process) -> list[Dispatch]:
@@ -84,7 +99,7 @@ def _is_pass_of(process: Process, other: Process) -> bool:
 
 
 def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
-    return {name for one in dispatches for name in one.counters}
+    return {name for dispatch in dispatches for name in dispatch.counters}
 
 
 # ------------------------------------------------------------------------------------------ profile
@@ -92,9 +107,9 @@ def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
 
 def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Profile:
     agents = _used_agents(processes)
-    sizes = cache_sizes(next((one.architecture for one in agents), ""), None)
+    sizes = cache_sizes(next((agent.architecture for agent in agents), ""), None)
     launches = [*_launches(processes, sizes)]
-    if sum(one.time_ps or 0 for one in launches) >= _LONGEST_PS:
+    if sum(launch.time_ps or 0 for launch in launches) >= _LONGEST_PS:
         raise CorruptProfileError(
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
@@ -108,11 +123,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         time_ps=max(span_ps, busy_ps),
         op_time_ps=busy_ps,
         normalised_op_time_ps=busy_ps,
-        wall_time_ps=None,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        has_average=False,
-        captured_at_ns=None,
-        program_names={},
         diagnostics=tuple(_diagnostics(processes, launches)),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
@@ -123,12 +134,12 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
 
 def _used_agents(processes: Sequence[Process]) -> list[Agent]:
     """One entry per GPU that ran something, of all processes."""
-    found = {}
+    agents = {}
     for process in processes:
-        for one in process.events:
-            if one.agent in process.agents:
-                found[process.file_name, process.pid, one.agent] = process.agents[one.agent]
-    return list(found.values())
+        for event in process.events:
+            if event.agent in process.agents:
+                agents[process.file_name, process.pid, event.agent] = process.agents[event.agent]
+    return list(agents.values())
 
 
 def _device(agents: Sequence[Agent]) -> ReportedDevice:
@@ -141,7 +152,6 @@ def _device(agents: Sequence[Agent]) -> ReportedDevice:
         kind=DeviceKind.GPU,
         name=first.name,
         core_count=max(len(agents), 1),
-        bandwidth_gbs={},
         traits=DeviceTraits(
             processor_count=first.compute_units,
             clock_ghz=first.clock_mhz / KILO if first.clock_mhz else None,
@@ -152,7 +162,7 @@ def _device(agents: Sequence[Agent]) -> ReportedDevice:
 
 def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Iterable[Host]:
     for source in sources:
-        mine = [one for one in processes if one.file_name == source.name]
+        mine = [process for process in processes if process.file_name == source.name]
         yield Host(
             file_name=source.name,
             hostname=f"process {mine[0].pid}" if mine and mine[0].pid else "",
@@ -162,8 +172,8 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
 
 def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
     for process in processes:
-        for one in process.dispatches:
-            yield _kernel(one, sizes, _size(process.agents.get(one.agent)))
+        for dispatch in process.dispatches:
+            yield _kernel(dispatch, sizes, _size(process.agents.get(dispatch.agent)))
         for copy in process.copies:
             yield _copy(copy)
 
@@ -180,37 +190,36 @@ def _size(agent: Agent | None) -> AmdSize:
     )
 
 
-def _kernel(one: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
-    counters = _with_sums(one.counters)
+def _kernel(dispatch: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
+    # Counters of a block's instances were added up: that is what `…_sum` counts.
+    counters = {
+        **{f"{name}_sum": value for name, value in dispatch.counters.items()},
+        **dispatch.counters,
+    }
     flop, moved = unit_flop(counters), traffic_bytes(counters, sizes)
-    time_ps = (one.times[1] - one.times[0]) * PS_PER_NS if one.times else None
+    time_ps = (dispatch.times[1] - dispatch.times[0]) * PS_PER_NS if dispatch.times else None
     return Launch(
-        name=one.kernel,
-        category=kernel_category(one.kernel),
-        detail=f"dispatch {one.number}" + (f", grid {one.grid}" if one.grid else ""),
+        name=dispatch.kernel,
+        category=kernel_category(dispatch.kernel),
+        detail=f"dispatch {dispatch.number}" + (f", grid {dispatch.grid}" if dispatch.grid else ""),
         time_ps=time_ps,
         flop=None if flop is None else sum(flop.values()),
         unit_flop=flop or {},
         traffic_bytes=moved,
         busy=busy_shares(counters, size, time_ps),
         use=use_shares(counters),
-        slow=why_slow(counters, size, time_ps, one.blocks),
+        slow=why_slow(counters, size, time_ps, dispatch.blocks),
     )
 
 
-def _with_sums(counters: Counters) -> Counters:
-    """Counters of a block's instances were added up: that is what `…_sum` counts."""
-    return {**{f"{name}_sum": value for name, value in counters.items()}, **counters}
-
-
-def _copy(one: Copy) -> Launch:
+def _copy(copy: Copy) -> Launch:
     """A copy within the devices' memory is read and written there."""
-    within = "DEVICE_TO_DEVICE" in one.name
-    size = None if one.size is None else one.size * (2 if within else 1)
+    within = "DEVICE_TO_DEVICE" in copy.name
+    size = None if copy.size is None else copy.size * (2 if within else 1)
     return Launch(
-        name=one.name,
+        name=copy.name,
         category=COPY,
-        time_ps=(one.times[1] - one.times[0]) * PS_PER_NS if one.times else None,
+        time_ps=(copy.times[1] - copy.times[0]) * PS_PER_NS if copy.times else None,
         flop=0,
         traffic_bytes={} if size is None else {MemoryLevel.HBM: size},
     )
@@ -221,9 +230,9 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
     busy = span = 0
     for process in processes:
         by_agent: dict[int, list[tuple[int, int]]] = {}
-        for one in process.events:
-            if one.times is not None:
-                by_agent.setdefault(one.agent, []).append(one.times)
+        for event in process.events:
+            if event.times is not None:
+                by_agent.setdefault(event.agent, []).append(event.times)
         for spans in by_agent.values():
             begin, end = (np.array(column) for column in zip(*sorted(spans), strict=True))
             reached = np.maximum.accumulate(end)
@@ -234,32 +243,15 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
 
 
 def _diagnostics(processes: Sequence[Process], launches: Sequence[Launch]) -> Iterable[Diagnostic]:
-    kernels = sum(len(one.dispatches) for one in processes)
-    counted = sum(bool(one.counters) for process in processes for one in process.dispatches)
-    without_flop = sum(one.flop is None for one in launches)
-    untimed = sum(one.time_ps is None for one in launches)
-    if kernels and not counted:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="only-times",
-            message="The file has times of kernels and no counters, so their FLOPs and bytes are"
-            " unknown.",
-            remedy="Profile again with --pmc and the counters of docs/formats.md, and upload both.",
-        )
-    elif without_flop:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="flop-not-counted",
-            message=f"{without_flop:,} of {len(launches):,} dispatches have no counters of"
-            " floating-point work.",
-            remedy="Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
-            count=without_flop,
-        )
-    if untimed:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="time-unknown",
-            message=f"{untimed:,} of {len(launches):,} dispatches have no time.",
-            remedy="Add --kernel-trace.",
-            count=untimed,
-        )
+    kernels = sum(len(process.dispatches) for process in processes)
+    has_counters = any(
+        dispatch.counters for process in processes for dispatch in process.dispatches
+    )
+    only_times = bool(kernels) and not has_counters
+    without_flop = sum(launch.flop is None for launch in launches)
+    counts = {
+        "only-times": int(only_times),
+        "flop-not-counted": 0 if only_times else without_flop,
+        "time-unknown": sum(launch.time_ps is None for launch in launches),
+    }
+    yield from counted(_NOTES, counts, launches=len(launches))

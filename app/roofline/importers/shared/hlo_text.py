@@ -103,13 +103,13 @@ def parse_instruction(text: str) -> Instruction | None:
 def _head(text: str) -> re.Match[str] | None:
     """The opcode and its opening bracket, behind the shapes of the result."""
     depth = 0
-    for found in _BRACKETS_OR_SPACE.finditer(text):
-        sign = found[0]
+    for bracket in _BRACKETS_OR_SPACE.finditer(text):
+        sign = bracket[0]
         if sign in "([{":
             depth += 1
         elif sign in ")]}":
             depth -= 1
-        elif depth == 0 and (head := _OPCODE.match(text, found.end())) is not None:
+        elif depth == 0 and (head := _OPCODE.match(text, bracket.end())) is not None:
             return head
     return None
 
@@ -117,23 +117,23 @@ def _head(text: str) -> re.Match[str] | None:
 def _closing(text: str, begin: int) -> int:
     """Where the bracket that was opened before `begin` is closed."""
     depth = 1
-    for found in _BRACKETS.finditer(text, begin):
-        depth += 1 if found[0] in "([{" else -1
+    for bracket in _BRACKETS.finditer(text, begin):
+        depth += 1 if bracket[0] in "([{" else -1
         if depth == 0:
-            return found.start()
+            return bracket.start()
     return len(text)
 
 
 def _split(text: str) -> Iterator[str]:
     """The parts between commas outside of brackets, without the printer's comments."""
     text, depth, begin = _COMMENT.sub("", text), 0, 0
-    for found in _BRACKETS_OR_COMMA.finditer(text):
-        sign = found[0]
+    for sign_match in _BRACKETS_OR_COMMA.finditer(text):
+        sign = sign_match[0]
         if sign != ",":
             depth += 1 if sign in "([{" else -1
         elif depth == 0:
-            yield text[begin : found.start()].strip()
-            begin = found.end()
+            yield text[begin : sign_match.start()].strip()
+            begin = sign_match.end()
     yield text[begin:].strip()
 
 
@@ -150,14 +150,14 @@ def _shape_of(operand: str) -> str:
 
 
 def _framework_path(attributes: str) -> str:
-    found = _PATH.search(attributes)
-    return _ESCAPED.sub(r"\1", found[1]) if found is not None else ""
+    match = _PATH.search(attributes)
+    return _ESCAPED.sub(r"\1", match[1]) if match is not None else ""
 
 
 def _precision(attributes: str) -> str:
     """The highest precision that a product asks for: "high", "highest", or ""."""
-    found = _PRECISION.search(attributes)
-    words = found[1].split(",") if found is not None else []
+    match = _PRECISION.search(attributes)
+    words = match[1].split(",") if match is not None else []
     return next((word for word in ("highest", "high") if word in words), "")
 
 
@@ -165,19 +165,19 @@ def _shapes(text: str) -> tuple[Shape, ...]:
     return tuple(_shape(found) for found in _SHAPE.finditer(text))
 
 
-def _shape(found: re.Match[str]) -> Shape:
-    numbers = [int(digits) for digits in re.findall(r"\d+", found["dims"])]
-    space = _SPACE.search(found["layout"] or "")
-    bits = math.prod(numbers) * _bits(found["type"])
+def _shape(match: re.Match[str]) -> Shape:
+    numbers = [int(digits) for digits in re.findall(r"\d+", match["dims"])]
+    space = _SPACE.search(match["layout"] or "")
+    bits = math.prod(numbers) * _bits(match["type"])
     place = int(space[1]) if space else 0
-    return Shape(found["type"], -(-bits // 8), place, len(numbers))
+    return Shape(match["type"], -(-bits // 8), place, len(numbers))
 
 
 def _bits(dtype: str) -> int:
     if dtype in _SPECIAL_BITS:
         return _SPECIAL_BITS[dtype]
-    found = _BITS.match(dtype)
-    return int(found[1]) if found else 0
+    match = _BITS.match(dtype)
+    return int(match[1]) if match else 0
 
 
 def _group_size(attributes: str) -> int:

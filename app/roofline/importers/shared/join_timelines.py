@@ -1,16 +1,21 @@
-"""Timelines of several hosts or ranks as one: cores one after the other, ops by their new rows."""
+"""Timelines of several hosts or ranks as one: cores one after the other, ops by their new rows.
 
+Collectives: how long they take without the wait for other ranks is the shortest time among the
+ranks. A kernel of a collective runs until all ranks have come. The k-th occurrence on each rank is
+the same collective, where all of its group are in the profile and ran it equally often.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.shared.skew import with_least
 from roofline.importers.shared.time_bins import with_ops
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import F64, I64, Bools
+from roofline.model.profile import Profile
 from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
@@ -22,10 +27,32 @@ from roofline.model.timeline import (
     WorkTimes,
 )
 
+
+def with_least(transfers: Transfers, n_cores: int) -> Transfers:
+    """`transfers` with the shortest times of those whose group is the `n_cores` of the profile."""
+    each = transfers.each
+    if each is None or n_cores < 2:
+        return transfers
+    least_ps = np.full(len(transfers), np.nan)
+    for row in np.flatnonzero(transfers.group_size == n_cores).tolist():
+        least_ps[row] = _least(each, each.transfer == row, n_cores)
+    return replace(transfers, least_ps=least_ps)
+
+
+def _least(each: EachTransfer, mine: Bools, n_cores: int) -> float:
+    """Sum over occurrences of the shortest time; NaN where ranks ran it differently often."""
+    core, time_ps = each.core[mine], each.time_ps[mine]
+    counts = np.bincount(core, minlength=n_cores)
+    if len(counts) > n_cores or not counts[0] or (counts != counts[0]).any():
+        return float("nan")
+    by_rank: F64 = time_ps[np.argsort(core, kind="stable")].reshape(n_cores, counts[0])
+    return float(by_rank.min(axis=0).sum())
+
+
 Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes, EachTransfer)
 
 
-_PLAIN = [one.name for one in fields(CoreTimes) if one.name not in {"exposed_ps", "idle"}]
+_PLAIN = [field.name for field in fields(CoreTimes) if field.name not in {"exposed_ps", "idle"}]
 
 
 def joined_timeline(
@@ -97,7 +124,7 @@ def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
 
 def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
     """The rows of `parts`, one after the other."""
-    names = [one.name for one in fields(kind)]
+    names = [field.name for field in fields(kind)]
     return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
@@ -138,18 +165,33 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
 
 def _without_steps(timeline: Timeline) -> Timeline:
     times, work = timeline.times, timeline.work
-    kept, kept_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
+    whole, whole_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
     return replace(
         timeline,
         times=CoreTimes(
-            exposed_ps={link: column[kept] for link, column in times.exposed_ps.items()},
-            idle=_rows_of(times.idle, kept),
-            **{name: getattr(times, name)[kept] for name in _PLAIN},
+            exposed_ps={link: column[whole] for link, column in times.exposed_ps.items()},
+            idle=_rows_of(times.idle, whole),
+            **{name: getattr(times, name)[whole] for name in _PLAIN},
         ),
-        work=_rows_of(work, kept_work),
+        work=_rows_of(work, whole_work),
     )
 
 
-def _rows_of(table: Table, kept: NDArray[np.bool_]) -> Table:
-    columns = {one.name: getattr(table, one.name)[kept] for one in fields(table)}
+def _rows_of(table: Table, is_kept: Bools) -> Table:
+    columns = {field.name: getattr(table, field.name)[is_kept] for field in fields(table)}
     return type(table)(**columns)
+
+
+def host_names(profiles: Sequence[Profile]) -> tuple[str, ...]:
+    """A name per profile, each of one host: its host's, its file's where that is not known or not
+    alone, and its place behind it where two files are called the same."""
+    hosts = [profile.hosts[0] for profile in profiles]
+    counted = Counter(host.hostname for host in hosts)
+    names = [
+        host.hostname if host.hostname and counted[host.hostname] == 1 else host.file_name
+        for host in hosts
+    ]
+    again = Counter(names)
+    return tuple(
+        name if again[name] == 1 else f"{name} {place + 1}" for place, name in enumerate(names)
+    )

@@ -120,8 +120,8 @@ def shares_of_time(
     """
     time = time_ps.astype(np.float64)
     columns = {}
-    for key in dict.fromkeys(key for one in shares for key in one):
-        share = np.array([one.get(key, np.nan) for one in shares], np.float64)
+    for key in dict.fromkeys(key for by_key in shares for key in by_key):
+        share = np.array([by_key.get(key, np.nan) for by_key in shares], np.float64)
         known = np.isfinite(share)
         known_ps = np.bincount(op, np.where(known, time, 0.0))
         busy_ps = np.bincount(op, np.where(known, share * time, 0.0))

@@ -1,4 +1,8 @@
-"""Op tables added up: the ops of several cores or hosts become one row per (program, name)."""
+"""Op tables added up: the ops of several cores or hosts become one row per (program, name).
+
+Labels are completed with the description by the op's compiler or framework: path, shapes,
+producers, groups.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from roofline.importers.shared.hlo_text import Instruction, parse_instruction, parts_of_tuple
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, SCHEMA, OpColumns, added
@@ -95,16 +100,16 @@ class OpTableBuilder:
         )
 
 
-def _complete(kept: OpLabels, other: OpLabels) -> OpLabels:
+def _complete(known: OpLabels, other: OpLabels) -> OpLabels:
     """The first non-empty text and the first source win, in the order of arrival."""
     missing = {
         name: getattr(other, name)
         for name in _COMPLETED
-        if getattr(other, name) and not getattr(kept, name)
+        if getattr(other, name) and not getattr(known, name)
     }
-    if other.has_source and not kept.has_source:
+    if other.has_source and not known.has_source:
         missing.update({name: getattr(other, name) for name in _SOURCE})
-    return replace(kept, **missing) if missing else kept
+    return replace(known, **missing) if missing else known
 
 
 _SOURCE = ("has_source", "source_file", "source_line", "source_stack")
@@ -124,3 +129,57 @@ def _label_of(row: Mapping[str, Any]) -> OpLabels:
     category = "" if row["category"] == UNKNOWN_CATEGORY else row["category"]
     has_source = bool(row["source_file"] or row["source_stack"])
     return OpLabels(**{**row, "category": category}, has_source=has_source)
+
+
+SEPARATOR = "; "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """Labels of an op table, each empty (0) where unknown."""
+
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
+    operand_names: str = ""
+    replica_groups: str = ""
+    group_size: int = 0
+
+
+def described(labels: OpLabels, description: Description) -> OpLabels:
+    """`labels` with what `description` knows and they do not."""
+    missing = {
+        name: getattr(description, name)
+        for name in Description.__slots__
+        if getattr(description, name) and not getattr(labels, name)
+    }
+    return replace(labels, **missing) if missing else labels
+
+
+def described_by_text(labels: OpLabels) -> OpLabels:
+    """`labels` with what their own long name says, where that is an instruction of HLO."""
+    instruction = parse_instruction(labels.long_name)
+    return labels if instruction is None else described(labels, description_of_text(instruction))
+
+
+def description_of_text(instruction: Instruction) -> Description:
+    """The description in the text of an instruction."""
+    return Description(
+        framework_path=instruction.framework_path,
+        operands=SEPARATOR.join(instruction.operand_texts),
+        results=SEPARATOR.join(instruction.result_texts),
+        operand_names=SEPARATOR.join(instruction.operand_names),
+        replica_groups=instruction.replica_groups,
+        group_size=instruction.group_size,
+    )
+
+
+def shapes_label(shape: str) -> str:
+    """The shape of a result in XLA's notation as a label: the shapes of a tuple each by itself."""
+    return SEPARATOR.join(parts_of_tuple(shape))
+
+
+def path_of_tf_op(tf_op: str) -> str:
+    """The name in XLA's `name:type`; the type is empty unless the framework is TensorFlow."""
+    name, colon, _ = tf_op.rpartition(":")
+    return name if colon else tf_op

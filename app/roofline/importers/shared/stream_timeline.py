@@ -8,18 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.shared.collectives import Collective
-from roofline.importers.shared.distinct import distinct
-from roofline.importers.shared.idle_time import (
+from roofline.importers.shared.events import (
     NO_LAUNCH,
     Stretches,
+    distinct,
     enders,
     in_rows,
 )
-from roofline.importers.shared.join_timelines import joined_rows
-from roofline.importers.shared.skew import with_least
+from roofline.importers.shared.join_timelines import joined_rows, with_least
+from roofline.importers.shared.kernel_names import Collective
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
 from roofline.importers.shared.time_bins import (
     COMMUNICATES,
@@ -33,7 +31,7 @@ from roofline.importers.shared.time_bins import (
     most_bins,
 )
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64, OpColumns
+from roofline.model.op_columns import F64, I8, I32, I64, Bools, OpColumns
 from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
@@ -47,10 +45,6 @@ from roofline.model.timeline import (
     WorkTimes,
 )
 
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-I8 = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 Link = MemoryLevel | None
 
 WORK, COMMUNICATION, HOST_COPY, INFEED_OUTFEED = range(4)
@@ -110,9 +104,9 @@ def timeline_of(
     (`NO_LAUNCH`: not in the file). It is asked once, for the events that end idle time.
     """
     edges = _edges(devices)
-    swept = [_device(one, edges) for one in devices]
+    swept = [_device(device, edges) for device in devices]
     return Timeline(
-        cores=tuple(one.name for one in devices),
+        cores=tuple(device.name for device in devices),
         steps=n_steps,
         times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
         work=_work(swept, tick_ps),
@@ -177,14 +171,14 @@ def _device(events: DeviceEvents, edges: I64) -> _Device:
     )
 
 
-def _in_order(found: I64, place: I64) -> tuple[I64, I64]:
+def _in_order(keys: I64, place: I64) -> tuple[I64, I64]:
     """Distinct keys in order of appearance, and the place of each key among them."""
-    first = np.zeros(len(found), np.int64)
+    first = np.zeros(len(keys), np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]  # of equal places the last stays: the first
     order = np.argsort(first)
-    moved_to = np.empty(len(found), np.int64)
-    moved_to[order] = np.arange(len(found))
-    return found[order], moved_to[place]
+    moved_to = np.empty(len(keys), np.int64)
+    moved_to[order] = np.arange(len(keys))
+    return keys[order], moved_to[place]
 
 
 # --------------------------------------------------------------------------------------------- bins
@@ -194,37 +188,37 @@ _TIME_KINDS = np.array([DOES_WORK, COMMUNICATES, COPIES, FEEDS])
 
 def _edges(devices: Sequence[DeviceEvents]) -> I64:
     """The edges of bins of all devices, in ticks."""
-    ran = [one for one in devices if len(one.begin)]
+    ran = [device for device in devices if len(device.begin)]
     if not ran:
         return np.zeros(0, np.int64)
     first = min(int(one.begin.min()) for one in ran)
     last = max(int(one.end.max()) for one in ran)
     steps = _first_steps(devices)
-    n_bins = most_bins(max(len(one.rows) for one in devices))
+    n_bins = most_bins(max(len(device.rows) for device in devices))
     edges_of_steps = np.concatenate([steps.begin, steps.end])
     return even_edges(first, last, n_bins, edges_of_steps)
 
 
 def _first_steps(devices: Sequence[DeviceEvents]) -> Windows:
     """The steps of the first device that has any."""
-    stepped = [one.steps for one in devices if len(one.steps.windows)]
+    stepped = [device.steps for device in devices if len(device.steps.windows)]
     return stepped[0].windows if stepped else no_steps().windows
 
 
 def _bins(devices: Sequence[_Device], edges: I64, tick_ps: int) -> TimeBins | None:
-    steps = _first_steps([one.events for one in devices])
+    steps = _first_steps([device.events for device in devices])
     in_ps = Windows(begin=steps.begin * tick_ps, end=steps.end * tick_ps)
-    sums = [_sums_at(one, edges, tick_ps) for one in devices]
+    sums = [_sums_at(device, edges, tick_ps) for device in devices]
     return bins_of(edges * tick_ps, sums, in_ps)
 
 
-def _sums_at(one: _Device, edges: I64, tick_ps: int) -> CoreSums:
-    swept = one.swept
+def _sums_at(device: _Device, edges: I64, tick_ps: int) -> CoreSums:
+    swept = device.swept
     launch_ps, idle_ps = gaps_up_to((swept.gap_begin, swept.gap_end), edges, tick_ps)
     return CoreSums(
-        op=one.row,
-        kind=_TIME_KINDS[one.kind],
-        link=one.links,
+        op=device.row,
+        kind=_TIME_KINDS[device.kind],
+        link=device.links,
         time_ps=swept.marks.lasted * tick_ps,
         own_ps=swept.marks.time * tick_ps,
         calls=swept.marks.events,
@@ -251,44 +245,44 @@ class _Rows:
 
 def _times(devices: Sequence[_Device], tick_ps: int, launched: Sequence[I64 | None]) -> CoreTimes:
     """The rows of all devices. Communication is divided by link."""
-    links = list(dict.fromkeys(link for one in devices for link in _used_links(one)))
+    links = list(dict.fromkeys(link for device in devices for link in _used_links(device)))
     rows = [
-        _rows_of(one, core, links, tick_ps, _idle_of(one, tick_ps, first))
-        for core, (one, first) in enumerate(zip(devices, launched, strict=True))
+        _rows_of(device, core, links, tick_ps, _idle_of(device, tick_ps, first))
+        for core, (device, first) in enumerate(zip(devices, launched, strict=True))
     ]
-    by_kind = np.concatenate([one.by_kind for one in rows]) * tick_ps
-    by_link = np.concatenate([one.by_link for one in rows]) * tick_ps
-    gaps = np.concatenate([one.gaps for one in rows]) * tick_ps
+    by_kind = np.concatenate([row.by_kind for row in rows]) * tick_ps
+    by_link = np.concatenate([row.by_link for row in rows]) * tick_ps
+    gaps = np.concatenate([row.gaps for row in rows]) * tick_ps
     return CoreTimes(
-        core=np.concatenate([one.core for one in rows]),
-        scope=np.concatenate([one.scope for one in rows]),
+        core=np.concatenate([row.core for row in rows]),
+        scope=np.concatenate([row.scope for row in rows]),
         total_ps=by_kind.sum(axis=1) + gaps.sum(axis=1),
         infeed_outfeed_ps=by_kind[:, INFEED_OUTFEED],
         host_ps=by_kind[:, HOST_COPY],
         exposed_ps={link: by_link[:, at] for at, link in enumerate(links)},
         launch_gaps_ps=gaps[:, 0],
         idle_ps=gaps[:, 1],
-        idle=joined_rows(IdleTimes, [one.idle for one in rows]),
+        idle=joined_rows(IdleTimes, [row.idle for row in rows]),
     )
 
 
-def _used_links(one: _Device) -> list[Link]:
-    communicates = (one.kind == COMMUNICATION).tolist()
-    return [link for link, is_used in zip(one.links, communicates, strict=True) if is_used]
+def _used_links(device: _Device) -> list[Link]:
+    communicates = (device.kind == COMMUNICATION).tolist()
+    return [link for link, is_used in zip(device.links, communicates, strict=True) if is_used]
 
 
 def _rows_of(
-    one: _Device, core: int, links: Sequence[Link], tick_ps: int, idle: IdleTimes
+    device: _Device, core: int, links: Sequence[Link], tick_ps: int, idle: IdleTimes
 ) -> _Rows:
     """The capture in the first row, then each step of one device."""
-    swept, steps = one.swept, one.events.steps
+    swept, steps = device.swept, device.events.steps
     windows, n_rows = steps.windows, len(steps.number) + 1
     row = np.append(np.zeros(len(swept.time), np.int64), swept.window + 1)
     slot = np.append(np.arange(len(swept.time)), swept.slot_in_window)
     time = np.append(swept.time, swept.time_in_window)
     place = {link: at for at, link in enumerate(links, 1)}
-    link = np.array([place.get(link, 0) for link in one.links], np.int64)
-    link = np.where(one.kind == COMMUNICATION, link, 0)
+    link = np.array([place.get(link, 0) for link in device.links], np.int64)
+    link = np.where(device.kind == COMMUNICATION, link, 0)
 
     def divided(by: I64, width: int) -> F64:
         sums = np.bincount(row * width + by[slot], time, n_rows * width)
@@ -298,7 +292,7 @@ def _rows_of(
     return _Rows(
         core=np.full(n_rows, core),
         scope=np.append(WHOLE_CAPTURE, steps.number),
-        by_kind=divided(one.kind, len(_KINDS)),
+        by_kind=divided(device.kind, len(_KINDS)),
         by_link=divided(link, len(links) + 1)[:, 1:],
         gaps=np.stack([in_rows(spans, windows) for spans in (short, long)], axis=1),
         idle=idle,
@@ -333,9 +327,9 @@ def _first_launches(
     return first
 
 
-def _idle_of(one: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
+def _idle_of(device: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
     """The known facts of one device's idle stretches, in the capture and in each step."""
-    swept, steps = one.swept, one.events.steps
+    swept, steps = device.swept, device.events.steps
     begin, end, _ = _idle_gaps(swept, tick_ps)
     idle = Stretches(begin=begin, end=end, first=swept.first, last=swept.last)
     n_steps = len(steps.number)
@@ -366,19 +360,19 @@ def _idle_of(one: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
 
 def _work(devices: Sequence[_Device], tick_ps: int) -> WorkTimes:
     """Owned time by device, scope and op; `calls` are events, to be scaled by the op's calls."""
-    parts = [_work_of(one, core, tick_ps) for core, one in enumerate(devices)]
+    parts = [_work_of(device, core, tick_ps) for core, device in enumerate(devices)]
     return joined_rows(WorkTimes, parts)
 
 
-def _work_of(one: _Device, core: int, tick_ps: int) -> WorkTimes:
+def _work_of(device: _Device, core: int, tick_ps: int) -> WorkTimes:
     """One row per scope and op: several ops of a device may have one row."""
-    swept, n_rows = one.swept, int(one.row.max(initial=-1)) + 2
-    used = np.flatnonzero((swept.events > 0) & (one.kind == WORK))
-    inside = np.flatnonzero(one.kind[swept.slot_in_window] == WORK)
+    swept, n_rows = device.swept, int(device.row.max(initial=-1)) + 2
+    used = np.flatnonzero((swept.events > 0) & (device.kind == WORK))
+    inside = np.flatnonzero(device.kind[swept.slot_in_window] == WORK)
     slot = np.append(used, swept.slot_in_window[inside])
-    step = one.events.steps.number[swept.window[inside]]
+    step = device.events.steps.number[swept.window[inside]]
     scope = np.append(np.full(len(used), WHOLE_CAPTURE), step)
-    keys, at = np.unique((scope + 1) * n_rows + one.row[slot] + 1, return_inverse=True)
+    keys, at = np.unique((scope + 1) * n_rows + device.row[slot] + 1, return_inverse=True)
     time = np.append(swept.time[used], swept.time_in_window[inside])
     events = np.append(swept.events[used], swept.events_in_window[inside])
     op = keys % n_rows - 1
@@ -409,8 +403,8 @@ _Kind = tuple[int, str, int, Link]
 def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
     """One row per op, kind, group and link; all occurrences on a device are one row each."""
     kinds: dict[_Kind, int] = {}
-    parts = [_occurrences(one, core, kinds, tick_ps) for core, one in enumerate(devices)]
-    each = [_each(one, core, kinds, tick_ps) for core, one in enumerate(devices)]
+    parts = [_occurrences(device, core, kinds, tick_ps) for core, device in enumerate(devices)]
+    each = [_each(device, core, kinds, tick_ps) for core, device in enumerate(devices)]
     return Transfers(
         op=np.array([row for row, *_ in kinds], np.int64),
         done=np.full(len(kinds), -1),
@@ -423,45 +417,45 @@ def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
     )
 
 
-def _number_of_slots(one: _Device, slots: I64, kinds: dict[_Kind, int]) -> I64:
+def _number_of_slots(device: _Device, slots: I64, kinds: dict[_Kind, int]) -> I64:
     """The number of what each slot moves; new kinds get the next numbers."""
-    links, numbers = one.links, []
+    links, numbers = device.links, []
     for slot in slots.tolist():
-        what = one.events.moved[int(one.transfer[slot])]
-        key = (int(one.row[slot]), what.kind, what.group_size, links[slot])
+        what = device.events.moved[int(device.transfer[slot])]
+        key = (int(device.row[slot]), what.kind, what.group_size, links[slot])
         numbers.append(kinds.setdefault(key, len(kinds)))
     return np.array(numbers, np.int64)
 
 
-def _each(one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int) -> EachTransfer:
+def _each(device: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int) -> EachTransfer:
     """The single collectives of one device, of the kinds that are numbered."""
-    begin, end = one.events.begin[one.talks], one.events.end[one.talks]
-    real = (end > begin) & (one.transfer[one.slot_of_talk] >= 0)
-    slots, place = np.unique(one.slot_of_talk[real], return_inverse=True)
+    begin, end = device.events.begin[device.talks], device.events.end[device.talks]
+    real = (end > begin) & (device.transfer[device.slot_of_talk] >= 0)
+    slots, place = np.unique(device.slot_of_talk[real], return_inverse=True)
     return EachTransfer(
-        transfer=_number_of_slots(one, slots, kinds)[place],
+        transfer=_number_of_slots(device, slots, kinds)[place],
         core=np.full(len(place), core),
         time_ps=(end - begin)[real].astype(np.float64) * tick_ps,
     )
 
 
 def _occurrences(
-    one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int
+    device: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int
 ) -> TransferOccurrences:
     """The transfers in the slots of one device; new kinds get the next numbers."""
-    at = np.flatnonzero((one.transfer >= 0) & (one.swept.events > 0))
-    moved = [one.events.moved[number] for number in one.transfer[at].tolist()]
-    started = one.swept.started[at].astype(np.float64)
+    at = np.flatnonzero((device.transfer >= 0) & (device.swept.events > 0))
+    moved = [device.events.moved[number] for number in device.transfer[at].tolist()]
+    started = device.swept.started[at].astype(np.float64)
     return TransferOccurrences(
-        transfer=_number_of_slots(one, at, kinds),
+        transfer=_number_of_slots(device, at, kinds),
         core=np.full(len(at), core),
         count=started,
         # An unknown size stays unknown; what its first kernel has counts once.
         wire_bytes=np.array([what.wire_bytes for what in moved], np.float64) * started,
         payload_bytes=np.array([what.payload_bytes for what in moved], np.float64) * started,
-        interval_ps=one.swept.lasted[at].astype(np.float64) * tick_ps,
+        interval_ps=device.swept.lasted[at].astype(np.float64) * tick_ps,
         wait_ps=np.full(len(at), np.nan),
-        exposed_ps=one.swept.time[at] * tick_ps,
+        exposed_ps=device.swept.time[at] * tick_ps,
     )
 
 

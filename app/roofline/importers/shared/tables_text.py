@@ -75,13 +75,13 @@ def read_table(text: str, *, name: str, max_rows: int) -> TextTable:
     if start == len(lines):
         return TextTable(header=(), rows=(), lines=(), comments=comments, ends_whole=True)
     delimiter = sniff_delimiter(lines[start])
-    found = list(islice(_rows(lines[start:], delimiter, name), max_rows + 2))
-    if len(found) > max_rows + 1:
+    numbered = list(islice(_rows(lines[start:], delimiter, name), max_rows + 2))
+    if len(numbered) > max_rows + 1:
         raise UploadTooLargeError(
             f"{name} has more than {max_rows:,} rows.",
             remedy="Sum up the launches of each kernel before the export, or split the file.",
         )
-    header, rows = found[0][1], found[1:]
+    header, rows = numbered[0][1], numbered[1:]
     return TextTable(
         header=tuple(cell.strip() for cell in header),
         rows=tuple(row for _, row in rows),

@@ -61,8 +61,8 @@ def even_edges(first: int, last: int, n_bins: int, steps: I64) -> I64:
 
 def steps_that_fit(steps: I64, n_bins: int) -> I64:
     """The distinct edges of steps in order; none where they are more than half of all."""
-    found = np.unique(steps)
-    return found if len(found) <= n_bins // 2 else found[:0]
+    edges = np.unique(steps)
+    return edges if len(edges) <= n_bins // 2 else edges[:0]
 
 
 def bins_of(edges_ps: I64, cores: Sequence[CoreSums], steps: Windows) -> TimeBins | None:

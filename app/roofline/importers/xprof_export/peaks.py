@@ -66,7 +66,12 @@ def _stated(properties: Mapping[str, str], kind: DeviceKind, core_count: int) ->
         shared = stated.pop(MemoryLevel.VMEM_WRITE)
         stated[MemoryLevel.SHARED_L1] = shared
         derivation[MemoryLevel.SHARED_L1.value] = _shared_note(name)
-        traits = _traits(name, shared_gbs=shared, memory_gbs=stated[MemoryLevel.HBM])
+        # Traits that tell parts of one architecture apart, as far as it follows from the peaks.
+        count = _shared_bytes(name)
+        traits = DeviceTraits(
+            memory_gbs=stated[MemoryLevel.HBM] or None,
+            cycles_per_ns=shared / count if count and shared else None,
+        )
     return ReportedDevice(
         kind=kind,
         name=name,
@@ -90,15 +95,6 @@ def _shared_note(name: str) -> str:
     count = _shared_bytes(name)
     note = "peak_vmem_write_bw of the export"
     return note if count is None else f"{note}, at XProf's {count} bytes per processor and cycle"
-
-
-def _traits(name: str, *, shared_gbs: float, memory_gbs: float) -> DeviceTraits:
-    """Traits that tell parts of one architecture apart, as far as it follows from the peaks."""
-    count = _shared_bytes(name)
-    return DeviceTraits(
-        memory_gbs=memory_gbs or None,
-        cycles_per_ns=shared_gbs / count if count and shared_gbs else None,
-    )
 
 
 def _recovered(table: ExportTable, kind: DeviceKind, core_count: int) -> ReportedDevice:

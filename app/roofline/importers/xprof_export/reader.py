@@ -1,6 +1,6 @@
 """Reads the tables of one profile that XProf exported."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.notes import noted
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xprof_export.hlo_stats import read_hlo_stats
 from roofline.importers.xprof_export.peaks import read_device
-from roofline.importers.xprof_export.roofline_model import Roofline, read_roofline
+from roofline.importers.xprof_export.roofline_model import NOTES, Roofline, read_roofline
+from roofline.importers.xprof_export.rows import read_hlo_stats
 from roofline.importers.xprof_export.tables import (
     ExportTable,
     Tool,
@@ -57,30 +58,30 @@ def read(
 
 def _one_of(tables: Sequence[ExportTable], tool: Tool) -> ExportTable | None:
     """The table of `tool`: JSON before CSV of the same one. Refuses two that differ."""
-    found = [table for table in tables if table.tool is tool]
-    kinds = [table.properties is not None for table in found]
+    result = [table for table in tables if table.tool is tool]
+    kinds = [table.properties is not None for table in result]
     if len(set(kinds)) < len(kinds):
-        names = " and ".join(table.name for table in found[:2])
+        names = " and ".join(table.name for table in result[:2])
         raise UploadRejectedError(
             f"{names} are both exports of XProf's {tool.value}.",
             remedy="Upload them one by one: exports of several profiles cannot be joined.",
         )
-    return max(found, key=lambda table: table.properties is not None, default=None)
+    return max(result, key=lambda table: table.properties is not None, default=None)
 
 
 def _from_roofline(table: ExportTable, *, counts_resting: bool) -> Profile:
-    found = read_roofline(table, counts_resting=counts_resting)
-    device = read_device(table, core_count=found.core_count)
+    roofline = read_roofline(table, counts_resting=counts_resting)
+    device = read_device(table, core_count=roofline.core_count)
     limits = ["It has no names of programs and not the time of the capture."]
-    limits += [] if len(found.steps) else ["XProf exported no steps with any time."]
+    limits += [] if len(roofline.steps) else ["XProf exported no steps with any time."]
     limits += [] if table.properties else [_csv_limits(device)]
     limits += _GPU_LIMITS if device.kind is DeviceKind.GPU else []
-    return _profile(table, device, found, limits)
+    return _profile(table, device, roofline, limits)
 
 
 def _from_hlo_stats(table: ExportTable) -> Profile:
     ops, time_ps = read_hlo_stats(table)
-    found = Roofline(
+    roofline = Roofline(
         ops=ops,
         time_ps=time_ps,
         op_time_ps=int(ops.self_time_ps.sum(dtype=np.uint64)),
@@ -94,28 +95,25 @@ def _from_hlo_stats(table: ExportTable) -> Profile:
     ]
     device = read_device(table, core_count=1)
     limits += _GPU_COSTS if device.kind is DeviceKind.GPU else []
-    return _profile(table, device, found, limits)
+    return _profile(table, device, roofline, limits)
 
 
 def _profile(
-    table: ExportTable, device: ReportedDevice, found: Roofline, limits: Sequence[str]
+    table: ExportTable, device: ReportedDevice, roofline: Roofline, limits: Sequence[str]
 ) -> Profile:
     return Profile(
         format_detail=f"of {table.tool.value}",
         device=device,
         hosts=(Host(file_name=table.name, hostname="", core_count=device.core_count),),
-        ops=found.ops,
-        time_ps=found.time_ps,
-        op_time_ps=found.op_time_ps,
-        normalised_op_time_ps=_scaled(table, found.op_time_ps),
-        wall_time_ps=None,
-        steps=found.steps,
-        has_average=len(found.steps) > 0,
-        captured_at_ns=None,
-        program_names={},
-        diagnostics=(*found.notes, *_messages(table), *_cut(table), *_memory_clock(device)),
+        ops=roofline.ops,
+        time_ps=roofline.time_ps,
+        op_time_ps=roofline.op_time_ps,
+        normalised_op_time_ps=_scaled(table, roofline.op_time_ps),
+        steps=roofline.steps,
+        has_average=len(roofline.steps) > 0,
+        diagnostics=(*roofline.notes, *_diagnostics(table, device)),
         limits=tuple(limits),
-        stated_total_ps=found.stated_ps,
+        stated_total_ps=roofline.stated_ps,
     )
 
 
@@ -142,44 +140,18 @@ def _csv_limits(device: ReportedDevice) -> str:
     )
 
 
-def _messages(table: ExportTable) -> tuple[Diagnostic, ...]:
-    """XProf's own messages, which its JSON has as a second table."""
-    return tuple(
-        Diagnostic(
+def _diagnostics(table: ExportTable, device: ReportedDevice) -> Iterator[Diagnostic]:
+    """XProf's own messages, which its JSON has as a second table, and what may be wrong."""
+    for severity, text in table.messages:
+        yield Diagnostic(
             severity=Severity.ERROR if severity.lower() == "error" else Severity.WARNING,
             code="xprof-message",
             message=f"XProf says: {text}",
         )
-        for severity, text in table.messages
-    )
-
-
-def _cut(table: ExportTable) -> tuple[Diagnostic, ...]:
-    if table.ends_whole:
-        return ()
-    return (
-        Diagnostic(
-            severity=Severity.WARNING,
-            code="no-final-line-break",
-            message=f"{table.name} does not end with a line break, as XProf's exports do: it may "
-            "have been cut.",
-            remedy="Check that it was copied completely.",
-        ),
-    )
-
-
-def _memory_clock(device: ReportedDevice) -> tuple[Diagnostic, ...]:
-    if not device.name.startswith("AMD GPU") or MemoryLevel.HBM not in device.bandwidth_gbs:
-        return ()
-    return (
-        Diagnostic(
-            severity=Severity.INFO,
-            code="amd-memory-clock",
-            message="XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which "
-            "on some parts counts half of the transfers. Where the catalogue shows that this is "
-            "one of them, HBM's roof is drawn at twice the peak in the export.",
-        ),
-    )
+    if not table.ends_whole:
+        yield noted(NOTES, "no-final-line-break", name=table.name)
+    if device.name.startswith("AMD GPU") and MemoryLevel.HBM in device.bandwidth_gbs:
+        yield noted(NOTES, "amd-memory-clock")
 
 
 def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:

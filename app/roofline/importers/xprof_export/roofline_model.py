@@ -4,11 +4,11 @@ Ops are the rows with infeed. Rows of category "Program" give the time of the wh
 step; a step without infeed is the row that says so, its infeed the difference.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.importers.shared.notes import Note, noted
 from roofline.importers.xprof_export.peaks import device_kind, levels_of
 from roofline.importers.xprof_export.rows import op_table, picoseconds, without_breakdown, work_of
 from roofline.importers.xprof_export.tables import ExportTable
@@ -23,6 +23,47 @@ _TOTAL, _AVERAGE = "Total", "Average"
 # Counts recovered from rates are off by rounding only.
 _ROUNDING = 1e-7
 _MOST_CANDIDATES = 16
+_KERNELS_LEFT_OUT = (
+    ": none of its kernels names an instruction of a compiled program, and XProf leaves such"
+    " kernels out"
+)
+NOTES = {
+    "no-program-row": Note(
+        Severity.WARNING,
+        "The export has no row of the whole program: its time is the sum of the operations' self"
+        " times, without idle time, on one core.",
+        "Export the whole table, without a filter.",
+    ),
+    "gpus-without-kernels": Note(
+        Severity.INFO,
+        "{least}{resting:,} of {gpus:,} GPUs ran nothing during the capture: the operations ran too"
+        " few times for more. Times per GPU are {over}; XProf divides by {gpus:,}.",
+    ),
+    "no-operations": Note(
+        Severity.WARNING,
+        "XProf lists no operation of this capture{why}. The program's time is known, but not what"
+        " ran in it and how long it was idle.",
+        "Upload the capture itself (*.xplane.pb): kernels are listed there by their names.",
+    ),
+    "ops-not-listed": Note(
+        Severity.WARNING,
+        "The export lists {ops:,} operations; {shares} of the program belong to others, and are"
+        " missing here. Their time counts as idle.",
+        "XProf lists at most 1,000 operations, and a file may have been cut: export it again, or"
+        " upload the profile itself (*.xplane.pb), which has them all.",
+    ),
+    "no-final-line-break": Note(
+        Severity.WARNING,
+        "{name} does not end with a line break, as XProf's exports do: it may have been cut.",
+        "Check that it was copied completely.",
+    ),
+    "amd-memory-clock": Note(
+        Severity.INFO,
+        "XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which on some"
+        " parts counts half of the transfers. Where the catalogue shows that this is one of them,"
+        " HBM's roof is drawn at twice the peak in the export.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +96,7 @@ def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofli
     notes: list[Diagnostic] = []
     time_ps, lacks_ops = listed_ps + rows.idle_ps, False
     if total is None:
-        notes.append(_no_total())
+        notes.append(noted(NOTES, "no-program-row"))
     else:
         time_ps = max(int(picoseconds(table.numbers("total_time"))[total]), listed_ps)
         ops, missing = _checked(ops, table, total)
@@ -65,10 +106,17 @@ def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofli
     may_tell = kind is DeviceKind.GPU and not notes and not counts_resting
     ran = _that_ran(ops, cores) if may_tell else cores
     if ran < cores:
-        notes.append(_resting(ran, cores))
+        least, over = (
+            ("", "those of the other") if ran == 1 else ("At least ", f"means over {ran:,}")
+        )
+        resting = noted(
+            NOTES, "gpus-without-kernels", least=least, resting=cores - ran, gpus=cores, over=over
+        )
+        notes.append(resting)
     nothing_listed = not len(ops) and not notes
     if nothing_listed:
-        notes.append(_nothing_listed(kind))
+        why = _KERNELS_LEFT_OUT if kind is DeviceKind.GPU else ""
+        notes.append(noted(NOTES, "no-operations", why=why))
     return Roofline(
         ops=ops,
         time_ps=time_ps,
@@ -140,8 +188,14 @@ class _Rows:
         other = [row if k is None else k for row, k in zip(whole, inner, strict=True)]
 
         def split(column: U64) -> U64:
-            all_of_it, kept = column[whole], column[other]
-            return np.stack([kept, np.where(all_of_it > kept, all_of_it - kept, 0)], axis=1)
+            all_of_it, without_infeed = column[whole], column[other]
+            return np.stack(
+                [
+                    without_infeed,
+                    np.where(all_of_it > without_infeed, all_of_it - without_infeed, 0),
+                ],
+                axis=1,
+            )
 
         moved = split(work.bytes_accessed)
         times = split(time_ps)
@@ -175,17 +229,6 @@ def _that_ran(ops: OpTable, cores: int) -> int:
     return min(cores, sum(most.values())) if most and all(most.values()) else cores
 
 
-def _resting(ran: int, cores: int) -> Diagnostic:
-    least, over = ("", "those of the other") if ran == 1 else ("At least ", f"means over {ran:,}")
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="gpus-without-kernels",
-        message=f"{least}{cores - ran:,} of {cores:,} GPUs ran nothing during the capture: the "
-        f"operations ran too few times for more. Times per GPU are {over}; XProf divides by "
-        f"{cores:,}.",
-    )
-
-
 def _checked(
     ops: OpTable, table: ExportTable, total: int
 ) -> tuple[OpTable, tuple[Diagnostic, ...]]:
@@ -198,7 +241,10 @@ def _checked(
         "bytes": _lacking(int(work.bytes_accessed[total]), ops.bytes_accessed[inside]),
     }
     if any(share > _ROUNDING for share in lacking.values()):
-        return ops, (_not_listed(len(ops), lacking),)
+        shares = " and ".join(
+            f"{100 * share:.1f} % of the {what}" for what, share in lacking.items() if share
+        )
+        return ops, (noted(NOTES, "ops-not-listed", ops=len(ops), shares=shares),)
     main = MemoryLevel.HBM
     excess = int(ops.traffic_bytes[main][inside].sum(dtype=np.uint64))
     unknown = _never_split(ops, excess - int(work.traffic_bytes[main][total]))
@@ -207,8 +253,8 @@ def _checked(
 
 def _lacking(whole: int, listed: U64) -> float:
     """Share of the program's work that no listed op did."""
-    found = int(listed.sum(dtype=np.uint64))
-    return (whole - found) / whole if whole > found else 0.0
+    done = int(listed.sum(dtype=np.uint64))
+    return (whole - done) / whole if whole > done else 0.0
 
 
 def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
@@ -236,43 +282,3 @@ def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
     if abs(sums[best] - excess_bytes) <= len(ops) + _ROUNDING * excess_bytes:
         unknown[[op for bit, op in enumerate(candidates) if best >> bit & 1]] = True
     return unknown
-
-
-def _not_listed(n_ops: int, lacking: Mapping[str, float]) -> Diagnostic:
-    shares = " and ".join(
-        f"{100 * share:.1f} % of the {what}" for what, share in lacking.items() if share
-    )
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="ops-not-listed",
-        message=f"The export lists {n_ops:,} operations; {shares} of the program belong to others, "
-        "and are missing here. Their time counts as idle.",
-        remedy="XProf lists at most 1,000 operations, and a file may have been cut: export it "
-        "again, or upload the profile itself (*.xplane.pb), which has them all.",
-    )
-
-
-def _nothing_listed(kind: DeviceKind) -> Diagnostic:
-    why = (
-        ": none of its kernels names an instruction of a compiled program, and XProf leaves such "
-        "kernels out"
-        if kind is DeviceKind.GPU
-        else ""
-    )
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-operations",
-        message=f"XProf lists no operation of this capture{why}. The program's time is known, but "
-        "not what ran in it and how long it was idle.",
-        remedy="Upload the capture itself (*.xplane.pb): kernels are listed there by their names.",
-    )
-
-
-def _no_total() -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-program-row",
-        message="The export has no row of the whole program: its time is the sum of the "
-        "operations' self times, without idle time, on one core.",
-        remedy="Export the whole table, without a filter.",
-    )

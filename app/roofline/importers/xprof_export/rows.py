@@ -1,7 +1,9 @@
 """Rows of XProf's tables as ops: counts are rates × total time, children included.
 
 XProf divides an op's work by its total time, never by its self time, in every tool. It writes 0 for
-what was not counted: an op of which every rate is 0 has an unknown cost.
+what was not counted: an op of which every rate is 0 has an unknown cost. The table hlo_stats has
+ops with their HLO text, but no program, no steps and no peaks: the program's time follows from an
+op's self time and its share. Infeed and outfeed are not listed there, so their time counts as idle.
 """
 
 import html
@@ -11,10 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roofline.importers.shared.descriptions import described_by_text, path_of_tf_op
-from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
-from roofline.importers.xprof_export.peaks import BANDWIDTH_COLUMNS
+from roofline.importers.shared.op_tables import (
+    OpLabels,
+    OpRows,
+    OpTableBuilder,
+    described_by_text,
+    path_of_tf_op,
+)
+from roofline.importers.xprof_export.peaks import BANDWIDTH_COLUMNS, levels_of, read_device
 from roofline.importers.xprof_export.tables import ExportTable
+from roofline.model.categories import IDLE_CATEGORY
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64, Bools
 from roofline.model.profile import OpTable
@@ -166,3 +174,26 @@ def _source(cell: str) -> tuple[str, str]:
     title = _SOURCE_TITLE.search(cell)
     place = html.unescape(_TAG.sub("", cell)).strip()
     return place, html.unescape(title[1]) if title else ""
+
+
+_UNLISTED = frozenset({MemoryLevel.VMEM_READ, MemoryLevel.VMEM_WRITE})
+
+
+def read_hlo_stats(table: ExportTable) -> tuple[OpTable, int]:
+    """The ops, and the program's time in picoseconds with what it idled."""
+    levels = levels_of(read_device(table, core_count=1).kind)
+    levels = tuple(level for level in levels if level not in _UNLISTED)
+    category = np.array(table.texts("category"))
+    wanted = np.flatnonzero(category != IDLE_CATEGORY)
+    ops = op_table(table, wanted, names=table.texts("hlo_op_name"), levels=levels)
+    return ops, max(_time_ps(table), int(ops.self_time_ps.sum(dtype=np.uint64)))
+
+
+def _time_ps(table: ExportTable) -> int:
+    """Self time over its share, of the op with the largest share: the least rounded one."""
+    self_us, percent = table.numbers("total_self_time"), table.numbers("total_self_time_percent")
+    percent = np.nan_to_num(percent)
+    at = int(np.argmax(percent))
+    if not percent[at] > 0:
+        return 0
+    return int(picoseconds(self_us[at : at + 1] * 100.0 / percent[at])[0])

@@ -8,13 +8,13 @@ Lost: what no roofline needs (other host events, counters by sample, memory even
 
 from collections.abc import Sequence
 
-from roofline.importers.shared.perfetto import is_perfetto
 from roofline.importers.shared.protobuf_walk import (
     FIXED32,
     FIXED64,
     LENGTH,
     VARINT,
     DamagedError,
+    is_perfetto,
     varint,
 )
 from roofline.importers.source import Progress, SourceFile

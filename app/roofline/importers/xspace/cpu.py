@@ -1,33 +1,36 @@
-"""One host whose program ran on the CPU (XLA:CPU): its threads' ops, steps and no peaks.
+"""One host without an accelerator: ops and steps of a program that ran on its CPU (XLA:CPU).
 
-XProf shows nothing for such a capture. An op counts the time in
-which any thread works for it, once, however many do. Costs come from the compiled programs.
+XProf shows nothing for such a capture. An op counts the time in which any thread works for it,
+once, however many do. Costs come from the compiled programs; there are no peaks. Other captures
+without an accelerator have no ops, and a reason why.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
-from roofline.importers.xspace import notes
-from roofline.importers.xspace.grouping import StepRoots, group_events
+from roofline.importers.xspace.grouping import StepRoots, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
-from roofline.importers.xspace.hlo.ops import Programs, plain_labels
-from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
+from roofline.importers.xspace.hlo.ops import (
+    VECTOR_UNITS,
+    Programs,
+    plain_labels,
+    split_by_unit,
+    unit_on_cpu,
+)
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels
-from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
+from roofline.importers.xspace.threads import OpEvents, read_threads
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from roofline.model.op_columns import I64, U64, OpColumns
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 
 _LEVELS = (MemoryLevel.DRAM,)
 
@@ -55,7 +58,6 @@ def read_cpu_host(space: Space) -> Profile:
             kind=DeviceKind.CPU,
             name="CPU",
             core_count=1,
-            bandwidth_gbs={},
             traits=DeviceTraits(hostname=space.hostname),
         ),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=1),),
@@ -95,7 +97,9 @@ class _Work:
     def read(space: Space, at: int, programs: Programs) -> "_Work":
         events, tasks, texts = read_threads(space.planes[at])
         op, labels, costs = _ops(events, texts, programs)
-        owner, thread, begin, end = _spans(events, tasks)
+        # The spans are the events themselves, then their tasks on other threads.
+        owner = np.concatenate([np.arange(len(events)), tasks.event])
+        thread = np.concatenate([events.thread, tasks.thread])
         return _Work(
             labels=_with_threads(labels, op, owner, thread),
             costs=costs,
@@ -103,8 +107,8 @@ class _Work:
             op=op,
             owner=owner,
             thread=thread,
-            begin_ps=begin,
-            end_ps=end,
+            begin_ps=np.concatenate([events.begin_ps, tasks.begin_ps]),
+            end_ps=np.concatenate([events.end_ps, tasks.end_ps]),
         )
 
     def busy_ps(self) -> int:
@@ -172,19 +176,10 @@ def _ops(
     labels, costs = [], []
     for pair in pairs.tolist():
         name = texts[pair // width].rpartition("::")[2]
-        found = programs.op(int(ids[pair % width]), name)
-        labels.append(plain_labels(name, "") if found is None else found.labels)
-        costs.append(NO_COST if found is None else found.cost)
+        op_of_program = programs.op(int(ids[pair % width]), name)
+        labels.append(plain_labels(name, "") if op_of_program is None else op_of_program.labels)
+        costs.append(NO_COST if op_of_program is None else op_of_program.cost)
     return op.astype(np.int64), labels, costs
-
-
-def _spans(events: OpEvents, tasks: Tasks) -> tuple[I64, I64, U64, U64]:
-    return (
-        np.concatenate([np.arange(len(events)), tasks.event]),
-        np.concatenate([events.thread, tasks.thread]),
-        np.concatenate([events.begin_ps, tasks.begin_ps]),
-        np.concatenate([events.end_ps, tasks.end_ps]),
-    )
 
 
 def _with_threads(labels: Sequence[OpLabels], op: I64, owner: I64, thread: I64) -> list[OpLabels]:
@@ -213,30 +208,26 @@ def _threads_per_op(n_ops: int, op: I64, owner: I64, thread: I64) -> I64:
 
 def _steps(work: _Work, roots: StepRoots) -> StepTable:
     """A step per annotation in which an op began; annotations are on the host's own clock."""
-    group = _group_of_events(work.events, roots)
-    found = np.unique(group[group >= 0])
-    scope = np.where(group >= 0, np.searchsorted(found, group), -1)
-    begin, end = roots.begin_ps[found], roots.end_ps[found]
+    # The annotation that each op began in, else the one in which its run began.
+    own = _containing(work.events.begin_ps, roots)
+    runs, of_event = np.unique(work.events.run_id, return_inverse=True)
+    first = np.full(len(runs), 2**64 - 1, np.uint64)
+    np.minimum.at(first, of_event, work.events.begin_ps)
+    group = np.where(own >= 0, own, _containing(first, roots)[of_event])
+    groups = np.unique(group[group >= 0])
+    scope = np.where(group >= 0, np.searchsorted(groups, group), -1)
+    begin, end = roots.begin_ps[groups], roots.end_ps[groups]
     table = StepTable(
-        label=step_labels(found, roots),
+        label=step_labels(groups, roots),
         begin_ps=begin,
         end_ps=end,
         duration_ps=end - begin,
         time_ps=end - begin,
-        sums=OpColumns.zeros((len(found), 2), _LEVELS, VECTOR_UNITS),
+        sums=OpColumns.zeros((len(groups), 2), _LEVELS, VECTOR_UNITS),
     )
     of_row, rows = work.rows(scope)
     add_step_work(table, of_row, rows, [label.category for label in work.labels])
     return table
-
-
-def _group_of_events(events: OpEvents, roots: StepRoots) -> I64:
-    """The annotation that each op began in, else the one in which its run began."""
-    own = _containing(events.begin_ps, roots)
-    runs, of_event = np.unique(events.run_id, return_inverse=True)
-    first = np.full(len(runs), 2**64 - 1, np.uint64)
-    np.minimum.at(first, of_event, events.begin_ps)
-    return np.where(own >= 0, own, _containing(first, roots)[of_event])
 
 
 def _containing(times: U64, roots: StepRoots) -> I64:
@@ -252,16 +243,27 @@ def _containing(times: U64, roots: StepRoots) -> I64:
 
 
 def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[Diagnostic]:
-    if not len(steps):
-        yield notes.no_steps()
-    most = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
-    if (most > 1).any():
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="ops-on-several-threads",
-            message=f"ops ran on several threads at once (up to {int(most.max())}). Each counts "
-            "the time in which any thread worked for it, once.",
-            count=int((most > 1).sum()),
-        )
-    if programs.unreadable:
-        yield notes.unreadable_hlo(programs.unreadable)
+    threads = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
+    counts = {
+        "no-steps": int(not len(steps)),
+        "ops-on-several-threads": int((threads > 1).sum()),
+        "unreadable-hlo": programs.unreadable,
+    }
+    yield from counted(NOTES, counts, most=int(threads.max(initial=0)))
+
+
+def read_without_device(space: Space) -> Profile:
+    """A profile without ops; its diagnostic says what the capture holds instead."""
+    levels = (MemoryLevel.HBM,)
+    names = ", ".join(sorted({plane.name for plane in space.planes if plane.name})[:6])
+    return Profile(
+        device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0),
+        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=0),),
+        ops=OpTableBuilder(levels).build(),
+        time_ps=0,
+        op_time_ps=0,
+        normalised_op_time_ps=0,
+        steps=no_steps(levels),
+        captured_at_ns=space.captured_at_ns,
+        diagnostics=(noted(NOTES, "no-device", names=names or "nothing"),),
+    )

@@ -9,29 +9,24 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
 from roofline.importers.shared.sweep import union_length
-from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.gpu_timeline import gpu_timeline
 from roofline.importers.xspace.gpu_transfers import HostLinks
-from roofline.importers.xspace.grouping import EventGroups, group_events
-from roofline.importers.xspace.hlo.ops import Programs
-from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
+from roofline.importers.xspace.grouping import EventGroups, add_step_work, group_events, step_labels
+from roofline.importers.xspace.hlo.ops import VECTOR_UNITS, Programs, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.op_columns import I64, U64, OpColumns
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.units import PS_PER_MS
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 GPU_LEVELS = (MemoryLevel.HBM,)
 _SAME_TIME = 0.9  # of the capture, per GPU on average: below it, they ran at different times
@@ -118,10 +113,10 @@ def _working(gpus: Sequence[Kernels]) -> list[Kernels]:
 
 def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
     """Time in ops; what several streams share counts once."""
-    kept = gpu.op >= 0
+    is_op = gpu.op >= 0
     if oddities.adds_up_streams:
-        return int(gpu.duration_ps[kept].sum(dtype=np.uint64))
-    return union_length(gpu.begin_ps[kept], gpu.duration_ps[kept])
+        return int(gpu.duration_ps[is_op].sum(dtype=np.uint64))
+    return union_length(gpu.begin_ps[is_op], gpu.duration_ps[is_op])
 
 
 # -------------------------------------------------------------------------------------------- steps
@@ -130,26 +125,28 @@ def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
 def _steps(gpus: Sequence[Kernels], groups: EventGroups, oddities: Oddities) -> StepTable:
     """A step per group of which a GPU ran a kernel."""
     marked = [gpu.group[gpu.marks_step & (gpu.group >= 0)] for gpu in gpus]
-    found = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
+    step_ids = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
     most = oddities.most_gpu_steps_kept
-    if most is not None and len(found) > most:
-        found = found[1:-1]
+    if most is not None and len(step_ids) > most:
+        step_ids = step_ids[1:-1]
     by_group = oddities.numbers_gpu_steps_by_group
-    begin, end, duration = _spans(gpus, found)
+    begin, end, duration = _spans(gpus, step_ids)
     table = StepTable(
-        label=tuple(map(str, found.tolist())) if by_group else step_labels(found, groups.roots),
+        label=tuple(map(str, step_ids.tolist()))
+        if by_group
+        else step_labels(step_ids, groups.roots),
         begin_ps=begin,
         end_ps=end,
         duration_ps=duration,
-        time_ps=np.zeros(len(found), np.uint64),
-        sums=OpColumns.zeros((len(found), 2), GPU_LEVELS, VECTOR_UNITS),
+        time_ps=np.zeros(len(step_ids), np.uint64),
+        sums=OpColumns.zeros((len(step_ids), 2), GPU_LEVELS, VECTOR_UNITS),
     )
     if oddities.zeroes_gpu_steps:
         return table
     for gpu in _working(gpus):
-        scope, rows = gpu.rows_by_step(found)
+        scope, rows = gpu.rows_by_step(step_ids)
         add_step_work(table, scope, rows, [label.category for label in gpu.labels])
-        table.time_ps[:] += np.maximum(_busy_by_step(gpu, found), duration)
+        table.time_ps[:] += np.maximum(_busy_by_step(gpu, step_ids), duration)
     return table
 
 
@@ -171,10 +168,10 @@ def _spans(gpus: Sequence[Kernels], groups: I64) -> tuple[U64, U64, U64]:
 
 def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
     """Time in ops of each step on one GPU, streams that run at once counted once."""
-    kept = gpu.op >= 0
+    is_op = gpu.op >= 0
     busy = [
         union_length(gpu.begin_ps[inside], gpu.duration_ps[inside])
-        for inside in (kept & (gpu.group == group) for group in groups.tolist())
+        for inside in (is_op & (gpu.group == group) for group in groups.tolist())
     ]
     return np.array(busy, np.uint64)
 
@@ -185,50 +182,23 @@ def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
 def _diagnostics(
     gpus: Sequence[Kernels], steps: StepTable, programs: Programs, span_ps: int
 ) -> Iterator[Diagnostic]:
-    if not len(steps):
-        yield notes.no_steps()
-    if unmatched := sum(map(_kernels_without_hlo, gpus)):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="kernels-without-hlo",
-            message="kernels name no instruction of a compiled program in this capture, so their "
-            "FLOPs and bytes are unknown. They are listed by kernel name; XProf drops them.",
-            remedy="Capture with the program's HLO: keep the /host:metadata plane, and start the "
-            "trace before the program is compiled.",
-            count=unmatched,
-        )
-    if split := _ops_of_several_kernels(gpus):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="several-kernels-per-op",
-            message="ops run as several kernels each. Their FLOPs and bytes count once per "
-            "execution; XProf counts them once per kernel, so its rates are higher.",
-            count=split,
-        )
-    if programs.unreadable:
-        yield notes.unreadable_hlo(programs.unreadable)
-    resting = len(gpus) - len(_working(gpus))
-    if resting and resting < len(gpus):
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="gpus-without-kernels",
-            message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
-            f"are means over the {len(gpus) - resting} that did.",
-        )
-    yield from _at_different_times([gpu.range_ps for gpu in _working(gpus)], span_ps)
-
-
-def _at_different_times(ranges_ps: Sequence[int], span_ps: int) -> Iterator[Diagnostic]:
-    """Says so where GPUs ran in different parts of the capture: sums do not show it."""
+    counts = {
+        "no-steps": int(not len(steps)),
+        "kernels-without-hlo": sum(map(_kernels_without_hlo, gpus)),
+        "several-kernels-per-op": _ops_of_several_kernels(gpus),
+        "unreadable-hlo": programs.unreadable,
+    }
+    yield from counted(NOTES, counts)
+    working = _working(gpus)
+    resting = len(gpus) - len(working)
+    if resting and working:
+        slots = {"resting": resting, "gpus": len(gpus), "working": len(working)}
+        yield noted(NOTES, "gpus-without-kernels", **slots)
+    # Sums do not show that GPUs ran in different parts of the capture.
+    ranges_ps = [gpu.range_ps for gpu in working]
     if sum(ranges_ps) < _SAME_TIME * len(ranges_ps) * span_ps:
         mean, span = (f"{ps / PS_PER_MS:.3g} ms" for ps in (np.mean(ranges_ps), span_ps))
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="gpus-at-different-times",
-            message=f"GPUs began and ended at different times of this capture of {span}. The time "
-            f"of each is from its own first event to its own last, {mean} on average. Time before "
-            "and after that does not count as idle.",
-        )
+        yield noted(NOTES, "gpus-at-different-times", mean=mean, span=span)
 
 
 def _kernels_without_hlo(gpu: Kernels) -> int:

@@ -95,8 +95,8 @@ def _architecture(stats: Stats) -> str:
 def _gfx(stats: Stats, oddities: Oddities) -> str:
     """AMD's name of the architecture, from the device's name or else its version; empty without."""
     name = stats.text("gpu_device_name")
-    found = _BARE_GFX.match(name) if oddities.wants_bare_gfx_name else _GFX.search(name)
-    return found[0].lower() if found else _AMD_BY_VERSION.get(_version(stats), "")
+    match = _BARE_GFX.match(name) if oddities.wants_bare_gfx_name else _GFX.search(name)
+    return match[0].lower() if match else _AMD_BY_VERSION.get(_version(stats), "")
 
 
 def _version(stats: Stats) -> tuple[int, int]:

@@ -1,11 +1,14 @@
-"""Where the time of each GPU of a capture went: its streams, and the steps of its `Steps` line."""
+"""Where the time of each GPU of a capture went: its streams, and the steps of its `Steps` line.
 
-from collections.abc import Callable, Mapping, Sequence
+The host launched a kernel in the event that shares a correlation id with it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.importers.shared.events import NO_LAUNCH
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
@@ -16,14 +19,78 @@ from roofline.importers.shared.stream_timeline import (
 )
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace.gpu_transfers import Moves
-from roofline.importers.xspace.host_launches import HostLaunches
 from roofline.importers.xspace.kernels import Kernels
+from roofline.importers.xspace.launch_forest import CORRELATION
 from roofline.importers.xspace.planes import STEPS_LINES, Plane
+from roofline.model.op_columns import I64, U64, Bools
 from roofline.model.timeline import Timeline
 
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+_MOST_FLAGS = 1 << 26
+
+
+class HostLaunches:
+    """The launches on all threads of one host. Times count from `origin`, in ps."""
+
+    def __init__(self, hosts: Sequence[Plane], origin: U64) -> None:
+        self._hosts = [plane for plane in hosts if plane.has_stat(CORRELATION)]
+        self._origin = origin
+
+    @property
+    def are_there(self) -> bool:
+        """True where the file has any."""
+        return bool(self._hosts)
+
+    def of(self, correlation: I64) -> I64:
+        """When kernels with these ids were launched; `NO_LAUNCH` where that is not in the file.
+
+        Reads the threads each time: ask once for many.
+        """
+        return self._of(correlation.view(np.uint64))
+
+    def _of(self, correlation: U64) -> I64:
+        launched = np.full(len(correlation), NO_LAUNCH)
+        if not len(correlation):
+            return launched
+        ids = np.unique(correlation)
+        first = np.full(len(ids), NO_LAUNCH)
+        is_wanted = _Wanted(ids)
+        for correlated, begin in self._launches(is_wanted):
+            np.minimum.at(first, np.searchsorted(ids, correlated), begin)
+        known = correlation > 0
+        launched[known] = first[np.searchsorted(ids, correlation[known])]
+        return launched
+
+    def _launches(self, is_wanted: "_Wanted") -> Iterator[tuple[U64, I64]]:
+        """Ids and begins of the wanted launches."""
+        for plane in self._hosts:
+            for line in plane.lines:
+                if not line.event_count:
+                    continue
+                for events in plane.chunks(line, (CORRELATION,)):
+                    column = events.stats.get(CORRELATION)
+                    if column is not None:
+                        ids = column.int_or_uint()
+                        at = is_wanted(ids)
+                        yield ids[at], (events.begin_ps[at] - self._origin).view(np.int64)
+
+
+class _Wanted:
+    """Which of many ids are among some: with a flag for each, while they are not too large."""
+
+    def __init__(self, ids: U64) -> None:
+        self._ids, self._flags = ids, np.zeros(0, np.bool_)
+        if int(ids[-1]) < _MOST_FLAGS:
+            self._flags = np.zeros(int(ids[-1]) + 2, np.bool_)
+            self._flags[ids] = True
+
+    def __call__(self, ids: U64) -> I64:
+        """The places of the wanted ones."""
+        if len(self._flags):
+            # All that are larger share the last flag, which is not set.
+            return np.flatnonzero(self._flags[np.minimum(ids, len(self._flags) - 1)])
+        return np.flatnonzero(np.isin(ids, self._ids))
+
+
 RowsOf = Callable[[Sequence[OpLabels]], I64]
 
 
@@ -46,7 +113,7 @@ def gpu_timeline(
     `rows_of` numbers the ops of labels in the table to come, `hosts` are planes with launches.
     """
     streams = [_streams(plane, gpu) for plane, gpu in zip(planes, gpus, strict=True)]
-    ran = [one for one in streams if one is not None]
+    ran = [stream for stream in streams if stream is not None]
     if not ran:
         return None
     # Times count from the first kernel of the first GPU.
@@ -63,11 +130,11 @@ def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
     moves = gpu.moves
     if moves is None:
         return None
-    kept = moves.kind >= 0
-    if not kept.any():
+    on_stream = moves.kind >= 0
+    if not on_stream.any():
         return None
     # A slice copies nothing.
-    every = slice(None) if kept.all() else kept
+    every = slice(None) if on_stream.all() else on_stream
     return _Streams(
         name=plane.name, kernels=gpu, moves=moves, kept=every, steps=_marked_steps(plane)
     )
@@ -82,23 +149,23 @@ def _events(
     has_launches: bool,
 ) -> DeviceEvents:
     """The events of one GPU, in ps since `origin`."""
-    kernels, moves, kept = gpu.kernels, gpu.moves, gpu.kept
-    begin = (kernels.begin_ps[kept] - origin).view(np.int64)
-    kind = moves.kind[kept]
+    kernels, moves, on_stream = gpu.kernels, gpu.moves, gpu.kept
+    begin = (kernels.begin_ps[on_stream] - origin).view(np.int64)
+    kind = moves.kind[on_stream]
     return DeviceEvents(
         name=gpu.name,
         begin=begin,
-        end=begin + kernels.duration_ps[kept].view(np.int64),
+        end=begin + kernels.duration_ps[on_stream].view(np.int64),
         kind=kind,
-        op=kernels.op[kept],
+        op=kernels.op[on_stream],
         rows=rows_of(kernels.labels),
-        transfer=moves.transfer[kept],
+        transfer=moves.transfer[on_stream],
         moved=moves.moved,
         links=moves.links,
         steps=_steps(gpu, numbers, origin),
         # The bytes of a collective are its instruction's, which may run several kernels.
-        starts=kernels.starts[kept] | (kind != COMMUNICATION),
-        launch=kernels.correlation[kept].view(np.int64) if has_launches else None,
+        starts=kernels.starts[on_stream] | (kind != COMMUNICATION),
+        launch=kernels.correlation[on_stream].view(np.int64) if has_launches else None,
     )
 
 

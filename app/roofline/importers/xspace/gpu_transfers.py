@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.shared.collectives import (
+from roofline.importers.shared.events import distinct
+from roofline.importers.shared.kernel_names import (
     NAN,
     Collective,
     is_collective,
     is_of_library,
     kind_by_kernel,
 )
-from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
@@ -28,17 +27,14 @@ from roofline.importers.shared.stream_timeline import (
     Link,
 )
 from roofline.importers.xspace.event_scan import Events
-from roofline.importers.xspace.hlo.collectives import collective_of, fits_on_host
 from roofline.importers.xspace.hlo.ops import Programs
+from roofline.importers.xspace.hlo.reductions import collective_of, fits_on_host
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
-
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I8, I32, I64
 
 DETAILS = "memcpy_details"
 _HOST_COPY = re.compile(r"(?i)(?:cuda)?memcpy(?:(h2d|htod)|d2h|dtoh)")
@@ -137,11 +133,11 @@ class StreamMoves:
         instruction = module.by_name.get(label.name) if module is not None else None
         if instruction is None:
             return -1
-        found = collective_of(instruction)
-        if found is None:
+        collective = collective_of(instruction)
+        if collective is None:
             return WORK
         fits = fits_on_host(instruction, self._host.n_gpus)
-        self._of_op[len(self._kind_of_op)] = found, self._host.link if fits else None
+        self._of_op[len(self._kind_of_op)] = collective, self._host.link if fits else None
         return COMMUNICATION
 
     def _transfers(self, events: Events, op: I64, kind: I8, rows: I64) -> I64:
@@ -155,11 +151,11 @@ class StreamMoves:
         n_second, n_third = len(self._names) + 1, len(self._details.texts) + 1
         keys = (first * n_second + second) * n_third + third
         n_first = len(self._labels) + 1
-        found, of_row = distinct(keys, n_first * n_second * n_third)
+        distinct_keys, of_row = distinct(keys, n_first * n_second * n_third)
         numbers = [
             self._number(key // n_third // n_second - 1, key // n_third % n_second - 1,
                          key % n_third - 1)
-            for key in found.tolist()
+            for key in distinct_keys.tolist()
         ]  # fmt: skip
         return np.array(numbers, np.int64)[of_row]
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.importers.shared.op_tables import OpRows
 from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.launch_forest import (
     LAUNCH_STATS,
@@ -26,10 +26,9 @@ from roofline.importers.xspace.launch_forest import (
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import MODULE_LINES, STEPS_LINES, Plane, Space
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.op_columns import I64, U64, Bools
+from roofline.model.profile import StepTable
 
 GROUP_ID = "group_id"
 DEVICE_CLOCK = ("device_offset_ps", "device_duration_ps")
@@ -184,8 +183,8 @@ def _came_grouped(space: Space) -> bool:
 
 def last_line(plane: Plane, names: Sequence[str]) -> Line | None:
     """The last line of one of these names, if it has events."""
-    found = [line for line in plane.lines if line.name in names]
-    return found[-1] if found and found[-1].event_count else None
+    named = [line for line in plane.lines if line.name in names]
+    return named[-1] if named and named[-1].event_count else None
 
 
 def _grouping_line(plane: Plane) -> Line | None:
@@ -237,15 +236,15 @@ def _merge_markers(events: Events, group: I64) -> Markers:
     keep = group >= 0
     if not keep.any():
         return _markers(events, group, np.ones(len(events), np.bool_))
-    kept = np.flatnonzero(keep)
-    ids = group[kept]
+    in_step = np.flatnonzero(keep)
+    ids = group[in_step]
     first = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-    last = np.append(first[1:], len(kept)) - 1
-    begin, end = events.begin_ps[kept], events.end_ps[kept]
+    last = np.append(first[1:], len(in_step)) - 1
+    begin, end = events.begin_ps[in_step], events.end_ps[in_step]
     span_begin, span_end = device_span(events)
-    on_device = _has_device_clock(events)[kept][first]
-    hull_begin = np.minimum.reduceat(span_begin[kept], first)
-    hull_end = np.maximum.reduceat(span_end[kept], first)
+    on_device = _has_device_clock(events)[in_step][first]
+    hull_begin = np.minimum.reduceat(span_begin[in_step], first)
+    hull_end = np.maximum.reduceat(span_end[in_step], first)
     return Markers(
         group=ids[first],
         begin_ps=begin[first],
@@ -288,5 +287,30 @@ def _groups_from_host(
     for k, line in lines.items():
         credit_plane(forest, space.planes[k], line, scanned[k], first_node[k])
     groups, roots = spread_roots(forest)
-    found = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
-    return found, len(roots)
+    by_plane = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
+    return by_plane, len(roots)
+
+
+def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:
+    """Names of steps: the annotations' own numbers if all have different ones, else group ids."""
+    numbers = [int(roots.number[g]) if g < len(roots.number) else -1 for g in groups.tolist()]
+    if min(numbers, default=-1) >= 0 and len(set(numbers)) == len(numbers):
+        return tuple(map(str, numbers))
+    return tuple(map(str, groups.tolist()))
+
+
+def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequence[str]) -> None:
+    """Add rows to the steps they belong to (`scope`: index of each row's step), in place.
+
+    `categories` are those of the labels that the rows refer to.
+    """
+    kind = work_classes(categories)[rows.label]
+    counts = kind >= 0
+    table.sums.add_at((scope[counts], kind[counts]), rows.select(counts))
+
+
+def work_classes(categories: Sequence[str]) -> I64:
+    """Second index of a step's sums, per op: 0 work, 1 infeed and outfeed, -1 containers."""
+    return np.array(
+        [-1 if is_container(of) else int(is_infeed_outfeed(of)) for of in categories], np.int64
+    )

@@ -8,22 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.shared.host_names import host_names
-from roofline.importers.shared.join_timelines import joined_timeline
+from roofline.importers.shared.join_timelines import host_names, joined_timeline
+from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.notes import noted
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
-from roofline.importers.xspace import notes
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import OpColumns
-from roofline.model.profile import Diagnostic, Profile, Severity, StepTable
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from roofline.model.op_columns import U64, OpColumns
+from roofline.model.profile import Diagnostic, Profile, StepTable
 
 
 def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
@@ -172,40 +169,22 @@ def _merge_diagnostics(
 ) -> tuple[Diagnostic, ...]:
     merged: dict[str, Diagnostic] = {}
     for profile in profiles:
-        for found in profile.diagnostics:
-            if found.code == "no-steps" and len(steps):
+        for diagnostic in profile.diagnostics:
+            if diagnostic.code == "no-steps" and len(steps):
                 continue
-            known = merged.get(found.code)
-            adds_up = known is not None and found.code not in _ONCE_PER_PROFILE
-            merged[found.code] = _add(known, found) if known and adds_up else known or found
+            known = merged.get(diagnostic.code)
+            if known is None:
+                merged[diagnostic.code] = diagnostic
+            elif diagnostic.code not in _ONCE_PER_PROFILE:
+                merged[diagnostic.code] = replace(known, count=known.count + diagnostic.count)
     if apart:
         merged.pop("no-steps", None)
-        merged["steps-do-not-intersect"] = Diagnostic(
-            severity=Severity.WARNING,
-            code="steps-do-not-intersect",
-            message="The hosts have steps, but none that all of them share in time.",
-            remedy="Capture all hosts at the same moment and for at least two steps.",
-        )
+        merged["steps-do-not-intersect"] = noted(NOTES, "steps-do-not-intersect")
     elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
-        merged.setdefault("no-steps", notes.no_steps())
+        merged.setdefault("no-steps", noted(NOTES, "no-steps"))
     if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
-        merged["hosts-differ"] = Diagnostic(
-            severity=Severity.WARNING,
-            code="hosts-differ",
-            message="The hosts report different devices or peaks; one of them is used for all.",
-            remedy="Upload hosts of one kind together, others apart.",
-        )
+        merged["hosts-differ"] = noted(NOTES, "hosts-differ")
     return tuple(merged.values())
-
-
-def _add(known: Diagnostic, found: Diagnostic) -> Diagnostic:
-    return Diagnostic(
-        severity=known.severity,
-        code=known.code,
-        message=known.message,
-        remedy=known.remedy,
-        count=known.count + found.count,
-    )
 
 
 # -------------------------------------------------------------------------------------------- steps
@@ -219,13 +198,13 @@ def _merge_steps(profiles: Sequence[Profile], oddities: Oddities) -> tuple[StepT
     if not len(tables[chief]):
         return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), False
     overlaps = [_overlaps(tables[chief], table) for table in tables]
-    offsets = [0 if k == chief else _best_offset(found) for k, found in enumerate(overlaps)]
+    offsets = [0 if k == chief else _best_offset(overlap) for k, overlap in enumerate(overlaps)]
     first = max(offsets)
     stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
     shared = max(0, stop - first)
     if not oddities.pairs_steps_without_overlap and any(
-        not found and _differ(tables[chief].label, table.label)
-        for found, table in zip(overlaps, tables, strict=True)
+        not overlap and _differ(tables[chief].label, table.label)
+        for overlap, table in zip(overlaps, tables, strict=True)
     ):
         shared = 0
     merged = _sum_steps(tables, offsets, first, shared, relabel=oddities.renumbers_shared_steps)
@@ -275,18 +254,10 @@ def _sum_steps(
 ) -> StepTable:
     rows = [slice(first - k, first - k + count) for k in offsets]
     parts = list(zip(tables, rows, strict=True))
-    none = np.zeros(count, np.uint64)
+    if not count:
+        return no_steps(_levels(table.sums.traffic_bytes for table in tables))
     names = {tuple(table.label[part]) for table, part in parts}
     labels = tuple(str(k) for k in range(count)) if relabel or len(names) != 1 else names.pop()
-    if not count:
-        return StepTable(
-            label=(),
-            begin_ps=none,
-            end_ps=none,
-            duration_ps=none,
-            time_ps=none,
-            sums=OpColumns.zeros((0, 2), _levels(table.sums.traffic_bytes for table in tables)),
-        )
     return StepTable(
         label=labels,
         begin_ps=np.minimum.reduce([table.begin_ps[part] for table, part in parts]),

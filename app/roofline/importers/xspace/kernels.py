@@ -7,12 +7,12 @@ XProf's own way) to all kernels of its name. Facts: XProf 2.24.2, measured.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.distinct import distinct
+from roofline.importers.shared.events import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.gpu_transfers import (
@@ -23,8 +23,7 @@ from roofline.importers.xspace.gpu_transfers import (
     is_stream,
 )
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
-from roofline.importers.xspace.hlo.ops import Programs, plain_labels
-from roofline.importers.xspace.hlo.units import split_by_unit
+from roofline.importers.xspace.hlo.ops import Programs, plain_labels, split_by_unit
 from roofline.importers.xspace.launch_forest import CORRELATION
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities
@@ -33,10 +32,7 @@ from roofline.importers.xspace.spans import Executions
 from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.memory import MemoryLevel
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import I64, U64, Bools
 
 MEMCPY_CATEGORY = "memcpy"
 KERNEL_CATEGORY = "kernel without HLO"
@@ -116,15 +112,15 @@ class Kernels:
         return used // width, self._sum(dense - shift, len(used), used % width)
 
     def _sum(self, row: I64, n_rows: int, label: I64) -> OpRows:
-        kept = row >= 0
+        in_rows = row >= 0
 
         def total(column: U64) -> U64:
             sums = np.zeros(n_rows, np.uint64)
             if column.any():
-                np.add.at(sums, row[kept], column[kept])
+                np.add.at(sums, row[in_rows], column[in_rows])
             return sums
 
-        occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
+        occurrences = np.bincount(row[in_rows & self.starts], minlength=n_rows).astype(np.int64)
         hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
         is_split = np.array([count is not None for count in hbm], np.bool_)
         split = np.array([count or 0 for count in hbm], np.uint64) * occurrences.astype(np.uint64)
@@ -161,7 +157,7 @@ def read_kernels(
     last, because they may still be computed meanwhile."""
     ops = _Ops(plane, programs, oddities)
     moves = None if oddities.on else StreamMoves(plane, programs, host, ops.labels)
-    parts: list[_Columns] = [_no_columns()]
+    parts: list[_Columns] = []
     spans: list[tuple[int, int]] = []
     read: list[int] = []
     for number, line in enumerate(plane.lines):
@@ -174,7 +170,7 @@ def read_kernels(
             if moves is not None:
                 moves.take(events, parts[-1]["op"], is_stream=is_stream(line))
             spans.append(_span(events, line.base_ps if oddities.leaves_out_line_start else 0))
-    columns = _joined(parts)
+    columns = {name: _joined(name, parts) for name in _DTYPES}
     group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
     first = min((begin for begin, _ in spans), default=0)
     last = max((end for _, end in spans), default=0)
@@ -189,52 +185,27 @@ def read_kernels(
     )
 
 
-class _Columns(TypedDict):
-    op: I64
-    begin_ps: U64
-    duration_ps: U64
-    marks_step: Bools
-    starts: Bools
-    flop: U64
-    model_flop: U64
-    bytes_accessed: U64
-    correlation: U64
+_Columns = Mapping[str, NDArray[Any]]
+"""The columns of kernels by name, as `Kernels` has them."""
+
+_DTYPES = {
+    "op": np.int64,
+    "begin_ps": np.uint64,
+    "duration_ps": np.uint64,
+    "marks_step": np.bool_,
+    "starts": np.bool_,
+    "flop": np.uint64,
+    "model_flop": np.uint64,
+    "bytes_accessed": np.uint64,
+    "correlation": np.uint64,
+}
 
 
-def _no_columns() -> _Columns:
-    none, unsigned = np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    return _Columns(
-        op=none,
-        begin_ps=unsigned,
-        duration_ps=unsigned,
-        marks_step=np.zeros(0, np.bool_),
-        starts=np.zeros(0, np.bool_),
-        flop=unsigned,
-        model_flop=unsigned,
-        bytes_accessed=unsigned,
-        correlation=unsigned,
-    )
-
-
-def _joined(parts: Sequence[_Columns]) -> _Columns:
-    return _Columns(
-        op=np.concatenate([part["op"] for part in parts]),
-        begin_ps=np.concatenate([part["begin_ps"] for part in parts]),
-        duration_ps=np.concatenate([part["duration_ps"] for part in parts]),
-        marks_step=np.concatenate([part["marks_step"] for part in parts]),
-        starts=np.concatenate([part["starts"] for part in parts]),
-        flop=_joined_costs([part["flop"] for part in parts]),
-        model_flop=_joined_costs([part["model_flop"] for part in parts]),
-        bytes_accessed=_joined_costs([part["bytes_accessed"] for part in parts]),
-        correlation=np.concatenate([part["correlation"] for part in parts]),
-    )
-
-
-def _joined_costs(parts: Sequence[U64]) -> U64:
-    """One column; zeros are not written, for they then take no memory."""
-    if any(part.any() for part in parts):
-        return np.concatenate(parts)
-    return np.zeros(sum(map(len, parts)), np.uint64)
+def _joined(name: str, parts: Sequence[_Columns]) -> NDArray[Any]:
+    """One column of all parts; zeros are not written, for they then take no memory."""
+    if any(part[name].any() for part in parts):
+        return np.concatenate([part[name] for part in parts])
+    return np.zeros(sum(len(part[name]) for part in parts), _DTYPES[name])
 
 
 def _is_derived(line: Line, oddities: Oddities) -> bool:
@@ -288,17 +259,17 @@ class _Ops:
         flop, model, moved = self._costs_of(op, starts, stats, count)
         correlated = stats.get(CORRELATION)
         linked = np.zeros(count, np.bool_) if correlated is None else correlated.present
-        return _Columns(
-            op=op,
-            begin_ps=events.begin_ps,
-            duration_ps=events.duration_ps,
-            marks_step=linked & self._marks[events.meta],
-            starts=starts,
-            flop=flop,
-            model_flop=np.where(model > 0, model, flop) if model.any() else flop,
-            bytes_accessed=moved,
-            correlation=_integers(correlated, 0 if self._oddities.on else count),
-        )
+        return {
+            "op": op,
+            "begin_ps": events.begin_ps,
+            "duration_ps": events.duration_ps,
+            "marks_step": linked & self._marks[events.meta],
+            "starts": starts,
+            "flop": flop,
+            "model_flop": np.where(model > 0, model, flop) if model.any() else flop,
+            "bytes_accessed": moved,
+            "correlation": _integers(correlated, 0 if self._oddities.on else count),
+        }
 
     def _costs_of(
         self, op: I64, starts: Bools, stats: Mapping[str, StatColumn], count: int
@@ -366,8 +337,8 @@ class _Ops:
         key = ("hlo", text_number, program_id)
         if key not in self._number:
             name = self._texts.texts[text_number].rpartition("::")[2]
-            found = self._programs.op(program_id, name)
-            self._number[key] = -1 if found is None else self._new(found.labels, found.cost)
+            op = self._programs.op(program_id, name)
+            self._number[key] = -1 if op is None else self._new(op.labels, op.cost)
         return self._number[key]
 
     def _framework_op(self, text_number: int, meta: int) -> int:

@@ -13,9 +13,7 @@ from roofline.importers.xspace import spans
 from roofline.importers.xspace.event_scan import INT64, UINT64, Events, StatColumn
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import MODULE_LINES, Plane
-
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
+from roofline.model.op_columns import I64, U64
 
 _ROOT_EVENT = "TraceContext"
 _ENQUEUE, _CALLBACKS = "DoEnqueueProgram", "CompleteCallbacks"
@@ -62,9 +60,9 @@ class Forest:
         wanted, kernels = (np.concatenate(column) for column in self._kernels)
         order = np.argsort(ids, kind="stable")
         at = np.searchsorted(ids[order], wanted, side="right") - 1
-        found = (at >= 0) & (ids[order][np.maximum(at, 0)] == wanted)
-        self._linked[0].append(nodes[order][at[found]])
-        self._linked[1].append(kernels[found])
+        has_launch = (at >= 0) & (ids[order][np.maximum(at, 0)] == wanted)
+        self._linked[0].append(nodes[order][at[has_launch]])
+        self._linked[1].append(kernels[has_launch])
 
     def add(self, begin: U64, end: U64, parent: I64, root_level: I64) -> int:
         """Append nodes with parents relative to the first; returns the first node's number."""
@@ -203,8 +201,10 @@ def credit_plane(forest: Forest, plane: Plane, grouping: Line, markers: Events, 
             continue
         events = plane.scan(line, (*LINK_STATS, *LAUNCH_STATS))
         steps = spans.StepFollower(markers.begin_ps, markers.end_ps, containing=True)
-        found = steps.find(events.begin_ps, events.end_ps)
-        _credit_events(forest, plane, line, events, np.where(found >= 0, found + first, -1))
+        containing = steps.find(events.begin_ps, events.end_ps)
+        _credit_events(
+            forest, plane, line, events, np.where(containing >= 0, containing + first, -1)
+        )
 
 
 def _credit_events(forest: Forest, plane: Plane, line: Line, events: Events, node: I64) -> None:

@@ -7,7 +7,6 @@ picoseconds, and when there are too many of them, every other one goes.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.time_bins import most_bins, steps_that_fit
 from roofline.importers.xspace.nested_sums import RowSums
@@ -85,12 +84,12 @@ class LineBins:
         """
         came = self._edges[: self._count]
         place = np.searchsorted(came, edges)
-        found = np.append(came, -1)[place] == edges
+        places = np.append(came, -1)[place] == edges
         late = np.broadcast_to(self._last, (len(edges), SUMS, self._n_rows))
         sums = np.where((edges >= self._reached)[:, None, None], late, 0.0)
-        sums[found] = self._sums[place[found]]
+        sums[places] = self._sums[place[places]]
         launch = np.where(edges >= self._reached, last_launch_ps, 0.0)
-        launch[found] = self._launch_ps[place[found]]
+        launch[places] = self._launch_ps[place[places]]
         return sums, launch
 
     def _needed(self, reached: int, last_ps: int) -> int:
@@ -127,6 +126,6 @@ def common_edges(bins: Sequence[LineBins], first_ps: int, last_ps: int) -> I64:
 
 def _between(after: int, upto: int, width_ps: int, steps: I64) -> I64:
     """Multiples of the width and edges of steps, after `after` and up to `upto`."""
-    multiples: NDArray[np.int64] = np.arange(after // width_ps + 1, upto // width_ps + 1) * width_ps
+    multiples: I64 = np.arange(after // width_ps + 1, upto // width_ps + 1) * width_ps
     chosen = steps[(steps > after) & (steps <= upto)]
     return np.union1d(multiples, chosen) if len(chosen) else multiples

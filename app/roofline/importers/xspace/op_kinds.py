@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 
-from roofline.importers.shared.descriptions import path_of_tf_op
+from roofline.importers.shared.op_tables import path_of_tf_op
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import EventKind, Plane, Stats
 from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
 from roofline.model.memory import MemoryLevel
-
-I64 = NDArray[np.int64]
+from roofline.model.op_columns import I64
 
 _U64 = 2**64
 _READ, _WRITE = 1, 2
@@ -168,11 +166,11 @@ def keys_of(kinds: Sequence[OpKind | None]) -> I64:
     Without these each metadata has its own: equal names of several programs cost differently.
     """
     keys: dict[tuple[int, int] | int, int] = {}
-    found = [
+    numbers = [
         -1 if op is None else keys.setdefault(_ids_of(op) or number, len(keys))
         for number, op in enumerate(kinds)
     ]
-    return np.array([*found, -1], np.int64)
+    return np.array([*numbers, -1], np.int64)
 
 
 def _ids_of(op: OpKind) -> tuple[int, int] | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.xspace import event_scan, spans
 from roofline.importers.xspace.event_scan import Events
@@ -29,11 +28,7 @@ from roofline.importers.xspace.op_kinds import OpKind, keys_of, op_kinds
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
 from roofline.importers.xspace.tpu_timeline import CoreCollector
 from roofline.importers.xspace.tpu_transfers import parts_of
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import F64, I32, I64, U64, Bools
 
 _U64 = 2**64
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
@@ -126,7 +121,7 @@ def _normalised_op_time(rows: RowSums) -> int:
 # ------------------------------------------------------------------------------------------ lines
 
 
-def _whole(picoseconds: NDArray[np.float64]) -> U64:
+def _whole(picoseconds: F64) -> U64:
     """Cut to whole picoseconds; impossible times (negative, NaN, past 64 bits) become a limit."""
     limited = np.clip(np.nan_to_num(picoseconds, nan=0.0), 0.0, float(_U64 - 2**11))
     whole: U64 = limited.astype(np.uint64)
@@ -153,7 +148,7 @@ class _OrderCheck:
         return fits
 
 
-def _known(meta: NDArray[np.int32], keys: int) -> NDArray[np.int32]:
+def _known(meta: I32, keys: int) -> I32:
     """Events without metadata (-1) as those of the last kind, which has the key before the last."""
     return np.where(meta < 0, np.int32(keys - 2), meta) if meta.min(initial=0) < 0 else meta
 
@@ -169,7 +164,7 @@ class _Ops:
 
     begin: U64
     end: U64
-    meta: NDArray[np.int32]
+    meta: I32
     key: I64
     occurrences: I64
     stall: U64

@@ -2,7 +2,9 @@
 
 A stat is identified by the name in the plane's stat metadata, never by its id, and a reader of one
 type sees nothing when the value has another type. Metadata maps are small and parsed with protobuf
-on first use; lines stay byte ranges until they are scanned.
+on first use; lines stay byte ranges until they are scanned. The plane `/host:metadata` has the
+environment: JAX writes `jax_version`, `jaxlib_version` and `cpu_version` or the like for each
+backend, with the version that its platform states.
 """
 
 import re
@@ -12,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
@@ -26,6 +27,8 @@ from roofline.importers.xspace.xspace_pb2 import (
     Stat,
     StatMetadataEntry,
 )
+from roofline.model.environment import environment
+from roofline.model.op_columns import Bools
 
 TPU_PREFIX = "/device:TPU:"
 GPU_PREFIX = "/device:GPU:"
@@ -192,8 +195,8 @@ class Plane:
     @property
     def ordinal(self) -> int | None:
         """The device number in the plane's name."""
-        found = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
-        return int(found[1]) if found else None
+        match = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
+        return int(match[1]) if match else None
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -279,17 +282,15 @@ class Plane:
             return self.stat_names.get(int(column.words[row]), "")
         return ""
 
-    def has_text(self, column: StatColumn) -> NDArray[np.bool_]:
+    def has_text(self, column: StatColumn) -> Bools:
         """True where an event's stat is a non-empty text."""
-        inline: NDArray[np.bool_] = (column.kinds == TEXT) & (
-            column.words & np.uint64(0xFFFFFF) > 0
-        )
+        inline: Bools = (column.kinds == TEXT) & (column.words & np.uint64(0xFFFFFF) > 0)
         refs = column.kinds == REF
         if not refs.any():
             return inline
         used = np.unique(column.words[refs]).tolist()
         filled = np.array([ref for ref in used if self.stat_names.get(ref)], np.uint64)
-        named: NDArray[np.bool_] = inline | (refs & np.isin(column.words, filled))
+        named: Bools = inline | (refs & np.isin(column.words, filled))
         return named
 
     def scan(
@@ -361,3 +362,31 @@ def open_space(buf: Bytes, file_name: str) -> Space:
         elif field.number == 4 and not hostname:
             hostname = text(buf[field.low : field.high].tobytes())
     return Space(file_name, tuple(planes), hostname)
+
+
+_SUFFIX = "_version"
+_OF_JAX = ("jax_version", "jaxlib_version")
+
+
+def read_environment(space: Space) -> dict[str, str]:
+    """Versions of JAX and its backends; empty where the capture has none."""
+    versions: dict[str, str] = {}
+    backends = []
+    for plane in space.planes:
+        if plane.name == HLO_METADATA:
+            try:
+                names, stats = set(plane.stat_names.values()), plane.stats
+            except CorruptProfileError:
+                continue  # no operation depends on it
+            for name in sorted(name for name in names if name.endswith(_SUFFIX)):
+                text = stats.text(name)
+                if name in _OF_JAX:
+                    versions[name] = text
+                elif text:
+                    backends.append(_backend(name.removesuffix(_SUFFIX), text))
+    return environment({**versions, "backend_version": ", ".join(backends)})
+
+
+def _backend(name: str, version: str) -> str:
+    """`cpu` says no more than its name; others have a version after it."""
+    return name if version == name else f"{name} {version}"

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
-from roofline.importers.xspace.environment import read_environment
+from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host, read_without_device
 from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.hosts import merge_hosts
-from roofline.importers.xspace.no_device import read_without_device
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import Space, open_space
+from roofline.importers.xspace.planes import Space, open_space, read_environment
 from roofline.importers.xspace.tpu import read_tpu_host
 from roofline.model.profile import Profile
 

@@ -17,11 +17,9 @@ from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
+from roofline.model.op_columns import I64, U64, Bools
 
 Number = TypeVar("Number", bound=np.generic)
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 
 _STATS = ("hlo_op", "program_id", "run_id", "_p", "_c")
 _RECORD, _START, _STOP = (
@@ -106,13 +104,13 @@ def _tasks(threads: list[_Thread]) -> Tasks:
     order = np.argsort(wanted, kind="stable")
     at = np.searchsorted(wanted[order], region)
     at = np.minimum(at, max(0, len(wanted) - 1))
-    found = wanted[order][at] == region if len(wanted) else np.zeros(len(region), np.bool_)
+    has_record = wanted[order][at] == region if len(wanted) else np.zeros(len(region), np.bool_)
     number = np.repeat(np.arange(len(threads)), [len(t.region_id) for t in threads])
     return Tasks(
-        event=owner[order][at[found]] if len(wanted) else np.zeros(0, np.int64),
-        thread=number[found],
-        begin_ps=_join(threads, lambda t: t.region_begin, np.uint64)[found],
-        end_ps=_join(threads, lambda t: t.region_end, np.uint64)[found],
+        event=owner[order][at[has_record]] if len(wanted) else np.zeros(0, np.int64),
+        thread=number[has_record],
+        begin_ps=_join(threads, lambda t: t.region_begin, np.uint64)[has_record],
+        end_ps=_join(threads, lambda t: t.region_end, np.uint64)[has_record],
     )
 
 
@@ -161,19 +159,19 @@ def _integers(column: StatColumn | None, rows: I64) -> U64:
 
 def _records(events: Events, order: I64, is_op: Bools, is_record: Bools) -> tuple[U64, I64]:
     """Ids of tasks recorded inside an op event, and that op's number among the line's ops."""
-    kept = np.flatnonzero(is_op | is_record)
-    rows = order[kept]
+    relevant = np.flatnonzero(is_op | is_record)
+    rows = order[relevant]
     parent = spans.parents(
-        events.begin_ps[rows], events.end_ps[rows], np.zeros(len(kept), np.bool_)
+        events.begin_ps[rows], events.end_ps[rows], np.zeros(len(relevant), np.bool_)
     )
-    op_number = np.where(is_op[kept], np.cumsum(is_op[kept]) - 1, -1)
+    op_number = np.where(is_op[relevant], np.cumsum(is_op[relevant]) - 1, -1)
     owner = parent.copy()
     while True:  # past records at the same instant, which "include" each other
-        above = (owner >= 0) & ~is_op[kept][owner]
+        above = (owner >= 0) & ~is_op[relevant][owner]
         if not above.any():
             break
         owner[above] = parent[owner[above]]
-    inside = is_record[kept] & (owner >= 0)
+    inside = is_record[relevant] & (owner >= 0)
     ids = _integers(events.stats.get("_p"), rows[inside])
     return ids, op_number[owner[inside]]
 

@@ -2,32 +2,37 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.importers.shared.notes import counted, noted
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
-from roofline.importers.xspace import notes
-from roofline.importers.xspace.barriers import barrier_ps
 from roofline.importers.xspace.grouping import group_steps
+from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS
 from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
-from roofline.importers.xspace.tpu_ops import CoreOpKinds, describe, label_of, op_rows
 from roofline.importers.xspace.tpu_programs import TpuPrograms
-from roofline.importers.xspace.tpu_steps import common_steps, step_spans, steps_of
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
+from roofline.importers.xspace.tpu_work import (
+    CoreOpKinds,
+    barrier_ps,
+    common_steps,
+    describe,
+    label_of,
+    op_rows,
+    step_spans,
+    steps_of,
+)
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.timeline import Timeline
 from roofline.model.units import KILO
-
-I64 = NDArray[np.int64]
 
 _BANDWIDTH_STATS = {
     MemoryLevel.HBM: "peak_hbm_bw_gigabytes_per_second",
@@ -139,21 +144,23 @@ def _share(
             return known
         return int(builder.numbers([label_of(kind)])[0])
 
-    kept, step_kept = (np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows))
-    metas = core.rows.first_meta[kept]
-    step_metas = core.step_rows.first_meta[step_kept]
+    with_events, step_with_events = (
+        np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows)
+    )
+    metas = core.rows.first_meta[with_events]
+    step_metas = core.step_rows.first_meta[step_with_events]
     programs = {k: kind.program_id for k, kind in enumerate(kinds) if kind is not None}
-    found = np.searchsorted(groups, core.step_group[step_kept])
-    inside = np.isin(core.step_group[step_kept], groups)
+    found = np.searchsorted(groups, core.step_group[step_with_events])
+    inside = np.isin(core.step_group[step_with_events], groups)
     return CoreShare(
         name=plane.name,
         range_ps=core.range_ps,
         barrier_ps=barrier_ps(plane),
-        rows=core.rows.take(kept),
-        key_of_row=kept,
+        rows=core.rows.take(with_events),
+        key_of_row=with_events,
         op_of_row=numbers[metas],
         meta_of_row=metas,
-        step_rows=core.step_rows.take(step_kept),
+        step_rows=core.step_rows.take(step_with_events),
         op_of_step_row=numbers[step_metas],
         meta_of_step_row=step_metas,
         step_of_row=np.where(inside, found, -1),
@@ -217,51 +224,22 @@ def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
     for plane in space.planes:
         if plane.is_tpu:
             for name in plane.event_names:
-                found = _MODULE_NAME.match(name)
-                if found and int(found[2]) in program_ids:
-                    names.setdefault(int(found[2]), found[1])
+                match = _MODULE_NAME.match(name)
+                if match and int(match[2]) in program_ids:
+                    names.setdefault(int(match[2]), match[1])
     return names
 
 
-def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> list[Diagnostic]:
-    found = []
-    if not len(steps):
-        found.append(notes.no_steps())
-    clamped = sum(core.clamped for core in cores)
-    if clamped:
-        found.append(
-            Diagnostic(
-                severity=Severity.WARNING,
-                code="overlapping-children",
-                message="ops are shorter than the ops inside them, so their self time is "
-                "counted as zero. XProf lets it wrap to 213 days.",
-                remedy="Usually two clocks in one capture; capture again with a newer runtime.",
-                count=clamped,
-            )
-        )
-    if without_id := set().union(*(_without_id(core) for core in cores)):
-        found.append(notes.ops_without_id(len(without_id)))
-    negative = sum(core.negative_costs for core in cores)
-    if negative:
-        found.append(
-            Diagnostic(
-                severity=Severity.WARNING,
-                code="negative-cost",
-                message="ops report negative FLOPs or bytes; their cost is shown as unknown.",
-                remedy="The compiler could not count them; a newer compiler may.",
-                count=negative,
-            )
-        )
+def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> Iterator[Diagnostic]:
+    counts = {
+        "no-steps": int(not len(steps)),
+        "overlapping-children": sum(core.clamped for core in cores),
+        "ops-without-id": len(set().union(*(_without_id(core) for core in cores))),
+        "negative-cost": sum(core.negative_costs for core in cores),
+    }
+    yield from counted(NOTES, counts)
     if cores and not next(plane for plane in space.planes if plane.is_tpu).is_tensor_core:
-        found.append(
-            Diagnostic(
-                severity=Severity.INFO,
-                code="sparse-core-first",
-                message="A SparseCore stands before the TensorCores in this file. Peaks are taken "
-                "from the TensorCore; XProf takes the SparseCore's and shows none.",
-            )
-        )
-    return found
+        yield noted(NOTES, "sparse-core-first")
 
 
 def _without_id(core: CoreOps) -> set[str]:

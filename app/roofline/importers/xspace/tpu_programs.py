@@ -2,28 +2,95 @@
 
 The metadata of an event has the whole instruction as text, and the compiler's stats. The plane
 `/host:metadata` has the compiled programs, of which only those whose ops ran are parsed.
+
+Which unit of a TensorCore does the FLOPs of an op follows from opcode and element types, as the
+op's text or its program has them. Products and convolutions run on the matrix unit (MXU), at the
+precision of their operands. Those of 32 bits are done in passes of bf16: one, unless the program
+asks for more. Elementwise work and reductions run on the vector unit, whose lanes have 32 bits.
+Where neither tells, the unit stays unknown: a category alone is not enough, a custom call may use
+both, and a collective is bound by its link.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from google.protobuf.message import DecodeError
 
-from roofline.importers.shared.descriptions import (
+from roofline.importers.shared.hlo_text import Instruction, parse_instruction
+from roofline.importers.shared.op_tables import (
+    OpLabels,
     described,
     description_of_text,
     shapes_label,
 )
-from roofline.importers.shared.hlo_text import Instruction, parse_instruction
-from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
-from roofline.importers.xspace.hlo.descriptions import description_of_proto
-from roofline.importers.xspace.hlo.module import local_id, stack_frames, type_name
-from roofline.importers.xspace.hlo.plane import HloPlane
+from roofline.importers.xspace.hlo.module import ELEMENTWISE, local_id, stack_frames, type_name
+from roofline.importers.xspace.hlo.ops import HloPlane, description_of_proto
 from roofline.importers.xspace.planes import Space, text
-from roofline.importers.xspace.tpu_units import PRODUCTS, matrix_unit, unit_by_text, vector_unit
 from roofline.model.compute import ComputeUnit
 from roofline.model.units import MIB
+
+PRODUCTS = ("convolution", "dot")
+"""How opcodes and categories of work for the matrix unit begin."""
+
+_REDUCTIONS = frozenset({"reduce", "reduce-window", "select-and-scatter", "scatter", "map", "sort"})
+# Fusions of loops and reductions hold no product: XLA's compiler for TPUs makes output fusions of
+# those, and puts them into a category of their own.
+_VECTOR_FUSIONS = frozenset({"kLoop", "kInput"})
+_WIDE = frozenset({"f64", "c128"})
+# Element types of operands, and the matrix unit's precision for them. Of types that are not listed,
+# such as indices and masks, a product has none.
+_MATRIX: Mapping[str, ComputeUnit] = {
+    "bf16": ComputeUnit.MATRIX_BF16,
+    "f32": ComputeUnit.MATRIX_BF16,
+    "f16": ComputeUnit.MATRIX_FP16,
+    "s8": ComputeUnit.MATRIX_INT8,
+    "u8": ComputeUnit.MATRIX_INT8,
+    "s4": ComputeUnit.MATRIX_INT4,
+    "u4": ComputeUnit.MATRIX_INT4,
+}
+_FP8, _FP4 = "f8", "f4"
+
+
+def unit_by_text(category: str, instruction: Instruction) -> ComputeUnit | None:
+    """The unit by the opcode and the element types in the op's own text."""
+    if category.lower().startswith(PRODUCTS):
+        # Scalars are factors and offsets: a product has operands with extents.
+        types = [shape.dtype for shape in instruction.operands if shape.rank > 0]
+        return matrix_unit(types, precision=instruction.precision)
+    is_fusion = instruction.opcode == "fusion" and instruction.fusion_kind in _VECTOR_FUSIONS
+    if is_fusion or instruction.opcode in ELEMENTWISE or instruction.opcode in _REDUCTIONS:
+        return vector_unit(shape.dtype for shape in (*instruction.operands, *instruction.results))
+    return None
+
+
+def vector_unit(types: Iterable[str]) -> ComputeUnit | None:
+    """The vector unit at 32 bits, to which narrower types are widened; `None` for wider ones."""
+    return None if _WIDE.intersection(types) else ComputeUnit.VECTOR_FP32
+
+
+def matrix_unit(types: Iterable[str], *, precision: str = "") -> ComputeUnit | None:
+    """The matrix unit at the precision of operands of `types`; `None` where these differ.
+
+    `precision` is what the program asks for, "" the default. Beyond it, products of 32 bits take
+    three or six passes, for which there is no published peak.
+    """
+    kinds = list(types)
+    if "f32" in kinds and precision:
+        return ComputeUnit.MATRIX_FP32
+    units = set(_units(kinds))
+    return units.pop() if len(units) == 1 else None
+
+
+def _units(types: Iterable[str]) -> Iterator[ComputeUnit]:
+    for kind in types:
+        if kind.startswith(_FP8):
+            yield ComputeUnit.MATRIX_FP8
+        elif kind.startswith(_FP4):
+            yield ComputeUnit.MATRIX_FP4
+        elif kind in _MATRIX:
+            yield _MATRIX[kind]
+
 
 # Programs beyond this say little that the metadata of their ops does not, and take long to parse.
 MAX_PROGRAM_BYTES = 64 * MIB
@@ -57,10 +124,10 @@ class _Program:
         place = self._by_name.get(labels.name.encode("utf-8", "replace"))
         if place is None:
             return labels
-        found = description_of_proto(
+        description = description_of_proto(
             place.instruction, self._operands_of(place), self._run_by(place.instruction)
         )
-        return self._with_source(described(labels, found), place.instruction)
+        return self._with_source(described(labels, description), place.instruction)
 
     def unit(self, name: str) -> ComputeUnit | None:
         """The unit of the products in a fusion, the vector unit without any.
@@ -76,14 +143,14 @@ class _Program:
         products = [one for one in inner if text(one.instruction.opcode).startswith(PRODUCTS)]
         if not products:
             return vector_unit(type_name(one.instruction.shape.element_type) for one in inner)
-        found = {self._unit_of_product(product) for product in products}
-        return found.pop() if len(found) == 1 else None
+        units = {self._unit_of_product(product) for product in products}
+        return units.pop() if len(units) == 1 else None
 
     def _unit_of_product(self, product: _Place) -> ComputeUnit | None:
-        asked = max(product.instruction.precision_config.operand_precision, default=0)
+        precision = max(product.instruction.precision_config.operand_precision, default=0)
         operands = self._operands_of(product)
         types = [type_name(operand.shape.element_type) for operand in operands]
-        return matrix_unit(types, precision=_PRECISIONS.get(asked, ""))
+        return matrix_unit(types, precision=_PRECISIONS.get(precision, ""))
 
     def _inside(self, instruction: pb.Instruction, seen: set[int]) -> Iterator[_Place]:
         """All instructions of the computations that `instruction` calls, and they in turn."""
@@ -154,14 +221,11 @@ class TpuPrograms:
         """The unit that does the op's FLOPs; `None` where nothing tells."""
         key = (labels.program_id, labels.name)
         if key not in self._units:
-            self._units[key] = self._unit(labels)
+            program = self._program(labels.program_id)
+            unit = program.unit(labels.name) if program is not None else None
+            units = None if unit is not None else self._text(labels)
+            self._units[key] = unit if units is None else unit_by_text(labels.category, units)
         return self._units[key]
-
-    def _unit(self, labels: OpLabels) -> ComputeUnit | None:
-        program = self._program(labels.program_id)
-        unit = program.unit(labels.name) if program is not None else None
-        found = None if unit is not None else self._text(labels)
-        return unit if found is None else unit_by_text(labels.category, found)
 
     def _text(self, labels: OpLabels) -> Instruction | None:
         """The op's own text, read once."""
@@ -173,9 +237,9 @@ class TpuPrograms:
     def described(self, labels: OpLabels) -> OpLabels:
         """`labels` with all that is known of their op; what they say themselves stays."""
         result = replace(labels, results=shapes_label(labels.results)) if labels.results else labels
-        found = self._text(labels)
-        if found is not None:
-            result = described(result, description_of_text(found))
+        instruction = self._text(labels)
+        if instruction is not None:
+            result = described(result, description_of_text(instruction))
         program = self._program(labels.program_id)
         return result if program is None else program.completed(result)
 

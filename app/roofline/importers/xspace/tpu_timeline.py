@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.importers.shared.idle_time import Stretches
+from roofline.importers.shared.events import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.sweep import Windows, split_gaps
 from roofline.importers.shared.time_bins import (
@@ -34,7 +33,7 @@ from roofline.importers.xspace.tpu_transfers import (
     pair_halves,
 )
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64
+from roofline.model.op_columns import F64, I32, I64, U64, Bools
 from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
@@ -48,9 +47,6 @@ from roofline.model.timeline import (
 )
 
 RowOf = Callable[..., int]
-U64 = NDArray[np.uint64]
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
 
 
 class CoreCollector:
@@ -122,9 +118,9 @@ class CoreCollector:
 
     def _add(self, begin: I64, end: I64, bin_edges: I64) -> None:
         (short, long) = split_gaps((begin, end), LAUNCH_GAP_PS)
-        found = time_up_to(*short, np.append(self._edges, bin_edges))
-        self.bins.put(bin_edges, self._short[-1] + found[len(self._edges) : -1])
-        self._short += np.append(found[: len(self._edges)], found[-1])
+        sums = time_up_to(*short, np.append(self._edges, bin_edges))
+        self.bins.put(bin_edges, self._short[-1] + sums[len(self._edges) : -1])
+        self._short += np.append(sums[: len(self._edges)], sums[-1])
         if len(long[0]):
             self._long.append(long)
 
@@ -213,7 +209,7 @@ class _Builder:
     rows: list[tuple[int, int, Mapping[str, float], Mapping[MemoryLevel | None, float]]] = field(
         default_factory=list
     )
-    work: list[tuple[I64, I64, I64, F64, F64, NDArray[np.bool_]]] = field(default_factory=list)
+    work: list[tuple[I64, I64, I64, F64, F64, Bools]] = field(default_factory=list)
     idle: list[IdleTimes] = field(default_factory=list)
 
     def add(
@@ -315,12 +311,15 @@ _TIME_KINDS = {
 def _bins(shares: Sequence[CoreShare]) -> TimeBins | None:
     """The bins of all cores; `None` where the events of one are out of order."""
     collectors = [share.collector for share in shares]
-    if any(one.bins.is_broken for one in collectors):
+    if any(collector.bins.is_broken for collector in collectors):
         return None
-    first, last = min(one.span[0] for one in collectors), max(one.span[1] for one in collectors)
+    first, last = (
+        min(collector.span[0] for collector in collectors),
+        max(collector.span[1] for collector in collectors),
+    )
     if last <= first:
         return None
-    edges = common_edges([one.bins for one in collectors], first, last)
+    edges = common_edges([collector.bins for collector in collectors], first, last)
     return bins_of(edges, [_sums_at(share, edges) for share in shares], shares[0].windows)
 
 

@@ -11,18 +11,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
-from roofline.importers.shared.wire_bytes import wire_bytes
-from roofline.importers.xspace.hlo.collectives import KINDS
+from roofline.importers.shared.kernel_names import wire_bytes
+from roofline.importers.xspace.hlo.reductions import KINDS
 from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64, I64, Bools
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NAN = float("nan")
 
 
@@ -59,8 +56,8 @@ class Part:
     @property
     def wire_bytes(self) -> float:
         """Bytes on the wire of one occurrence; NaN where size or group is not known."""
-        found = wire_bytes(self.kind, self.payload_bytes, self.group_size)
-        return NAN if found is None else found
+        size = wire_bytes(self.kind, self.payload_bytes, self.group_size)
+        return NAN if size is None else size
 
 
 _WORK = Part(role=Role.WORK)
@@ -222,7 +219,7 @@ def _pairs(
 ) -> list[_Row]:
     """First in, first out: a done op takes the oldest start op of its name and program."""
     waiting: dict[tuple[int, str], deque[tuple[int, int, int]]] = defaultdict(deque)
-    found: list[_Row] = []
+    rows: list[_Row] = []
     for begin, end, meta in halves:
         part, lasted = parts[meta], float(end - begin)
         open_starts = waiting[program_ids[meta], part.start]
@@ -230,11 +227,11 @@ def _pairs(
             open_starts.append((begin, end, meta))
         elif open_starts:
             first, issued, start = open_starts.popleft()
-            found.append((start, meta, float(end - first), lasted, lasted + issued - first, True))
+            rows.append((start, meta, float(end - first), lasted, lasted + issued - first, True))
         else:  # it began before the capture
-            found.append((-1, meta, lasted, lasted, lasted, False))
+            rows.append((-1, meta, lasted, lasted, lasted, False))
     left = [half for starts in waiting.values() for half in starts]
-    return found + [(m, -1, float(e - b), NAN, float(e - b), False) for b, e, m in left]
+    return rows + [(m, -1, float(e - b), NAN, float(e - b), False) for b, e, m in left]
 
 
 def no_occurrences() -> Occurrences:

@@ -90,10 +90,10 @@ class CostModel:
         if self.oddities.skips_called_programs and instruction.name not in self._reached:
             return NO_COST
         try:
-            found = self._cost_of(instruction)
+            cost = self._cost_of(instruction)
         except _DAMAGE:
             return NO_COST
-        return found if found.is_countable else NO_COST
+        return cost if cost.is_countable else NO_COST
 
     def _cost_of(self, instruction: Instruction) -> OpCost:
         cost = self.properties(instruction)

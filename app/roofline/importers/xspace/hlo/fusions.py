@@ -1,6 +1,5 @@
 """Costs of HLO that runs other computations: calls, loops, branches and fusions."""
 
-from collections.abc import Mapping
 from math import ceil
 
 from roofline.importers.xspace.hlo import movement
@@ -65,7 +64,13 @@ def _fusion(model: Costs, instruction: Instruction, cost: Properties) -> None:
             cost.bytes = f32(cost.bytes + f32(inner.shape.bytes * share))
     cost.reads = {}
     for k, parameter in enumerate(body.parameters):
-        cost.reads[k] = _parameter_reads(parameter, utilisation)
+        # Bytes a fusion reads of one parameter, by index; each element at most once.
+        reads: dict[Index, float] = {}
+        for index, leaf in parameter.shape.leaves():
+            at = _element(parameter, index)
+            reads[index] = f32(int(f32(leaf.bytes * min(f32(utilisation[id(at)]), 1.0))))
+        reads[()] = f32(sum(reads.values()))
+        cost.reads[k] = reads
         cost.bytes = f32(cost.bytes + cost.reads[k][()])
         cost.used[k] = utilisation[id(parameter)]
 
@@ -77,13 +82,13 @@ def _fusion_writes(instruction: Instruction, body: Computation, cost: Properties
     for index, leaf in instruction.shape.leaves():
         if not leaf.is_array:
             continue
-        made = body.root
-        if len(index) == 1 and made.opcode == "tuple":
-            made = made.operands[index[0]]
+        source = body.root
+        if len(index) == 1 and source.opcode == "tuple":
+            source = source.operands[index[0]]
         size = leaf.bytes
-        if made.opcode == "dynamic-update-slice" and len(index) <= 1:
-            size = made.operands[1].shape.bytes
-            in_place.add(id(made))
+        if source.opcode == "dynamic-update-slice" and len(index) <= 1:
+            size = source.operands[1].shape.bytes
+            in_place.add(id(source))
         cost.bytes = f32(cost.bytes + size)
         cost.writes[index] = f32(size)
     cost.writes[()] = f32(sum(cost.writes.values()))
@@ -145,18 +150,6 @@ def _whole(share: float, shape: Shape) -> float:
     """A share of a shape's elements, rounded up to whole elements."""
     elements = shape.all_elements
     return f32(ceil(f32(share * f32(elements))) / elements) if elements else 0.0
-
-
-def _parameter_reads(
-    parameter: Instruction, utilisation: Mapping[int, float]
-) -> dict[Index, float]:
-    """Bytes a fusion reads of one parameter, by index; each element at most once."""
-    reads: dict[Index, float] = {}
-    for index, leaf in parameter.shape.leaves():
-        at = _element(parameter, index)
-        reads[index] = f32(int(f32(leaf.bytes * min(f32(utilisation[id(at)]), 1.0))))
-    reads[()] = f32(sum(reads.values()))
-    return reads
 
 
 def _element(parameter: Instruction, index: Index) -> Instruction:

@@ -50,8 +50,8 @@ def _convolution_flop(instruction: Instruction, result: Shape) -> float:
         )
     features = left[dims.input_feature_dimension] // max(1, proto.feature_group_count)
     batch = left[dims.input_batch_dimension] // max(1, proto.batch_group_count)
-    made = result.dimensions[dims.output_feature_dimension]
-    return f32(FLOP_PER_FMA * features * made * batch * positions)
+    channels = result.dimensions[dims.output_feature_dimension]
+    return f32(FLOP_PER_FMA * features * channels * batch * positions)
 
 
 def _valid_positions(window: pb.WindowDimension, *, taps: int, inputs: int, outputs: int) -> int:

@@ -224,8 +224,8 @@ class Computation:
     @property
     def parameters(self) -> list[Instruction]:
         """Its parameters in order of their number."""
-        found = [inner for inner in self.instructions if inner.opcode == "parameter"]
-        return sorted(found, key=lambda inner: inner.proto.parameter_number)
+        result = [inner for inner in self.instructions if inner.opcode == "parameter"]
+        return sorted(result, key=lambda inner: inner.proto.parameter_number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,11 +256,11 @@ class Module:
     @cached_property
     def by_name(self) -> Mapping[str, Instruction]:
         """Instructions of all computations by name; of equal names the first."""
-        found: dict[str, Instruction] = {}
+        result: dict[str, Instruction] = {}
         for computation in self._computations.values():
             for instruction in computation.instructions:
-                found.setdefault(instruction.name, instruction)
-        return found
+                result.setdefault(instruction.name, instruction)
+        return result
 
     def _build(self, proto: pb.Computation) -> Computation:
         by_id: dict[int, Instruction] = {}
@@ -274,7 +274,7 @@ class Module:
 
     def _instruction(self, proto: pb.Instruction, by_id: Mapping[int, Instruction]) -> Instruction:
         operands = tuple(by_id[local_id(k)] for k in proto.operand_ids if local_id(k) in by_id)
-        made = Instruction(
+        result = Instruction(
             name=text(proto.name),
             opcode=text(proto.opcode),
             shape=self._shape(proto.shape),
@@ -282,8 +282,8 @@ class Module:
             operands=operands,
         )
         for operand in dict.fromkeys(operands):
-            operand.users.append(made)
-        return made
+            operand.users.append(result)
+        return result
 
     def _called(self, proto: pb.Instruction) -> tuple[Computation, ...]:
         found = (self._computations.get(k) for k in proto.called_computation_ids)

@@ -75,8 +75,10 @@ def _dynamic_slice(model: Costs, instruction: Instruction, cost: Properties) -> 
 def _dynamic_update_slice(model: Costs, instruction: Instruction, cost: Properties) -> None:
     update, index = (operand.shape.bytes for operand in instruction.operands[1:3])
     move(cost, {0: 0, 1: update, 2: index}, update, 2 * update + index)
-    kept = instruction.shape.elements - instruction.operands[1].shape.elements
-    cost.used[0] = f32(kept / instruction.shape.elements) if instruction.shape.elements else 0.0
+    unchanged = instruction.shape.elements - instruction.operands[1].shape.elements
+    cost.used[0] = (
+        f32(unchanged / instruction.shape.elements) if instruction.shape.elements else 0.0
+    )
 
 
 def _gather(model: Costs, instruction: Instruction, cost: Properties) -> None:

@@ -1,18 +1,32 @@
-"""Facts about a core's idle stretches: which of them waited for a launch, whether the capture began
-with idling, the longest one.
+"""Columns of a core's events: distinct keys of many, and its idle stretches.
 
-Times are integers of any unit; stretches are in order and do not overlap.
+Of idle stretches: which of them waited for a launch, whether the capture began with idling, the
+longest one. Times are integers of any unit; stretches are in order and do not overlap.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.importers.shared.sweep import Windows, time_inside
+from roofline.model.op_columns import F64, I64
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
+# A flag for each possible key while these are few, or not many more than the events.
+_MOST_FLAGS = 1 << 20
+
+
+def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
+    """Distinct keys in order, and the place of each key among them; keys are below `n_keys`."""
+    if n_keys > max(_MOST_FLAGS, len(keys)):
+        keys_in_use, place = np.unique(keys, return_inverse=True)
+        return keys_in_use, place
+    is_used = np.zeros(n_keys, np.bool_)
+    is_used[keys] = True
+    keys_in_use = np.flatnonzero(is_used)
+    places = np.zeros(n_keys, np.int64)
+    places[keys_in_use] = np.arange(len(keys_in_use))
+    return keys_in_use, places[keys]
+
 
 NO_LAUNCH = np.iinfo(np.int64).max
 """The launch of an event is not in the file."""

@@ -1,18 +1,26 @@
-"""Steps of a server of language models, from the annotations that vLLM, SGLang and ATOM write.
+"""Steps of a server of language models: as its annotations state them, their bytes and times.
 
-`execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)`: sums over the
-sequences of the step, for those in prefill ("context") and those in decode ("generation"): their
-number, queries (sq), keys (sk: tokens in the cache with the new ones), queries squared (sqsq) and
-queries times keys (sqsk). `execute_context_1(888)_generation_0(0)` has queries alone.
-`step[EXTEND bs=1 toks=1025 c_sqsq=1050625 c_sqsk=1050625 c_sk=1025]` is SGLang's form, where
-`step[DECODE bs=32]` is all that versions without sums write.
+vLLM, SGLang and ATOM write `execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32
+sqsk55086)`: sums over the sequences of the step, for those in prefill ("context") and those in
+decode ("generation"): their number, queries (sq), keys (sk: tokens in the cache with the new ones),
+queries squared (sqsq) and queries times keys (sqsk). `execute_context_1(888)_generation_0(0)` has
+queries alone. `step[EXTEND bs=1 toks=1025 c_sqsq=1050625 c_sqsk=1050625 c_sk=1025]` is SGLang's
+form, where `step[DECODE bs=32]` is all that versions without sums write.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+import numpy as np
+
+from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.step_windows import StepWindows
 from roofline.importers.pytorch.trace import Annotation, Step
+from roofline.importers.shared.op_tables import OpRows
+from roofline.model.op_columns import F64, I32, I64, OpColumns, joined
+from roofline.model.serving import ServingSteps
+from roofline.model.units import PS_PER_NS
 
 _NUMBER = r"\d{1,18}"
 _SUMS = rf"sq({_NUMBER})sk({_NUMBER})sqsq({_NUMBER})sqsk({_NUMBER})"
@@ -129,26 +137,29 @@ def serving_steps(annotations: Sequence[Annotation]) -> list[ServingStep]:
     """The steps in order of time. Of annotations inside each other the outer one is the step, and
     the inner one tells what it does not."""
     steps: list[ServingStep] = []
-    for one in sorted(_read(annotations), key=lambda step: (step.begin_ns, -step.end_ns)):
+    for annotation in sorted(_read(annotations), key=lambda step: (step.begin_ns, -step.end_ns)):
         last = steps[-1] if steps else None
-        if last is not None and one.end_ns <= last.end_ns:
+        if last is not None and annotation.end_ns <= last.end_ns:
             steps[-1] = replace(
                 last,
-                prefill=last.prefill.completed(one.prefill),
-                decode=last.decode.completed(one.decode),
+                prefill=last.prefill.completed(annotation.prefill),
+                decode=last.decode.completed(annotation.decode),
             )
         else:
-            steps.append(one)
+            steps.append(annotation)
     return steps
 
 
 def _read(annotations: Sequence[Annotation]) -> Iterator[ServingStep]:
-    for one in annotations:
-        found = _phases(one.name)
+    for annotation in annotations:
+        found = _phases(annotation.name)
         if found is not None and any(phase.sequences for phase in found):
             prefill, decode = found
             yield ServingStep(
-                begin_ns=one.begin_ns, end_ns=one.end_ns, prefill=prefill, decode=decode
+                begin_ns=annotation.begin_ns,
+                end_ns=annotation.end_ns,
+                prefill=prefill,
+                decode=decode,
             )
 
 
@@ -207,3 +218,111 @@ def _sums(
         queries_squared=values.get(f"{phase}_sqsq"),
         queries_by_keys=values.get(f"{phase}_sqsk"),
     )
+
+
+def step_at(times_ns: I64, steps: Sequence[Step | ServingStep]) -> I64:
+    """Index of the step (in order, not overlapping) around each time; -1 where there is none."""
+    if not steps:
+        return np.full(len(times_ns), -1)
+    begin = np.array([step.begin_ns for step in steps], np.int64)
+    end = np.array([step.end_ns for step in steps], np.int64)
+    at = np.searchsorted(begin, times_ns, side="right") - 1
+    return np.where((at >= 0) & (times_ns <= end[np.maximum(at, 0)]), at, -1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepBytes:
+    """Bytes per step by what they are; `least` and `most` are of the weights."""
+
+    weight: F64
+    least: F64
+    most: F64
+    cache: F64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FileServing:
+    """The steps of one file: as the server states them, when they ran, and what they moved."""
+
+    steps: Sequence[ServingStep]
+    windows: StepWindows
+    moved: StepBytes
+
+
+def step_bytes(signatures: Sequence[Signature], calls: I64, step: I32, n_steps: int) -> StepBytes:
+    """Bytes of each of `n_steps` steps; `calls` are the signatures of calls, `step` theirs."""
+
+    def summed(values: Sequence[int | None]) -> F64:
+        total = np.zeros(n_steps)
+        each = np.array([value or 0 for value in values], np.float64)
+        inside = step >= 0
+        np.add.at(total, step[inside], each[calls[inside]])
+        return total
+
+    touched = [signature.touched for signature in signatures]
+    weight = [signature.weight_bytes for signature in signatures]
+    of_least = [t.least * t.bytes_each if t else w for t, w in zip(touched, weight, strict=True)]
+    of_most = [t.most * t.bytes_each if t else w for t, w in zip(touched, weight, strict=True)]
+    return StepBytes(
+        weight=summed(weight),
+        least=summed(of_least),
+        most=summed(of_most),
+        cache=summed([signature.cache_bytes for signature in signatures]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepWork:
+    """Work of ops within steps: `step` is the number of the step, `rows.label` the op."""
+
+    step: I64
+    op: I64
+    rows: OpRows
+
+
+def joined_serving(
+    files: Sequence[FileServing], place: Mapping[int, int], work: Sequence[StepWork]
+) -> ServingSteps | None:
+    """The steps of all files; `place` is that of each step's number in the profile's steps.
+
+    Bytes are added up; spans are those of the slowest file, other times are means.
+    """
+    if not files:
+        return None
+    count = len(place)
+    first: dict[int, ServingStep] = {}
+    times, seen = np.zeros((3, count)), np.zeros(count)
+    moved = {field.name: np.zeros(count) for field in fields(StepBytes)}
+    for file in files:
+        at = np.array([place[number] for number in range(len(file.steps))], np.int64)
+        for k, step in zip(at.tolist(), file.steps, strict=True):
+            first.setdefault(k, step)
+        seen[at] += 1
+        times[0, at] = np.maximum(times[0, at], file.windows.span)
+        times[1, at] += file.windows.busy
+        times[2, at] += file.windows.wait
+        for name, total in moved.items():
+            total[at] += getattr(file.moved, name)
+    steps = [first[k] for k in range(count)]
+    rows = joined([one.rows.numbers() for one in work]) if work else OpColumns.zeros(0)
+    return ServingSteps(
+        phase=tuple(step.phase for step in steps),
+        sequences=_column(step.sequences for step in steps),
+        prefill_tokens=_column(step.prefill.queries for step in steps),
+        decode_tokens=_column(step.decode.queries for step in steps),
+        context_tokens=_column(step.context for step in steps),
+        span_ps=times[0] * PS_PER_NS,
+        busy_ps=times[1] / np.maximum(seen, 1) * PS_PER_NS,
+        wait_ps=times[2] / np.maximum(seen, 1) * PS_PER_NS,
+        weight_bytes=moved["weight"],
+        weight_least=moved["least"],
+        weight_most=moved["most"],
+        cache_bytes=moved["cache"],
+        work_step=np.concatenate([one.step for one in work] or [np.zeros(0, np.int64)]),
+        work_op=np.concatenate([one.op for one in work] or [np.zeros(0, np.int64)]),
+        work=rows,
+    )
+
+
+def _column(values: Iterable[int | None]) -> F64:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
