@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser import view
 from tests.browser.conftest import ROOT, NewPage, uploaded
-from tests.browser.watching import is_ready
+from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 
 KERNELS = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
 
@@ -89,8 +89,9 @@ def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
 
 
 def test_the_old_view_stays_until_another_is_there_and_where_the_server_has_none(
-    profile: Page,
+    profile: Page, watches: list[Watch]
 ) -> None:
+    watches[0].expect("status of 503")
     own = seen(profile)
     held: list[Route] = []
     profile.route("**/view?*", lambda route: held.append(route))
@@ -120,9 +121,11 @@ def test_the_newest_choice_wins(profile: Page) -> None:
 
 
 def test_a_link_with_peaks_is_drawn_under_them_before_its_script_runs(
-    new_page: NewPage, profile_url: str
+    new_page: NewPage, profile_url: str, watches: list[Watch]
 ) -> None:
     page = new_page()
+    watches[-1].expect(UNUSED_PRELOAD)
+    watches[-1].expect("ERR_FAILED")
     page.route("**/*.bundle.js", lambda route: route.abort())
     page.goto(f"{urlsplit(profile_url).path}?v=1&dev=h100-sxm&peak.hbm=3000")
     assert "H100 SXM5 80GB" in headline(page)
@@ -130,8 +133,11 @@ def test_a_link_with_peaks_is_drawn_under_them_before_its_script_runs(
     expect(page.locator("[data-headline]")).to_be_visible()
 
 
-def test_a_link_with_unknown_devices_and_peaks_says_so(new_page: NewPage, profile_url: str) -> None:
+def test_a_link_with_unknown_devices_and_peaks_says_so(
+    new_page: NewPage, profile_url: str, watches: list[Watch]
+) -> None:
     page = open_at(new_page, profile_url, "?v=1&dev=tpu-v99&peak.lds=3&vs=h100-sxm,gone")
+    watches[-1].expect(UNUSED_PRELOAD)
     notice = page.locator("[data-notice]")
     for name in ("tpu-v99", "lds", "gone"):
         expect(notice).to_contain_text(f"“{name}”")

@@ -15,7 +15,7 @@ from playwright.sync_api import (
 )
 
 # A page without scripts does not use the preload; a slow machine warns of it before the test ends.
-UNUSED_PRELOAD = r"console warning: The resource \S+/page\?rev=\w+ was preloaded .* not used"
+UNUSED_PRELOAD = r"console warning: The resource \S+/(facts|view)(\?\S*)? was preloaded .* not used"
 _LOCAL_SCHEMES = {"blob", "data", "about"}
 
 
