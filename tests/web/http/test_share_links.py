@@ -74,6 +74,7 @@ def test_link_reaches_nothing_else(instance: Instance, capture: bytes) -> None:
     assert parts == {"", "/state", "/page", "/roofline", "/roofline.csv", "/advice"} | {
         "/advice-card",
         "/facts",
+        "/figures",
         "/view",
         "/parts",
         "/ops/{index}",

@@ -35,7 +35,10 @@ def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: byte
     answer = client.get(f"/p/{body['id']}", headers=HTML)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert f"/api/v1/profiles/{body['id']}/page?rev={body['rev']}" in answer.text
+    for document in ("facts", "view"):
+        address = f"/api/v1/profiles/{body['id']}/{document}"
+        assert f'<link rel="preload" href="{address}" as="fetch"' in answer.text
+        assert client.get(address).status_code == 200
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; run" in answer.text
     assert "<b>bold" not in answer.text
 
