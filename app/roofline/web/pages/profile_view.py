@@ -17,7 +17,7 @@ from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
 from roofline.web.api.notes import notes_of
 from roofline.web.api.ranges import query_of
-from roofline.web.bodies import REV_LENGTH, progress_body
+from roofline.web.bodies import progress_body
 from roofline.web.first_views import first_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.errors import error_body
@@ -32,10 +32,8 @@ def own_view(
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     base = f"/api/v1/profiles/{profile_id}"
     view = _profile(state, base)
-    rev = f"?rev={state.page.etag[:REV_LENGTH]}" if isinstance(state, Ready) else ""
     return replace(
         view,
-        page_url=f"{view.page_url}{rev}",
         may_change=actor.may_change(uploader or ""),
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
@@ -71,11 +69,10 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
 def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
     """The view of a part of the profile: its words and numbers, and addresses."""
     own_peaks = replace(part, device="", peaks=())
-    queries = query_of(part), query_of(own_peaks), query_of(part.measured)
-    whole, own, measured = (f"?{query}" if query else "" for query in queries)
+    queries = query_of(own_peaks), query_of(part.measured)
+    own, measured = (f"?{query}" if query else "" for query in queries)
     return replace(
         view,
-        page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{whole[1:]}",
         facts_url=f"{view.facts_url}{measured}",
         view_url=f"{view.view_url}{own}",
         parts_url=f"{view.parts_url}{own}",
@@ -150,7 +147,6 @@ def _profile_view(
         state=state,
         description="",
         status_url=base,
-        page_url=f"{base}/page" if state == "ready" else "",
         facts_url=f"{base}/facts",
         view_url=f"{base}/view",
         parts_url=f"{base}/parts",

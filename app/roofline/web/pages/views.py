@@ -209,11 +209,10 @@ class HomeView:
 class ProfileView:
     """The page of one profile, in the three states `importing`, `ready` and `failed`.
 
-    Addresses are paths on this server. `page_url` carries `?rev=` and may be cached for ever; it
-    is the page data, empty until the profile is ready. The page's script reads `facts_url`,
-    `view_url`, `parts_url`, and `cards_url` with the budget and the advice; to all but the first it
-    appends peaks. `description` is one line for link previews. `progress` is set while importing,
-    `failure` when failed, and `can_retry` where the files are kept and are not what was wrong.
+    Addresses are paths on this server. The page's script reads `facts_url`, `view_url`,
+    `parts_url`, and `cards_url` with the budget and the advice; to all but the first it appends
+    peaks. `description` is one line for link previews. `progress` is set while importing, `failure`
+    when failed, and `can_retry` where the files are kept and are not what was wrong.
 
     `part` says of what the numbers are, in sentences, where that is not the whole capture;
     `whole_url` is the page of the whole, and `whole_label` what its link says.
@@ -229,7 +228,6 @@ class ProfileView:
     state: str
     description: str
     status_url: str
-    page_url: str
     facts_url: str
     view_url: str
     parts_url: str
