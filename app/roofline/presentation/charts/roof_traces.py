@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 
-import numpy as np
-
 from roofline.figures.figure import PLOTS, Json, Width, inert, line, scale_of
 from roofline.figures.labels import Board, Segment, Spot
 from roofline.figures.roofs import Roof, RoofLine, Roofs, attainable, ridge, roof_lines
@@ -180,7 +178,7 @@ class Namer:
         self.board = Board(
             width=self.scale.width,
             height=self.scale.height,
-            marks=np.array(placed, dtype=np.float64).reshape(-1, 3),
+            marks=placed,
             lines=[self._segment(one) for one in chart.lines],
         )
 
