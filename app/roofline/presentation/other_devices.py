@@ -15,9 +15,9 @@ from roofline.analysis.roofline import Floats
 from roofline.devices.parts import Part
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device
-from roofline.presentation.json_text import numbers, rounded
 from roofline.presentation.other_device_words import notes_of
 from roofline.presentation.page_roofs import bounds, roofs
+from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import listed_ops
 
 Json = dict[str, Any]
