@@ -16,7 +16,7 @@ Segment = tuple[float, float, float, float]
 
 LETTER = 0.56  # of the font's size: width of a letter
 _GAP = 2.0  # between two texts
-_LARGE = 7.0  # radius of a mark that no text may cover
+_LARGE = 6.0  # radius of a mark that no text may cover
 _CROSSED = 2.0  # as bad as so many covered small marks
 POSITIONS = (
     "middle right",

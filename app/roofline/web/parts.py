@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from roofline.compare.series import RunNumbers, Standing
+from roofline.compare.series_records import RunNumbers, Standing
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
@@ -23,6 +23,7 @@ from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import (
     PREPARED_BYTES,
     RENDERED_BYTES,
+    Changes,
     Computations,
     Memory,
 )
@@ -64,6 +65,9 @@ class ServerParts:
     static: StaticFiles
     templates: Templates
     metrics: ServerMetrics
+    answers: Memory[bytes]
+    """Bodies of pages, by all that they depend on, and of results, by their ETag."""
+    changes: Changes
     upload_rate: UploadRate
     attempts: Attempts
     door: Door | None

@@ -107,7 +107,7 @@ def _roof(one: RoofLine, shown: Roofs) -> Json:
     width = 1.2 if is_further else 2
     roof = one.roof
     text = peak_bandwidth(roof.peak) if one.is_slanted else peak_rate(roof.peak)
-    return line(
+    drawn = line(
         f"{inert(roof.label)} {text}",
         one.points,
         role="roof",
@@ -115,6 +115,7 @@ def _roof(one: RoofLine, shown: Roofs) -> Json:
         width=width,
         dash=roof.dash,
     )
+    return {**drawn, "uid": f"roof-{roof.id}"}
 
 
 def _sustained(one: RoofLine) -> Iterator[Json]:
@@ -290,6 +291,7 @@ def names_trace(names: Sequence[Name], width: Width, role: str = "names") -> Jso
     """All names of one width as one trace of texts: annotations take Plotly ten times as long."""
     return {
         **line(role, [name.at for name in names], role=role, token="--ink"),
+        "uid": f"{role}-{width}",
         "mode": "text",
         "meta": {"role": role, "width": width},
         "text": [name.text for name in names],

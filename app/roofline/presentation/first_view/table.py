@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.presentation.category_words import shown_category
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
+from roofline.presentation.words import shown_category
 
 ROWS = 50
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
