@@ -474,13 +474,17 @@ class _GpuWork:
         uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
         maskless = np.array([s.is_mask_unknown for s in self._trace.signatures], np.bool_)
         both = np.array([s.are_gradients_unknown for s in self._trace.signatures], np.bool_)
+        # Launches of single kernels, and those whose kernel is in the trace.
+        launches = int((self._trace.launches["api"] == Api.KERNEL).sum())
+        ran = int((self._is_kernel & (self._found.api == Api.KERNEL)).sum())
         return Counter(
             {
                 "kernels": int(self._is_kernel.sum()),
                 "unattributed": int(self._is_loose.sum()),
                 "in-graphs": int(self._in_graph.sum()),
                 "in-regions": int(self._in_region.sum()),
-                **self._launch_counts(),
+                "launches": launches,
+                "launches-not-run": max(launches - ran, 0),
                 "without-shapes": int((~with_shapes[calls]).sum()),
                 "with-shapes": int(with_shapes[calls].sum()),
                 "uncounted": int(uncounted[calls].sum()),
@@ -493,9 +497,3 @@ class _GpuWork:
                 ),
             }
         )
-
-    def _launch_counts(self) -> dict[str, int]:
-        """Launches of single kernels, and those whose kernel is not in the trace."""
-        launches = int((self._trace.launches["api"] == Api.KERNEL).sum())
-        ran = int((self._is_kernel & (self._found.api == Api.KERNEL)).sum())
-        return {"launches": launches, "launches-not-run": max(launches - ran, 0)}

@@ -99,14 +99,15 @@ def read_file(source: SourceFile) -> list[Process]:
 def _process(file_name: str, tool: Json) -> Process:
     kernels = _kernel_names(tool)
     buffers, callbacks = _object(tool, "buffer_records"), _object(tool, "callback_records")
-    dispatches = {
-        dispatch.number: dispatch
-        for dispatch in _dispatches(_list(buffers, "kernel_dispatch"), kernels)
-    }
-    for one in _counted(_list(callbacks, "counter_collection"), kernels, _counter_names(tool)):
-        known = dispatches.setdefault(one.number, one)
-        known.counters = one.counters
-        known.times = known.times or one.times
+    dispatches: dict[int, Dispatch] = {}
+    for place, record in enumerate(_list(buffers, "kernel_dispatch")):
+        dispatch = _dispatch(_object(record, "dispatch_info"), record, kernels, place)
+        dispatches[dispatch.number] = dispatch
+    names = _counter_names(tool)
+    for dispatch in _counted(_list(callbacks, "counter_collection"), kernels, names):
+        known = dispatches.setdefault(dispatch.number, dispatch)
+        known.counters = dispatch.counters
+        known.times = known.times or dispatch.times
     return Process(
         file_name=file_name,
         pid=_whole(_object(tool, "metadata").get("pid")) or 0,
@@ -160,11 +161,6 @@ def _counter_names(tool: Json) -> dict[int, str]:
         if handle is not None:
             result[handle] = _text(counter, "name")
     return result
-
-
-def _dispatches(records: Sequence[Json], kernels: Mapping[int, str]) -> Iterator[Dispatch]:
-    for place, record in enumerate(records):
-        yield _dispatch(_object(record, "dispatch_info"), record, kernels, place)
 
 
 def _dispatch(info: Json, timed: Json, kernels: Mapping[int, str], place: int) -> Dispatch:

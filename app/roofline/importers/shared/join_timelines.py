@@ -66,7 +66,11 @@ def joined_timeline(
         return None
     counts = {timeline.steps for timeline, _, _ in parts}
     kept = counts == {steps} if steps is not None else len(counts) == 1
-    moved = [_moved(timeline, op, core) for (timeline, _, op), core in _with_first_core(parts)]
+    first_cores = np.cumsum([0, *(len(timeline.cores) for timeline, _, _ in parts)]).tolist()
+    moved = [
+        _moved(timeline, op, core)
+        for (timeline, _, op), core in zip(parts, first_cores[:-1], strict=True)
+    ]
     joined = Timeline(
         cores=tuple(
             f"{host} {core}".strip() for timeline, host, _ in parts for core in timeline.cores
@@ -82,13 +86,6 @@ def joined_timeline(
         bins=moved[0].bins if len(moved) == 1 else None,
     )
     return joined if kept else _without_steps(joined)
-
-
-def _with_first_core(
-    parts: Sequence[tuple[Timeline, str, I64]],
-) -> list[tuple[tuple[Timeline, str, I64], int]]:
-    firsts = np.cumsum([0, *(len(timeline.cores) for timeline, _, _ in parts)])
-    return list(zip(parts, firsts[:-1].tolist(), strict=True))
 
 
 def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:

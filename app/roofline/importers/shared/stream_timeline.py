@@ -109,7 +109,9 @@ def timeline_of(
         cores=tuple(device.name for device in devices),
         steps=n_steps,
         times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
-        work=_work(swept, tick_ps),
+        work=joined_rows(
+            WorkTimes, [_work_of(device, core, tick_ps) for core, device in enumerate(swept)]
+        ),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
         bins=_bins(swept, edges, tick_ps),
     )
@@ -356,12 +358,6 @@ def _idle_of(device: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTim
 
 
 # --------------------------------------------------------------------------------------------- work
-
-
-def _work(devices: Sequence[_Device], tick_ps: int) -> WorkTimes:
-    """Owned time by device, scope and op; `calls` are events, to be scaled by the op's calls."""
-    parts = [_work_of(device, core, tick_ps) for core, device in enumerate(devices)]
-    return joined_rows(WorkTimes, parts)
 
 
 def _work_of(device: _Device, core: int, tick_ps: int) -> WorkTimes:
