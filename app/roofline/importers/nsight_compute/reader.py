@@ -48,7 +48,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 
 def build_profile(captures: Sequence[Capture]) -> Profile:
     """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
-    pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
+    pairs = [(launch, launch_work(launch)) for capture in captures for launch in capture.launches]
     measured = [(launch, work) for launch, work in pairs if not work.is_empty]
     if not measured:
         raise _nothing_measured(captures, len(pairs))
@@ -121,7 +121,7 @@ def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dic
         cause = slow_cause(launch, work.time_ns)
         candidate = (bool(cause.why), work.time_ns or 0.0, cause)
         longest[launch.name] = max(
-            longest.get(launch.name, candidate), candidate, key=lambda one: one[:2]
+            longest.get(launch.name, candidate), candidate, key=lambda known: known[:2]
         )
     return {name: cause for name, (_, _, cause) in longest.items()}
 

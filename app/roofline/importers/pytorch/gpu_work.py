@@ -93,15 +93,15 @@ def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
     ]
 
 
-def _launched_in(found: Attribution, steps: list[Step]) -> I32:
+def _launched_in(attribution: Attribution, steps: list[Step]) -> I32:
     """The step that launched each event, -1 for none.
 
     Work whose launch the trace does not hold was launched before it began, so in no step of it.
     Traces without any launch go by the time of the work itself.
     """
-    scope = step_at(found.launched_ns, steps).astype(np.int32)
-    if found.has_launch.any():
-        scope[~found.has_launch] = -1
+    scope = step_at(attribution.launched_ns, steps).astype(np.int32)
+    if attribution.has_launch.any():
+        scope[~attribution.has_launch] = -1
     return scope
 
 
@@ -283,8 +283,8 @@ class _GpuWork:
         signature[operator >= 0] = self._trace.operators["signature"][operator[operator >= 0]]
         place = np.stack([row[held], signature, self._in_graph[held]], axis=1)
         places, count = np.unique(place, axis=0, return_counts=True)
-        for (at, one, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
-            self._numbers.rows[at].ran_in(self._region(one, is_graph=bool(is_graph)), n)
+        for (at, number, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
+            self._numbers.rows[at].ran_in(self._region(number, is_graph=bool(is_graph)), n)
 
     def _region(self, signature: int, *, is_graph: bool) -> str:
         around = self._trace.signatures[signature].operator if signature >= 0 else ""
@@ -381,7 +381,7 @@ class _GpuWork:
                     rows=rows,
                     transfer=transfer[mine],
                     moved=moved,
-                    links=[host.get(one.kind, link) for one in moved],
+                    links=[host.get(message.kind, link) for message in moved],
                     steps=steps[number],
                     launch=None if launched is None else launched[mine],
                 )

@@ -199,7 +199,7 @@ def _copies(records: Sequence[Json], tool: Json) -> Iterator[Copy]:
         source, target = _handle(record, "src_agent_id"), _handle(record, "dst_agent_id")
         yield Copy(
             name=_operation(record, kinds),
-            agent=next((one for one in (target, source) if one in gpus), 0) or 0,
+            agent=next((agent for agent in (target, source) if agent in gpus), 0) or 0,
             times=_times(record),
             size=_whole(record.get("bytes")),
         )
@@ -228,7 +228,7 @@ def _object(record: Json, key: str) -> Json:
 
 def _list(record: Json, key: str) -> list[Json]:
     value = record.get(key)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _whole(value: object) -> int | None:
