@@ -120,7 +120,7 @@ lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock and sbom.
 
 dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it needs, versions and hashes.
 	$(BIN)/python -m hatchling build --target wheel --directory dist
-	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra pods --extra team \
+	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra fleet --extra team \
 		--no-annotate --output-file dist/requirements.txt
 
 house: .venv/.warm-test ## Count lines, files, circles and the like against tests/house.toml, and time the start.

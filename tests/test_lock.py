@@ -53,9 +53,9 @@ def _key(where: str, entry: dict[str, Any]) -> Key:
 
 def test_lock_is_of_the_dependencies_that_pyproject_names() -> None:
     wanted, found = set(asked()), set(locked())
-    # An extra that includes another of ours (`roofline[pods,team]`) is written out in the lock.
+    # An extra that includes another of ours (`roofline[fleet,team]`) is written out in the lock.
     assert wanted - found == set(), HINT
-    own = ("pods", "team")
+    own = ("fleet", "notebook", "server", "team")
     extra = {key for key in found - wanted if not {(one, *key[1:]) for one in own} & wanted}
     assert extra == set(), HINT
     assert LOCK["requires-python"] == PROJECT["project"]["requires-python"], HINT

@@ -7,11 +7,13 @@ import sys
 import sysconfig
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import httpx
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = "generic/attention-h100.json"
@@ -118,3 +120,89 @@ def test_server_of_the_wheel_has_its_pages_and_static_files(served: httpx.Client
     assert any(name.endswith(".js") for name in files)
     assert any(name.endswith(".css") for name in files)
     assert {served.get(name).status_code for name in files} == {200}
+
+
+# ------------------------------------------------------------------------------- without extras
+
+
+def needed(requirements: Iterable[str], found: dict[str, Distribution]) -> dict[str, Distribution]:
+    """The distributions that these need without extras, by name, as they are installed here."""
+    for line in requirements:
+        requirement = Requirement(line)
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if requirement.name not in found:
+            found[requirement.name] = distribution(requirement.name)
+            needed(found[requirement.name].requires or (), found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of commands of an environment with the wheel and what it needs without extras."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    (packages,) = folder.glob("lib/python*/site-packages")
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*command, "--no-index", "--no-deps", str(wheel)], check=True)
+    (own,) = Distribution.discover(name="roofline", path=[str(packages)])
+    for library in needed(own.requires or (), {}).values():
+        for name in {file.parts[0] for file in library.files or ()} - {"..", "__pycache__"}:
+            (packages / name).symlink_to(Path(str(library.locate_file(name))))
+    return python.parent
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sample", ["pytorch/h100-training.json", "xspace/v6e-training.xplane.pb"])
+def test_wheel_without_extras_compiles_and_reads(sample: str, bare: Path, tmp_path: Path) -> None:
+    assert "TFLOP/s" in run(
+        [bare / "roofline", "analyze", ROOT / "sample_profiles" / sample], tmp_path
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["analyze", "advise", "compare", "series"])
+def test_wheel_without_extras_answers(command: str, bare: Path, tmp_path: Path) -> None:
+    files = [ROOT / "sample_profiles" / SAMPLE] * (1 + (command in ("compare", "series")))
+    assert run([bare / "roofline", command, *files], tmp_path)
+
+
+@pytest.mark.long
+def test_wheel_without_extras_checks_a_run(bare: Path, tmp_path: Path) -> None:
+    profile = ROOT / "sample_profiles" / SAMPLE
+    run([bare / "roofline", "baseline", "save", "baseline.json", profile], tmp_path)
+    assert run([bare / "roofline", "check", profile, "--against", "baseline.json"], tmp_path)
+
+
+@pytest.mark.long
+def test_wheel_without_extras_says_what_to_install(bare: Path, tmp_path: Path) -> None:
+    served = subprocess.run(
+        [bare / "roofline", "serve"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert served.returncode == 2
+    assert served.stderr == (
+        'roofline: The server is not installed.\n          `pip install "roofline[server]"`\n'
+    )
+    profile = ROOT / "sample_profiles" / SAMPLE
+    run_of_hosts = subprocess.run(
+        [bare / "roofline", "analyze", "--engine", "local", profile],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert "The fleet is not installed." in run_of_hosts.stderr
+    script = (
+        "from roofline.errors import RooflineError\n"
+        "from roofline.notebook import open_profile\n"
+        f"profile = open_profile({str(profile)!r})\n"
+        "print(profile.analysis.device.name)\n"
+        "for method in (profile.frame, profile.figure):\n"
+        "    try: method()\n"
+        "    except RooflineError as error: print(error.message, error.remedy)"
+    )
+    device, *messages = run([bare / "python", "-c", script], tmp_path).splitlines()
+    assert "H100" in device
+    assert messages == ['The notebook is not installed. `pip install "roofline[notebook]"`'] * 2

@@ -22,6 +22,7 @@
     ├── TooManyRequestsError     more uploads, or wrong tokens, than one may send in a while
     ├── BadViewError             the address asks for a view that cannot be shown
     ├── BadEditError             a title, note or tag that cannot be kept
+    ├── ExtraMissingError        a part of Roofline that is not installed
     └── SettingsError            the configuration cannot work
 
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
@@ -316,6 +317,17 @@ class BadEditError(RooflineError):
     """A title, note or list of tags that cannot be kept."""
 
     code = "bad-edit"
+
+
+class ExtraMissingError(RooflineError):
+    """A part of Roofline whose libraries are not installed: an extra, in the words of pip."""
+
+    code = "extra-missing"
+
+    @classmethod
+    def of(cls, extra: str) -> "ExtraMissingError":
+        """The error for the extra of this name."""
+        return cls(f"The {extra} is not installed.", remedy=f'`pip install "roofline[{extra}]"`')
 
 
 class SettingsError(RooflineError):

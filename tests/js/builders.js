@@ -77,6 +77,7 @@ export const level = (id, label) => ({
   token: `--roof-${id}`,
   dash: "solid",
   is_main: id === "hbm",
+  is_link: false,
   is_shown: true,
   peak_gibs: null,
   columns: {
@@ -194,6 +195,7 @@ export function pageWith(ops, extra = {}) {
       id: "p",
       created_at: "2026-01-02T03:04:05Z",
       captured_at: null,
+      environment: {},
       format: "XSpace",
       limits: [],
       provenance: { flop: "modelled", bytes: "modelled" },

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,13 +19,17 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.exports.answering import answer_of
+from roofline.library.samples import Sample, find_samples
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
+from roofline.pipeline import analyse_files
+from roofline.presentation.contract_schemas import PLACE, schemas
+from roofline.presentation.json_text import to_json
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_details import op_details
-from roofline.presentation.page import PageIdentity, build_page
+from roofline.presentation.page import PageIdentity, build_page, facts_data, view_data
 from roofline.presentation.page_frame import FILTERS
 from roofline.presentation.rounding import numbers as rounded_numbers
 from roofline.presentation.shown import listed_ops, shown_levels
@@ -39,6 +44,7 @@ from tests.builders import (
 from tests.narrowing import known
 from tests.page_rows import program_points
 
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_profiles"
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "page-data.md").read_text("utf-8")
 UNITS = set(known(re.search(r"\*\*Units\*\*.*?:(.*?)\n\n", DOCUMENT, re.S))[1].split("`")[1::2])
 GZIPPED_LIMIT = 120 * 1024
@@ -101,56 +107,31 @@ def numbers(
 
 # ---------------------------------------------------------------------------------------- contract
 
-KEYS = {
-    "": "schema subject verdict profile device roofs levels units clocks bounds words x_axes "
-    "columns program_columns categories ops views serving budget timeline transfers diagnostics "
-    "figures",
-    "figures.op": "id data layouts marks beyond legend alt",
-    "profile": "id created_at captured_at format environment limits provenance files",
-    "profile.files.0": "name size_bytes host cores",
-    "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",
-    "device.fields.0": "id label value unit origin help",
-    "roofs": "compute memory",
-    "roofs.compute.0": "id unit covers label gflops origin source sustained token dash",
-    "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source sustained token dash",
-    "levels.0": "id label spoken token dash is_main is_link is_shown peak_gibs columns",
-    "levels.0.columns": "bandwidth intensity utilisation",
-    "clocks.0": "id label kind token dash column",
-    "bounds.0": "id label spoken kind token dash",
-    "bounds.1": "id label spoken kind token dash",
-    "bounds.2": "id label spoken kind token dash level",
-    "x_axes.0": "id label column",
-    "columns.0": "id label unit sub default help",
-    "program_columns.0": "id label unit sub default help",
-    "categories.0": "name token symbol",
-    "ops": "count columns groups names",
-    "ops.names": "short chips prefix source_prefix",
-    "ops.groups": "names containers path source kernel dtype phase",
-    "views": "in out",
-    "words": "sentences costs causes",
-    "views.in": "op columns total_time_per_core_us known_time_ratio share_is_least beyond program "
-    "verdict categories",
-    "views.out": "op columns total_time_per_core_us known_time_ratio share_is_least beyond program "
-    "verdict categories",
-    "views.in.known_time_ratio": "flop bytes both",
-    "views.in.columns": "rank self_share_ratio cumulative_share_ratio total_share_ratio "
-    "saving_share_ratio",
-    "views.in.beyond": "ops share_ratio",
-    "views.in.verdict": "headline do_first lead",
-    "views.in.categories.0": "category ops self_time_us share_ratio efficiency_ratio",
-    "diagnostics.0": "severity code message remedy count filter",
-}
+SCHEMAS = schemas()
 
 
-@pytest.mark.parametrize("path", KEYS)
-def test_object_has_exactly_its_keys_and_all_are_documented(
-    full: Mapping[str, Any], path: str
-) -> None:
-    value: Any = full
-    for step in path.split(".") if path else []:
-        value = value[int(step) if step.isdigit() else step]
-    assert set(value) == set(KEYS[path].split())
-    assert all(f'"{key}"' in DOCUMENT for key in value)
+def check(document: object, name: str) -> None:
+    """Fails where a document is not as it is declared: keys are missing, unknown, or of others."""
+    schema = {"$ref": f"{PLACE}{name}", "components": {"schemas": SCHEMAS}}
+    errors = jsonschema_rs.validator_for(schema).iter_errors(document)
+    assert [f"{error.instance_path}: {error.message[:200]}" for error in errors] == []
+
+
+def test_page_data_are_as_declared(full: Mapping[str, Any]) -> None:
+    check(full, "SentPage")
+    with pytest.raises(AssertionError, match="unknown_key"):
+        check({**full, "unknown_key": 1}, "SentPage")
+
+
+@pytest.mark.parametrize("sample", find_samples(SAMPLES), ids=lambda sample: sample.name)
+def test_documents_of_every_sample_are_as_declared(sample: Sample) -> None:
+    analysis = analyse_files(list(sample.files))
+    answer = answer_of(analysis)
+    check(page(analysis), "SentPage")
+    check(json.loads(to_json(facts_data(analysis, answer, identity()))), "Facts")
+    check(json.loads(to_json(view_data(analysis, answer, identity(), "out"))), "View")
+    for details in op_details(analysis):
+        check(json.loads(details), "OpDetails")
 
 
 def test_every_column_of_the_menu_has_its_values(full: Mapping[str, Any]) -> None:

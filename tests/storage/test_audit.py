@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from roofline.cli.admin import run_audit
 from roofline.errors import StorageFullError
 from roofline.settings import Settings
 from roofline.storage import audit
 from roofline.storage.audit import AuditEntry, AuditLog
 from roofline.storage.database import Database
+from roofline.web.upkeep import run_audit
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from roofline.cli.admin import run_backup, run_doctor, run_gc, run_restore
 from roofline.errors import SettingsError
 from roofline.library.reader import Ready
 from roofline.settings import Settings
 from roofline.storage.database import FILE_NAME
 from roofline.storage.raw import key_of
+from roofline.web.upkeep import run_backup, run_doctor, run_gc, run_restore
 from tests.storage.places import Place, add, raw_bytes, settled, stored
 from tests.storage.test_both_places import damage, digests, store_of
 

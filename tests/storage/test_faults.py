@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from roofline.cli.admin import run_doctor, run_gc
 from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage.database import FILE_NAME
+from roofline.web.upkeep import run_doctor, run_gc
 from tests.conftest import PYTHON_PATH, ROOT
 from tests.storage.places import (
     LEASE_S,

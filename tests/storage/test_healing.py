@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from roofline.cli.admin import run_doctor
 from roofline.errors import NotReadyError
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Ready
 from roofline.storage.raw import key_of
 from roofline.storage.results import CSV, OPS, PAGE, ROOFLINE
+from roofline.web.upkeep import run_doctor
 from tests.storage.places import Place, add, settled, stored
 from tests.storage.test_both_places import damage, store_of
 

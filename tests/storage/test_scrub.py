@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from roofline.cli.admin import run_doctor
 from roofline.library.build import Backend
 from roofline.library.upkeep import Scrubbing
 from roofline.storage.raw import key_of
 from roofline.storage.records import ScrubState
 from roofline.storage.results import PAGE
 from roofline.storage.scrub import Scrub
+from roofline.web.upkeep import run_doctor
 from tests.storage.places import Place, add, eventually, settled, stored
 from tests.storage.test_both_places import damage, store_of
 from tests.storage.test_healing import flipped, read_all, results_of

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from roofline.cli.admin import run_gc
 from roofline.errors import ProfileNotFoundError, StorageFullError
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Ready
 from roofline.storage.sweeping import empty_trash, sweep_expired, sweep_over_quota, sweep_trash
+from roofline.web.upkeep import run_gc
 from tests.storage.places import Place, add, logged_sweeps, raw_bytes, settled, stored
 
 WEEK = timedelta(days=7)

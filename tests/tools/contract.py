@@ -1,4 +1,4 @@
-"""Write what follows from the declarations of columns: the tables of docs/page-data.md.
+"""Write what follows from declarations: the types of the browser, and tables of docs/page-data.md.
 
 `python -m tests.tools.contract` writes them; with `--check` it ends with 1 where they differ.
 """
@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roofline.presentation.columns import Column, Page, R
+from roofline.presentation.contract_schemas import PLACE, Schema, schemas
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.program_columns import PROGRAM_COLUMNS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "page-data.md"
+TYPES = ROOT / "static" / "js" / "types" / "contract.d.ts"
 
 
 def table_of(columns: Sequence[Column[R]]) -> str:
@@ -38,23 +40,98 @@ def _what(column: Column[R]) -> tuple[str, ...]:
     return column.unit, first, f"{column.help} |"
 
 
-def written(text: str) -> str:
+def with_tables(text: str) -> str:
     """The document with its tables anew."""
-    for name, table in {
+    tables = {
+        "keys": key_table(),
         "op columns": table_of(OP_COLUMNS),
         "program columns": table_of(PROGRAM_COLUMNS),
-    }.items():
+    }
+    for name, table in tables.items():
         start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, rest = text.split(start)
         text = f"{before}{start}\n{table}\n{end}{rest.split(end)[1]}"
     return text
 
 
+def key_table() -> str:
+    """Every declared part of a document with its keys; those in brackets are not always there."""
+    lines = ["| part | what | keys |", "|---|---|---|"]
+    for name, schema in schemas().items():
+        what = schema["description"].split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        keys = [
+            f"`{key}`" if key in schema["required"] else f"(`{key}`)"
+            for key in schema["properties"]
+        ]
+        lines.append(f"| `{name}` | {what} | {', '.join(keys)} |")
+    return "\n".join(lines)
+
+
+# --------------------------------------------------------------------------------------- TypeScript
+
+_HEAD = """// Generated from presentation/contract.py by tests/tools/contract.py: do not edit.
+
+import type { ChartFigure as Figure } from "./figure.js";
+"""
+# Figures have types of their own; facts and view are parts of the page.
+_LEFT_OUT = {"Figure", "LegendEntry", "Facts", "View"}
+_TYPES = {"integer": "number"}
+
+
+def types_of_browser() -> str:
+    """The declarations of `static/js/types/contract.d.ts`."""
+    interfaces = [
+        _interface(name, schema) for name, schema in schemas().items() if name not in _LEFT_OUT
+    ]
+    return "\n".join([_HEAD, *interfaces])
+
+
+def _interface(name: str, schema: Schema) -> str:
+    text = schema["description"].split("\n")
+    lines = [f"/** {text[0]}{' */' if len(text) == 1 else ''}"]
+    lines += [f" * {line}".rstrip() for line in text[1:]]
+    lines += [" */"] if len(text) > 1 else []
+    required = schema["required"]
+    keys = [
+        f"  {key}{'' if key in required else '?'}: {_type(kind)};"
+        for key, kind in schema["properties"].items()
+    ]
+    return "\n".join([*lines, f"export interface {name} {{", *keys, "}", ""])
+
+
+def _type(schema: Schema) -> str:
+    """A schema as TypeScript."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).removeprefix(PLACE)
+    if "anyOf" in schema:
+        return " | ".join(_type(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(f'"{value}"' for value in schema["enum"])
+    match schema.get("type"):
+        case "array":
+            items = _type(schema["items"])
+            return f"({items})[]" if "|" in items else f"{items}[]"
+        case "object" if "properties" in schema:
+            one = _type(next(iter(schema["properties"].values())))
+            keys = " | ".join(f'"{key}"' for key in schema["properties"])
+            return f"Record<{keys}, {one}>"
+        case "object":
+            return f"Record<string, {_type(schema['additionalProperties'])}>"
+        case None:
+            return "any"
+        case kind:
+            return _TYPES.get(kind) or str(kind)
+
+
+def _old(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""
+
+
 def main() -> int:
     """Write or check; the number of the process's end."""
     is_check = "--check" in sys.argv
-    results = {DOCUMENT: written(DOCUMENT.read_text("utf-8"))}
-    stale = [path for path, text in results.items() if path.read_text("utf-8") != text]
+    results = {DOCUMENT: with_tables(DOCUMENT.read_text("utf-8")), TYPES: types_of_browser()}
+    stale = [path for path, text in results.items() if _old(path) != text]
     for path in stale:
         sys.stderr.write(f"{path.relative_to(ROOT)}: run `python -m tests.tools.contract`.\n")
         if not is_check:

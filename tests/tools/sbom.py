@@ -25,10 +25,9 @@ _EXPORT = (
     "--frozen",
     "--offline",
     "--no-default-groups",
-    "--extra",
-    "pods",
-    "--extra",
-    "team",
+    *("--extra", "fleet"),
+    *("--extra", "notebook"),
+    *("--extra", "team"),
 )
 _FORMAT = ("--format", "cyclonedx1.5", "--preview")
 # Other at each writing.

@@ -1,7 +1,10 @@
 """The hardware catalogue as plain text: every part in a line, or one part with its sources."""
 
+import argparse
 from collections.abc import Iterable
+from pathlib import Path
 
+from roofline.cli.output import print_bytes
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
@@ -96,3 +99,30 @@ def _amount(figure: Figure) -> str:
 
 def _flops(gflops: float) -> str:
     return f"{gflops / KILO:,.4g} TFLOP/s" if gflops >= KILO else f"{gflops:,.4g} GFLOP/s"
+
+
+def add_devices(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline devices`."""
+    parser.description = "List the parts whose peaks are known, or one of them with every source."
+    parser.add_argument("name", nargs="?", help="a part's id, name or device name")
+    parser.add_argument(
+        "--over", nargs="+", type=Path, metavar="FILE", help="hold this profile against the parts"
+    )
+    parser.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="PART=DOLLARS",
+        help="with --over: dollars per device hour; repeatable",
+    )
+    parser.set_defaults(run=_devices)
+
+
+def _devices(given: argparse.Namespace) -> None:
+    if given.over:
+        from roofline.cli import exploring  # loads slowly
+
+        names = [given.name] if given.name else []
+        print_bytes(exploring.parts_over(given.over, given.price, names).encode())
+        return
+    print_bytes((describe_part(given.name) if given.name else describe_parts()).encode())

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 
+from roofline.cli.output import print_bytes
 from roofline.estimate.document import estimate_document, estimate_text
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import OPS, Options
@@ -47,6 +48,11 @@ def add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
+    parser.set_defaults(run=_estimate)
+
+
+def _estimate(given: argparse.Namespace) -> None:
+    print_bytes(run_estimate(given))
 
 
 def run_estimate(given: argparse.Namespace) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.cli.output import put_out
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig, preset, presets
@@ -73,6 +74,11 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     for name, (words, help_text) in _WORDS.items():
         parser.add_argument(f"--{name}", choices=words, help=help_text)
+    parser.set_defaults(run=_predict)
+
+
+def _predict(given: argparse.Namespace) -> None:
+    put_out(run_predict(given), given.output)
 
 
 def run_predict(given: argparse.Namespace) -> bytes:

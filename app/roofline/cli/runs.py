@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.errors import ExtraMissingError, UploadRejectedError
+
 if TYPE_CHECKING:
     from roofline.fleet.engine import Receipt
     from roofline.pods.folders import HostFile
@@ -52,8 +54,19 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def analyse_run(given: argparse.Namespace) -> bytes:
-    """The report of the run whose hosts' files are named, or in the folders that are."""
-    from roofline.errors import UploadRejectedError
+    """The report of the run whose hosts' files are named, or in the folders that are.
+
+    Raises `ExtraMissingError` without the libraries of the extra `fleet`.
+    """
+    try:
+        return _report(given)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roofline":
+            raise
+        raise ExtraMissingError.of("fleet") from error
+
+
+def _report(given: argparse.Namespace) -> bytes:
     from roofline.exports.run_report import render_run
     from roofline.fleet.choosing import EngineChoice, open_engine, own_place, reduce_receipts
     from roofline.fleet.kept import open_kept, prune

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from roofline.errors import ImportStoppedError, SettingsError
+from roofline.errors import ExtraMissingError, ImportStoppedError, SettingsError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -69,16 +69,13 @@ def certificates_of(files: Sequence[Path | None]) -> Certificates | None:
 def connected(cluster: Cluster) -> Iterator["Client"]:
     """A client of the cluster.
 
-    Raises `SettingsError` for an address that is not allowed and without Dask, and
+    Raises `SettingsError` for an address that is not allowed, `ExtraMissingError` without Dask, and
     `ImportStoppedError` where nothing answers there.
     """
     try:
         import distributed
     except ModuleNotFoundError as error:
-        raise SettingsError(
-            "The engine dask needs the Python packages dask and distributed.",
-            remedy="Install them with `pip install roofline[pods]`, or use --engine local.",
-        ) from error
+        raise ExtraMissingError.of("fleet") from error
     # Lost workers and schedulers are told in our words; its own would stand between.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if cluster.is_own:

@@ -302,7 +302,7 @@ def _result(future: "Future[Any]") -> str:
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"A worker of the cluster cannot load Roofline: {error}.",
-            remedy="Install `roofline[pods]`, the same version, on all machines of the cluster.",
+            remedy="Install `roofline[fleet]`, the same version, on all machines of the cluster.",
         ) from error
 
 

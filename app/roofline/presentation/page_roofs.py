@@ -1,7 +1,7 @@
 """The limits of ops on the page: roofs, memory levels, compute units, bounds, axes."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal
 
 from roofline.analysis import roofline
 from roofline.analysis.records import UNKNOWN_LINK, RooflineAnalysis
@@ -9,6 +9,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import Sustained
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gb_to_gib
+from roofline.presentation import contract
 from roofline.presentation.columns import (
     CLOCK,
     LEVEL_BANDWIDTH,
@@ -34,116 +35,16 @@ from roofline.presentation.words import (
 )
 
 
-class Level(TypedDict):
-    """A memory level or link that work is counted in; `columns` are those of ops and program."""
-
-    id: str
-    label: str
-    spoken: str
-    token: str
-    dash: str
-    is_main: bool
-    is_link: bool
-    is_shown: bool
-    peak_gibs: float | None
-    columns: dict[str, str]
-
-
-class Unit(TypedDict):
-    """A compute unit that work is split by."""
-
-    id: str
-    label: str
-    peak_gflops: float | None
-    columns: dict[str, str]
-
-
-class Clock(TypedDict):
-    """A resource that work takes time at; `column` of the ops is that time."""
-
-    id: str
-    label: str
-    kind: str
-    token: str
-    dash: str
-    column: str
-
-
-class Bound(TypedDict):
-    """A possible bound of a row: `spoken` within a sentence, `level` of a memory."""
-
-    id: str
-    label: str
-    spoken: str
-    kind: str
-    token: str
-    dash: str
-    level: NotRequired[str]
-
-
-class Axis(TypedDict):
-    """A choice of the chart's x axis: the column it reads."""
-
-    id: str
-    label: str
-    column: str
-
-
-class SustainedRoof(TypedDict):
-    """The shares of a roof that programs reach; `ratio` is the upper end."""
-
-    low_ratio: float
-    ratio: float
-    source: str
-
-
-class ComputeRoof(TypedDict):
-    """A flat roof."""
-
-    id: str
-    unit: str | None
-    covers: list[str]
-    label: str
-    gflops: float | None
-    origin: str
-    source: str
-    sustained: SustainedRoof | None
-    token: str
-    dash: str
-
-
-class MemoryRoof(TypedDict):
-    """A slanted roof; the slope is `gbs`."""
-
-    id: str
-    label: str
-    gibs: float | None
-    gbs: float | None
-    ridge_flop_per_byte: float | None
-    origin: str
-    source: str
-    sustained: SustainedRoof | None
-    token: str
-    dash: str
-
-
-class Roofs(TypedDict):
-    """Known peaks; the first compute roof is the main one."""
-
-    compute: list[ComputeRoof]
-    memory: list[MemoryRoof]
-
-
-def roofs(analysis: RooflineAnalysis) -> Roofs:
+def roofs(analysis: RooflineAnalysis) -> contract.Roofs:
     """Every known peak of the device."""
     device = analysis.device
-    compute: list[ComputeRoof] = [
+    compute: list[contract.ComputeRoof] = [
         {
             "id": peak.id,
             "unit": peak.unit.value if peak.unit else None,
             "covers": [unit.value for unit in peak.covers],
             "label": peak.label,
-            "gflops": rounded(peak.gflops),
+            "gflops": rounded(peak.gflops) or 0.0,
             "origin": peak.origin.value,
             "source": peak.source,
             "sustained": _sustained(peak.sustained),
@@ -152,12 +53,12 @@ def roofs(analysis: RooflineAnalysis) -> Roofs:
         }
         for number, peak in enumerate(device.compute)
     ]
-    memory: list[MemoryRoof] = [
+    memory: list[contract.MemoryRoof] = [
         {
             "id": peak.level.value,
             "label": peak.level.label,
-            "gibs": rounded(gb_to_gib(peak.gbs)),
-            "gbs": rounded(peak.gbs),
+            "gibs": rounded(gb_to_gib(peak.gbs)) or 0.0,
+            "gbs": rounded(peak.gbs) or 0.0,
             "ridge_flop_per_byte": _ridge(analysis, peak.level),
             "origin": peak.origin.value,
             "source": peak.source,
@@ -170,7 +71,7 @@ def roofs(analysis: RooflineAnalysis) -> Roofs:
     return {"compute": compute, "memory": memory}
 
 
-def _sustained(found: Sustained | None) -> SustainedRoof | None:
+def _sustained(found: Sustained | None) -> contract.Sustained | None:
     if found is None:
         return None
     return {"low_ratio": found.low_ratio, "ratio": found.ratio, "source": found.source}
@@ -183,7 +84,7 @@ def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:
     return rounded(roofline.ridge_point(analysis.peaks.gflops, gibs))
 
 
-def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[Level]:
+def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[contract.Level]:
     """Every memory level of the profile, outermost first; `shown` are those with columns."""
     return [
         {
@@ -206,7 +107,7 @@ def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[Lev
     ]
 
 
-def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list[Unit]:
+def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list[contract.WorkUnit]:
     """Every compute unit that work is split by, with its label on this device."""
     return [
         {
@@ -219,7 +120,7 @@ def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list
     ]
 
 
-def clocks(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[Clock]:
+def clocks(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[contract.Clock]:
     """The clocks of ops' work: the main compute peak, units, memories, links."""
     return [
         {
@@ -235,7 +136,7 @@ def clocks(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[Cl
     ]
 
 
-def _kind(key: str) -> str:
+def _kind(key: str) -> Literal["compute", "memory", "link"]:
     if key not in {*MemoryLevel}:
         return "compute"
     return "link" if MemoryLevel(key).is_link else "memory"
@@ -249,10 +150,10 @@ def _clock_style(analysis: RooflineAnalysis, key: str) -> LineStyle:
     return COMPUTE_STYLE if roof is None else compute_style(roof)
 
 
-def bounds(analysis: RooflineAnalysis) -> list[Bound]:
+def bounds(analysis: RooflineAnalysis) -> list[contract.Bound]:
     """By bound code: unknown, compute, the memory levels and links, and a link without a peak."""
     has_peaks = analysis.peaks.gflops or analysis.peaks.binding_gibs
-    unknown: Bound = {
+    unknown: contract.Bound = {
         "id": "Unknown",
         "label": "unknown" if has_peaks else "no peak",
         "spoken": UNKNOWN_BOUND_WORDS,
@@ -260,7 +161,7 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
         "token": UNKNOWN_STYLE.token,
         "dash": UNKNOWN_STYLE.dash,
     }
-    compute: Bound = {
+    compute: contract.Bound = {
         "id": "Compute",
         "label": "compute",
         "spoken": COMPUTE_BOUND_WORDS,
@@ -268,7 +169,7 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
         "token": COMPUTE_STYLE.token,
         "dash": COMPUTE_STYLE.dash,
     }
-    memory: list[Bound] = [
+    memory: list[contract.Bound] = [
         {
             "id": level.label,
             "label": level.label,
@@ -280,7 +181,7 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
         }
         for level in analysis.levels
     ]
-    link: Bound = {
+    link: contract.Bound = {
         "id": "Link",
         "label": UNKNOWN_LINK,
         "spoken": f"bound by {UNKNOWN_LINK}",
@@ -291,12 +192,14 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
     return [unknown, compute, *memory, link]
 
 
-def x_axes(levels: Sequence[MemoryLevel]) -> list[Axis]:
+def x_axes(levels: Sequence[MemoryLevel]) -> list[contract.Axis]:
     """Choices of the chart's x axis: the bound's own memory, each level, all together."""
     return [
         {"id": "bottleneck", "label": "bottleneck memory", "column": "bottleneck_intensity"},
         *(
-            Axis(id=level.value, label=level.label, column=LEVEL_INTENSITY.format(id=level))
+            contract.Axis(
+                id=level.value, label=level.label, column=LEVEL_INTENSITY.format(id=level)
+            )
             for level in levels
         ),
         {"id": "total", "label": "all memories", "column": "operational_intensity"},

@@ -21,7 +21,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roofline.cli.admin import run_doctor
 from roofline.errors import (
     ImportStoppedError,
     NotReadyError,
@@ -35,6 +34,7 @@ from roofline.settings import Settings
 from roofline.storage.results import CSV, PAGE, ResultFile
 from roofline.storage.statements import profile_ids
 from roofline.storage.sweeping import sweep_orphans
+from roofline.web.upkeep import run_doctor
 from tests.storage.places import Place, add, raw_bytes, settled
 
 THREADS = 3

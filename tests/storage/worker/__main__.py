@@ -9,8 +9,8 @@ from pathlib import Path
 import roofline.imports.children
 import roofline.imports.job_run
 import roofline.storage.jobs
-from roofline.cli.admin import run_worker
 from roofline.settings import Settings
+from roofline.web.upkeep import run_worker
 from tests.storage.children import WORK
 from tests.storage.places import LEASE_S
 

@@ -4,6 +4,7 @@ Peaks are what a program can reach, not what a data sheet promises: large matrix
 BLAS, copy and triad through memory and caches.
 """
 
+import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from roofline.cli.calibrate.hardware import Machine, this_machine
 from roofline.cli.calibrate.matmul import measure_matmul
 from roofline.cli.calibrate.stream import Bandwidth, measure_bandwidth, plans
 from roofline.cli.calibrate.timing import Effort, Rate
+from roofline.cli.output import print_bytes
 from roofline.devices.this_machine import VERSION, machine_files
 from roofline.errors import SettingsError
 from roofline.model.compute import ComputeUnit
@@ -135,3 +137,23 @@ def _remarks(found: Sequence[Measurement]) -> str:
     if any(one.rate.spread_ratio > BUSY_FROM for one in found):
         lines.append("Some timings differ by more than 10 %: repeat this while nothing else runs.")
     return "\n".join(lines) + "\n"
+
+
+def add_calibrate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline calibrate`."""
+    parser.description = (
+        "Measure what this machine's processor and memory can do, and keep it as the device"
+        " `this-machine`: the roofs of programs that ran on this CPU. Leave the machine idle"
+        " meanwhile."
+    )
+    parser.add_argument("--quick", action="store_true", help="a few seconds, less exact")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only print, do not keep the measurements"
+    )
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(given: argparse.Namespace) -> None:
+    calibrate(
+        quick=given.quick, keep=not given.dry_run, write=lambda text: print_bytes(text.encode())
+    )

@@ -1,10 +1,13 @@
 """The OpenAPI document as this server behaves: every error in our shape, also those of FastAPI.
 
 FastAPI documents 422 and its own shape for values it cannot take; this server answers 400, with a
-message and what to do. Access is checked before any route, so every operation has 401 and 403.
+message and what to do. Access is checked before any route, so every operation has 401 and 403. The
+documents of a page have their declared schemas.
 """
 
 from typing import Any
+
+from roofline.presentation.contract_schemas import PLACE, schemas
 
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
 _EVERYWHERE = {
@@ -13,6 +16,14 @@ _EVERYWHERE = {
     "403": "The user may not do this.",
     "503": "The store cannot be reached now.",
 }
+_DOCUMENTS = {
+    "/api/v1/profiles/{profile_id}/page": "SentPage",
+    "/api/v1/profiles/{profile_id}/facts": "Facts",
+    "/api/v1/profiles/{profile_id}/view": "View",
+    "/api/v1/profiles/{profile_id}/ops/{index}": "OpDetails",
+}
+"""What the routes answer whose documents are declared."""
+
 _THEIRS = ("HTTPValidationError", "ValidationError")
 
 
@@ -21,9 +32,13 @@ def corrected(document: dict[str, Any]) -> dict[str, Any]:
     for path in document["paths"].values():
         for operation in path.values():
             _correct(operation["responses"])
-    schemas = document["components"]["schemas"]
+    parts = document["components"]["schemas"]
     for name in _THEIRS:
-        schemas.pop(name, None)
+        parts.pop(name, None)
+    parts |= schemas()
+    for path, name in _DOCUMENTS.items():
+        answer = document["paths"][path]["get"]["responses"]["200"]
+        answer["content"] = {"application/json": {"schema": {"$ref": f"{PLACE}{name}"}}}
     document["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "In mode `token`."}
     }

@@ -1,0 +1,65 @@
+"""`roofline upload`: files of one run to a server."""
+
+import argparse
+import json
+from pathlib import Path
+
+from roofline.cli import sharing
+from roofline.cli.output import print_bytes
+from roofline.cli.time_range import add_of, with_of
+from roofline.cli.upload import Receiver, Upload, read_token, send
+
+
+def add_upload(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline upload`."""
+    parser.description = (
+        "Send the files of one run to a server and print the link. A server that asks for a token"
+        " gets the one in --token-file, ROOFLINE_TOKEN_FILE or ROOFLINE_TOKEN."
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    sharing.add_server(parser)
+    parser.add_argument("--title", default="", help="name to show")
+    parser.add_argument("--note", default="", help="plain text to show beside it")
+    parser.add_argument(
+        "--tag", action="append", default=[], help="word to find it by; may be repeated"
+    )
+    parser.add_argument(
+        "--visibility",
+        choices=sharing.VISIBILITIES,
+        default="",
+        help="show it to everybody here, to holders of its share links, or to its owner;"
+        " if not given, as the server is set",
+    )
+    parser.add_argument(
+        "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
+    )
+    parser.add_argument(
+        "--split",
+        action="store_true",
+        help="make a profile of each group where the files are several profiles, without files"
+        " that cannot be read; print a link for each",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the whole answer, with the delete token"
+    )
+    add_of(parser)
+    parser.set_defaults(run=_upload)
+
+
+def _upload(given: argparse.Namespace) -> None:
+    upload = Upload(
+        files=tuple(given.files),
+        title=given.title,
+        note=given.note,
+        tags=tuple(given.tag),
+        visibility=given.visibility,
+    )
+    receiver = Receiver(given.server, read_token(given.token_file))
+    wait_s = max(0.0, min(given.wait, 300.0))
+    profiles = send(upload, receiver, wait_s=wait_s, split=given.split)
+    for profile in profiles:
+        linked = {**profile, "url": with_of(str(profile["url"]), given.of)}
+        text = json.dumps(linked, indent=2) if given.json else linked["url"]
+        print_bytes(f"{text}\n".encode())
