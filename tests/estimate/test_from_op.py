@@ -7,7 +7,7 @@ import pytest
 from roofline.estimate.forms import crossing, filled
 from roofline.estimate.from_op import MeasuredOp, form_of_op
 from roofline.pipeline import analyse_files
-from roofline.presentation.op_shapes import shape_lists
+from roofline.presentation.op_names import shape_lists
 from tests.conftest import ROOT
 
 SHARED = ROOT.parent / "shared"

@@ -10,8 +10,8 @@ import pytest
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import MOST_OPS, Arriving, run_page
+from roofline.exports.run_preview import so_far
 from roofline.exports.run_report import run_record
-from roofline.exports.run_so_far import so_far
 from roofline.pods.partial import Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable

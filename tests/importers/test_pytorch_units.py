@@ -19,8 +19,7 @@ from roofline.importers.pytorch.words import matrix_precisions, unit_of, working
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
-from roofline.presentation.compute_range import compute_range
-from roofline.presentation.op_details import op_details
+from roofline.presentation.op_details import compute_range, op_details
 from tests.importers.kineto_profiles import needs_shared, profile_of, row, shared_profile
 from tests.tools.make_kineto_traces import FP32, KinetoTrace
 

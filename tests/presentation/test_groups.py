@@ -13,7 +13,7 @@ from roofline.exports.render import render_groups
 from roofline.presentation.grouping import op_keys
 from roofline.presentation.grouping_choice import DIMENSIONS, Grouping, read_grouping
 from roofline.presentation.groups import Group, group_ops
-from roofline.presentation.page_groups import page_groups
+from roofline.presentation.page_ops import page_groups
 from roofline.presentation.shown import listed_ops
 from tests.builders import ABSENT, analysed
 

@@ -147,7 +147,7 @@ def _analyze(given: argparse.Namespace) -> None:
     else:
         content = render(analysis, given.format, infeed=infeed, of=given.of)
     if given.about and given.format == "csv" and not given.group_by:
-        from roofline.exports.about import csv_with_about
+        from roofline.exports.csv_files import csv_with_about
 
         names = "; ".join(file.name for file in files)
         content = csv_with_about(content, device=analysis.device.name, profile=names)

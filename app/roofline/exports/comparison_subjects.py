@@ -8,9 +8,9 @@ from roofline.analysis.subjects.costs import INPUT
 from roofline.analysis.verdict_records import VerdictClass
 from roofline.compare.changes import Comparison
 from roofline.compare.run import RunSubject
-from roofline.presentation.ceiling_words import bound_by, ceiling_words
 from roofline.presentation.goal_numbers import whole_percent
 from roofline.presentation.quantities import duration
+from roofline.presentation.words import bound_by, ceiling_words
 
 Record = dict[str, Any]
 

@@ -7,9 +7,9 @@ from roofline.compare.attribution import TERMS
 from roofline.compare.changes import Comparison
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
 from roofline.model.compute import ComputeUnit
-from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.quantities import percent
 from roofline.presentation.sentences import Number, Sentence, say
+from roofline.presentation.words import ceiling_words
 
 TERM_LABELS: Mapping[str, str] = {
     "calls": "calls",

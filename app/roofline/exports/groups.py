@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis, View
-from roofline.exports.csv_cells import csv_cell
+from roofline.exports.csv_files import csv_cell
 from roofline.model.units import GIGA
 from roofline.presentation.grouping_choice import Grouping
 from roofline.presentation.groups import SLOWER, Group, group_ops

@@ -10,7 +10,7 @@ import orjson
 
 from roofline.advice.ledger import Entry, document_of, entry_from, hits_of, rates_of
 from roofline.errors import CorruptProfileError
-from roofline.exports.csv_cells import csv_cell
+from roofline.exports.csv_files import csv_cell
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, significant
 from roofline.presentation.text_table import plain, spaced

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from roofline.exports.csv_cells import csv_cell
+from roofline.exports.csv_files import csv_cell
 
 _SIDES = {"calls": "calls", "flops": "flops_per_call", "bytes": "bytes_per_call"}
 _NUMBERS = ("predicted_us", "measured_us", "expected_us", "ratio")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from roofline.exports.csv_cells import csv_cell
+from roofline.exports.csv_files import csv_cell
 
 COLUMNS = ("kind", "program", "name", "text", "by", "at")
 NoteFormat = Literal["text", "json", "csv", "markdown"]

@@ -5,7 +5,7 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
 
@@ -14,13 +14,14 @@ from orjson import Fragment
 from roofline.analysis import roofline
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Ranking, RooflineAnalysis, Scope, View
+from roofline.analysis.subjects.budget import budget_of
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Subject
+from roofline.analysis.time_records import TransferRecord
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.answering import answer_of
-from roofline.exports.csv_cells import CSV_END, csv_cell
+from roofline.exports.csv_files import CSV_END, csv_cell
 from roofline.exports.serving import serving_record
-from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.columns import exported, in_order
@@ -327,3 +328,22 @@ def _rows(columns: Columns) -> list[Record]:
     return [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
+
+
+def time_records(analysis: RooflineAnalysis, subject: Subject) -> Record:
+    """`budget`, the subject's time by resource (null where it has no parts), and `transfers`."""
+    budget = budget_of(analysis, subject)
+    return {
+        "budget": None if budget is None else asdict(budget),
+        "transfers": [_transfer(analysis, row) for row in analysis.transfers.rows],
+    }
+
+
+def _transfer(analysis: RooflineAnalysis, row: TransferRecord) -> Record:
+    names = analysis.profile.ops.name
+    return {
+        **{field.name: getattr(row, field.name) for field in fields(row)},
+        "op": names[row.op],
+        "done": names[row.done] if row.done >= 0 else None,
+        "link": row.link.value if row.link else None,
+    }

@@ -1,4 +1,4 @@
-"""A run of hosts at the size of a stamp, for lists: its first sentence, and its hosts as cells.
+"""A run of hosts in short: at the size of a stamp for lists, and what is read of it so far.
 
 Colours and their edges are those of the map on the run's page (`static/js/chart/heat-places.js`):
 where no verdict is possible they say nothing, either.
@@ -11,8 +11,7 @@ from typing import Any
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
-from roofline.figures.marks import plain
-from roofline.pods.report import State
+from roofline.pods.report import NoVerdict, State
 from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
 from roofline.presentation.sentences import plain_text
 
@@ -76,12 +75,12 @@ def _paths(cells: Sequence[float | None]) -> Iterator[str]:
     gap = 1.0 if side > 5 else 0.4
     left = (WIDTH - min(columns, len(cells)) * side) / 2
     top = (HEIGHT - math.ceil(len(cells) / columns) * side) / 2
-    edge = plain(side - gap)
+    edge = f"{side - gap:g}"
     found: dict[tuple[str, float], str] = {}
     for k, away in enumerate(cells):
         look = _UNREAD if away is None else _LOOKS[bisect_right(_EDGES, away)]
         x, y = left + k % columns * side, top + k // columns * side
-        square = f"M{plain(x)} {plain(y)}h{edge}v{edge}h-{edge}z"
+        square = f"M{x:g} {y:g}h{edge}v{edge}h-{edge}z"
         found[look] = found.get(look, "") + square
     for (token, opacity), drawn in found.items():
         yield f'<path d="{drawn}" fill="var({token})" fill-opacity="{opacity}"/>'
@@ -93,3 +92,30 @@ def _side(count: int, width: float, height: float) -> float:
     while side > 1 and (width // side) * (height // side) < count:
         side -= 0.25
     return side
+
+
+Record = dict[str, Any]
+
+
+def so_far(document: Mapping[str, Any], arriving: Arriving) -> Record:
+    """`document` without what later hosts may change: verdicts, and what they cost.
+
+    Its `verdict` says how many hosts have been read.
+    """
+    answer = answer_of(document, arriving)
+    return {
+        **document,
+        "verdict": f"{plain_text(answer.headline)}. {plain_text(answer.lead)}",
+        "no_verdict": NoVerdict.ARRIVING.value,
+        "outliers": [],
+        "gains": [],
+        "stragglers_cost_ratio": None,
+        "late_host": None,
+        "hosts": [_unjudged(one) for one in document["hosts"]],
+    }
+
+
+def _unjudged(host: Mapping[str, Any]) -> Record:
+    chips = [{**chip, "is_slow": False} for chip in host["chips"]]
+    known: Record = {"verdict": None, "score": None, "slow_steps": 0, "deviations": []}
+    return {**host, **known, "chips": chips}

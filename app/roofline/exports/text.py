@@ -1,6 +1,6 @@
 """An analysis as plain text: device, program, where the time goes, what could be saved, notes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +12,13 @@ from roofline.analysis.records import I64, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.utilisation import utilisation_of
-from roofline.exports.serving_text import serving_table
+from roofline.exports.serving_model import curve, served_model
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.columns import text_table
-from roofline.presentation.equation import equation
+from roofline.presentation.goal import length, waited_for
+from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows, above_roof_lines
 from roofline.presentation.program_columns import PROGRAM_COLUMNS, at_least, point_rows
@@ -26,10 +27,12 @@ from roofline.presentation.quantities import (
     duration,
     flop_rate,
     percent,
+    quantity,
     significant,
 )
-from roofline.presentation.sentences import Sentence, plain_text
-from roofline.presentation.text_table import plain, spaced
+from roofline.presentation.sentences import Segment, Sentence, plain_text, say
+from roofline.presentation.serving import COLUMNS, batch_text, weights_range
+from roofline.presentation.text_table import plain, spaced, table
 from roofline.presentation.verdict import Answer, lines_of
 
 OPS_SHOWN = 20
@@ -274,3 +277,82 @@ def _percent(ratio: float) -> str:
 
 def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+# Others are in the JSON and on the page.
+_LEFT_OUT = {
+    *("busy_us", "other_bytes", "weight_ratio", "cache_ratio", "known_ratio", "longest_wait_us"),
+}
+_NOTE_WIDTH = 100
+
+
+def serving_table(analysis: RooflineAnalysis) -> str:
+    """A line per phase and batch; empty without steps of a server."""
+    if analysis.serving is None:
+        return ""
+    columns = [column for column in COLUMNS if column.id not in _LEFT_OUT]
+    rows = [
+        [
+            batch_text(group)
+            if column.id == "batch"
+            else spaced(quantity(getattr(group, column.id), column.unit))
+            for column in columns
+        ]
+        for group in analysis.serving.groups
+    ]
+    note = weights_range(analysis.serving.groups)
+    listed = table([column.label for column in columns], rows, left={0})
+    from textwrap import wrap  # only reports need it
+
+    return "\n".join([listed, *wrap(note, _NOTE_WIDTH), *_curve(analysis)])
+
+
+def _curve(analysis: RooflineAnalysis) -> Iterator[str]:
+    """The cost of other batches and contexts of the same model at the roofs."""
+    model, points = served_model(analysis), curve(analysis)
+    if model is None:
+        return
+    yield f"The sizes are those of {model.name}:"
+    yield f"  {model.command}"
+    if not points:
+        return
+    batches = list(dict.fromkeys(point.batch for point in points))
+    times = {(point.context, point.batch): point.step_us for point in points}
+    rows = [
+        [f"{context:,}", *(_step_time(times.get((context, batch))) for batch in batches)]
+        for context in dict.fromkeys(point.context for point in points)
+    ]
+    yield "Its decode step at the roofs, by context of a sequence and batch:"
+    yield table(["context", *(f"batch {batch:,}" for batch in batches)], rows, left=set())
+
+
+def _step_time(step_us: float | None) -> str:
+    return spaced(quantity(step_us, "time_us"))
+
+
+def equation(subject: Subject) -> Sentence:
+    """ "34.9 ms a step = 16.7 at its roofs + 13.2 to gain + 2.0 cost not known + 3.0 waiting for
+    the host." Parts that print as 0 are left out; the largest takes what rounding leaves."""
+    if not subject.time_us > 0:
+        return []
+    scale, parts = Scale.of(subject.time_us), subject.parts
+    times = {
+        "at its roofs": parts.needed,
+        "to gain": parts.to_gain,
+        "cost not known": parts.unknown,
+        "impossible": parts.impossible,
+        **{f"waiting for {waited_for(subject, kind)}": us for kind, us in parts.waits.items()},
+    }
+    said: Sentence = []
+    for name, amount in _rounded(times, scale, subject.time_us).items():
+        said += [Segment(kind="plain", text=f"{' + ' if said else ''}{amount} {name}")]
+    return say("equation", length=length(subject), parts=said)
+
+
+def _rounded(times: dict[str, float], scale: Scale, time_us: float) -> dict[str, str]:
+    """The parts as printed, which add up to the length as printed."""
+    unit = 10**scale.decimals / scale.us
+    whole = {name: int(us * unit + 0.5) for name, us in times.items()}
+    largest = max(times, key=lambda name: times[name])
+    whole[largest] += int(time_us * unit + 0.5) - sum(whole.values())
+    return {name: scale.number(count / unit) for name, count in whole.items() if count > 0}

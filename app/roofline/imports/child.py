@@ -42,11 +42,11 @@ from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
 from roofline.presentation.capture_titles import title_of_capture
-from roofline.presentation.ceiling_words import ceiling_token, ceiling_words
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.presentation.sentences import plain_text
+from roofline.presentation.words import ceiling_token, ceiling_words
 from roofline.storage.records import Found, Summary
 from roofline.storage.results import (
     ADVICE,

@@ -147,7 +147,7 @@ class RangeResults:
 
     def csv(self, *, infeed: bool, about: str = "") -> bytes:
         """The ops as CSV, with or without infeed and outfeed; each row with the address `about`."""
-        from roofline.exports.about import csv_with_about
+        from roofline.exports.csv_files import csv_with_about
         from roofline.exports.records import ops_to_csv
 
         text = ops_to_csv(self.analysis, include_infeed_outfeed=infeed, subject=self.answer.subject)

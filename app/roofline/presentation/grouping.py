@@ -8,7 +8,7 @@ from roofline.analysis.paths import BACKWARD, FORWARD, RECOMPUTED, op_path
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.profile import OpTable
 from roofline.presentation.grouping_choice import DIMENSIONS
-from roofline.presentation.op_shapes import element_types
+from roofline.presentation.op_names import element_types
 
 Key = tuple[str, ...]
 UNKNOWN: Key = ()

@@ -1,10 +1,15 @@
-"""Documents to JSON. Names come from strangers and may hold what JSON cannot: lone surrogates."""
+"""Documents to JSON.
+
+Names come from strangers and may hold what JSON cannot: lone surrogates.
+"""
 
 from typing import Any
 
 import orjson
 
 _FLOAT_BITS = 1_023
+SIGNIFICANT_DIGITS = 6
+"""Of the numbers of page data."""
 
 
 def to_json(document: Any) -> bytes:

@@ -7,7 +7,6 @@ place in JSON and CSV, which never changes; a column without one goes behind the
 from functools import partial
 
 from roofline.presentation import op_values as of
-from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.columns import (
     CLOCK,
     LEVEL_BANDWIDTH,
@@ -23,8 +22,9 @@ from roofline.presentation.columns import (
     Text,
     hidden,
 )
-from roofline.presentation.op_shapes import element_types, shape_lists
+from roofline.presentation.op_names import element_types, shape_lists
 from roofline.presentation.op_values import OpRows, per_level, per_unit
+from roofline.presentation.words import ceiling_words
 
 _data = partial(hidden, page=Page.DATA)
 

@@ -1,19 +1,21 @@
 """The drawer's details of one op beyond the page data: path, shapes, source, single launches."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.undecided import units_of
+from roofline.model.compute import ComputeUnit
 from roofline.model.profile import LaunchTable
 from roofline.model.units import ps_to_us
-from roofline.presentation.ceiling_words import ceiling_token, ceiling_words
-from roofline.presentation.compute_range import compute_range
 from roofline.presentation.json_text import to_json
-from roofline.presentation.op_shapes import element_types, parts, shape_lists
+from roofline.presentation.op_names import element_types, parts, shape_lists
 from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import has_program, listed_ops
+from roofline.presentation.words import ceiling_token, ceiling_words
 
 LAUNCHES_SHOWN = 200
 
@@ -86,3 +88,25 @@ def _launch(table: LaunchTable, row: int) -> dict[str, Any]:
             for level, column in table.traffic_bytes.items()
         },
     }
+
+
+_WORDS = {
+    ComputeUnit.VECTOR_FP32: "fp32",
+    ComputeUnit.MATRIX_FP32: "matrix fp32",
+    ComputeUnit.MATRIX_TF32: "TF32",
+    ComputeUnit.VECTOR_FP64: "vector fp64",
+    ComputeUnit.MATRIX_FP64: "matrix fp64",
+}
+
+
+def compute_range(analysis: RooflineAnalysis, op: int) -> str:
+    """As in "8 to 64 % of its compute roof: fp32 or TF32 is not known"; empty for other ops."""
+    words = [_WORDS[unit] for unit in units_of(analysis.profile.ops, op)]
+    measures = analysis.ops.measures
+    low, high = float(measures.compute_low_ratio[op]), float(measures.compute_high_ratio[op])
+    if not words or math.isnan(low) or math.isnan(high):
+        return ""
+    return (
+        f"{100 * low:.0f} to {100 * high:.0f} % of its compute roof: "
+        f"{', '.join(words[:-1])} or {words[-1]} is not known"
+    )

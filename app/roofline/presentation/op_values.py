@@ -20,11 +20,11 @@ from roofline.analysis.undecided import units_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
 from roofline.model.profile import OpTable
-from roofline.presentation.ceiling_words import ceiling_words
 from roofline.presentation.columns import Page, Rows, Value
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.shown import ceiling_labels, has_program
 from roofline.presentation.text_table import plain, spaced
+from roofline.presentation.words import ceiling_words
 
 NAME_WIDTH = 34
 

@@ -17,8 +17,7 @@ from roofline.presentation.facts_and_view import Document, is_in, joined, part_o
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows
-from roofline.presentation.page_ops import categories_of, page_ops
-from roofline.presentation.page_transfers import transfers
+from roofline.presentation.page_ops import categories_of, page_ops, transfers
 from roofline.presentation.page_views import infeed_view
 from roofline.presentation.palette import category_styles
 from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows

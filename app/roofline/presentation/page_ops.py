@@ -1,6 +1,6 @@
-"""The ops of the page data: one array per column, each listed op once."""
+"""The ops of the page data: one array per column, each listed op once; groups and transfers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,12 +8,13 @@ import numpy as np
 
 from roofline.analysis.awaited import awaited_steps
 from roofline.analysis.records import I64, RooflineAnalysis, Timing
+from roofline.model.categories import is_container
 from roofline.presentation.columns import page_values
 from roofline.presentation.facts_and_view import Document, is_of_ops_in
+from roofline.presentation.grouping import Key, op_keys
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_names import op_names
 from roofline.presentation.op_values import OpRows
-from roofline.presentation.page_groups import page_groups
 from roofline.presentation.rounding import numbers, rounded
 
 
@@ -75,3 +76,44 @@ def predictions(rows: OpRows) -> dict[str, Any] | None:
 
 _RATES = {"gflops", "gops", "gibs"}
 _NOT_MEASURED = {"attainable_gflops", "bound_peak_gflops"}
+
+
+# The browser knows the other ones from columns of their own; what binds an op depends on the peaks.
+_SENT = ("path", "source", "kernel", "dtype", "phase")
+
+
+def page_groups(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
+    """`names`, and one entry per dimension: for each listed op places in `names`, outermost first.
+
+    `containers` are the ops whose work is that of others in the list.
+    """
+    rows = listed.tolist()
+    places: dict[str, int] = {}
+
+    def place(key: Key) -> list[int]:
+        return [places.setdefault(name, len(places)) for name in key]
+
+    keys = {by: op_keys(analysis, by) for by in _SENT}
+    found = {by: [place(all_keys[op]) for op in rows] for by, all_keys in keys.items()}
+    return {
+        "names": list(places),
+        "containers": [k for k, op in enumerate(rows) if is_container(analysis.ops.category[op])],
+        **found,
+    }
+
+
+def transfers(analysis: RooflineAnalysis, place: Mapping[int, int]) -> dict[str, list[Any]]:
+    """One entry per kind of transfer, by the op that waits for it; `place` is each op's index."""
+    rows = [row for row in analysis.transfers.rows if row.waits in place]
+    return {
+        "op": [place[row.waits] for row in rows],
+        "start": [place.get(row.op) if row.done >= 0 else None for row in rows],
+        "kind": [row.kind for row in rows],
+        "link": [row.link and row.link.value for row in rows],
+        "group_size": [row.group_size for row in rows],
+        "bytes": numbers(np.array([row.bytes for row in rows], np.float64)),
+        "time_us": numbers(np.array([row.time_us for row in rows])),
+        "exposed_us": numbers(np.array([row.exposed_us for row in rows])),
+        "achieved_gbs": numbers(np.array([row.achieved_gbs for row in rows], np.float64)),
+        "is_least": [row.is_lower_bound for row in rows],
+    }

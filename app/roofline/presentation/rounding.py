@@ -1,10 +1,10 @@
-"""Numbers of the page data: six significant digits, `None` for what is unknown or infinite."""
+"""The six digits of the numbers of page data."""
 
 import numpy as np
 
 from roofline.analysis.roofline import Floats
+from roofline.presentation.json_text import SIGNIFICANT_DIGITS
 
-SIGNIFICANT_DIGITS = 6
 # Powers of ten up to this one are exact, so that a division by one is rounded only once.
 _EXACT_POWER = 22
 

@@ -14,11 +14,13 @@ from functools import cache
 from typing import Literal, NotRequired, TypedDict
 
 from roofline.analysis.causes import WHY_ABOVE
-from roofline.presentation.check_sentences import CHECK_SENTENCES
-from roofline.presentation.estimate_sentences import ESTIMATE_SENTENCES
-from roofline.presentation.goal_sentences import GOAL_SENTENCES
 from roofline.presentation.quantities import quantity
-from roofline.presentation.verdict_sentences import VERDICT_SENTENCES
+from roofline.presentation.sentence_texts import (
+    CHECK_SENTENCES,
+    ESTIMATE_SENTENCES,
+    GOAL_SENTENCES,
+    VERDICT_SENTENCES,
+)
 
 SENTENCES: Mapping[str, str] = {
     # Equal groups of operations, one of which takes longer.

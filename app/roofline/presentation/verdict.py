@@ -3,19 +3,19 @@
 Facts come from the subject, the verdict and the first finding; nothing is decided here.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.analysis.verdict_records import Verdict
 from roofline.model.profile import Severity
 from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
 from roofline.presentation.goal_hints import cost_hint, host_hint
-from roofline.presentation.sentences import Segment, Sentence, plain, ratio, say
+from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
 from roofline.presentation.serving import serving_sentences
 from roofline.presentation.standing import standing
-from roofline.presentation.untimed import untimed
 from roofline.presentation.verdict_words import bound_clause, busy_sentences
 
 # Warnings that do not explain why there is no op.
@@ -99,3 +99,15 @@ def _joined(sentences: Sequence[Sentence]) -> Sentence:
     found = [one for one in sentences if one]
     space = Segment(kind="plain", text=" ")
     return [part for at, one in enumerate(found) for part in ([space] * (at > 0) + one)]
+
+
+def untimed(analysis: RooflineAnalysis) -> Sentence:
+    """How the chart of such a profile reads."""
+    counts = Counter(analysis.ops.timing[: len(analysis.profile.ops)])
+    points, predictions = counts[Timing.RATE], counts[Timing.PREDICTED]
+    if not points:
+        return say("of_predictions")
+    if not predictions:
+        return say("of_points")
+    every = Number(points + predictions, "count")
+    return say("of_both", points=Number(points, "count"), every=every)

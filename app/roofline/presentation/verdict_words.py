@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from roofline.analysis.knowledge import NEARLY_ALL
 from roofline.analysis.verdict import LATENCY, MOSTLY
 from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
-from roofline.presentation.ceiling_words import (
+from roofline.presentation.sentences import Segment, Sentence, plain, ratio, say
+from roofline.presentation.words import (
     bound_by,
     ceiling_token,
     ceiling_words,
     half_bound_by,
 )
-from roofline.presentation.sentences import Segment, Sentence, plain, ratio, say
 
 _ALIKE = 0.05  # busy and useful shares closer than this are one number
 

@@ -6,8 +6,8 @@ from roofline.figures.figure import Figure
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import program_figure
+from roofline.presentation.json_text import SIGNIFICANT_DIGITS
 from roofline.presentation.page_rows import Page
-from roofline.presentation.rounding import SIGNIFICANT_DIGITS
 
 
 def figures_of(page: Page, choice: ChartChoice | None = None) -> dict[str, Figure]:

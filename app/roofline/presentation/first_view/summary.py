@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
-from roofline.presentation.category_words import shown_category
+from roofline.presentation.charts.program_figure import SYMBOLS, step_token
 from roofline.presentation.first_view.numbers import column_scale
-from roofline.presentation.first_view.program_chart import SYMBOLS, step_token
-from roofline.presentation.first_view.table import token_class
+from roofline.presentation.first_view.table import shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,

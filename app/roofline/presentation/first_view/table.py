@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.presentation.category_words import shown_category
+from roofline.model.categories import IDLE_CATEGORY
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
@@ -264,3 +264,8 @@ def _why_above(rows: Rows, row: int) -> str:
 def token_class(token: str) -> str:
     """The class that gives a cell the colour of `token`: style attributes are not allowed here."""
     return f"of{token}"
+
+
+def shown_category(name: str) -> str:
+    """XProf has idle time in capitals: files and links keep them, the page says "idle"."""
+    return name.lower() if name == IDLE_CATEGORY else name

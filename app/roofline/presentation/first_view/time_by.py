@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from roofline.presentation.category_words import shown_category
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.first_view.summary import counted
+from roofline.presentation.first_view.table import shown_category
 from roofline.presentation.page_rows import EFFICIENCY, Rows
 from roofline.presentation.quantities import percent
 

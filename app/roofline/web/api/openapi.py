@@ -7,8 +7,6 @@ documents of a page have their declared schemas.
 
 from typing import Any
 
-from roofline.presentation.contract_schemas import PLACE, schemas
-
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
 _EVERYWHERE = {
     "400": "A value cannot be used.",
@@ -32,6 +30,9 @@ def corrected(document: dict[str, Any]) -> dict[str, Any]:
     for path in document["paths"].values():
         for operation in path.values():
             _correct(operation["responses"])
+    # Declarations load NumPy, which a server needs for nothing else, and few ask for this document.
+    from roofline.presentation.contract_schemas import PLACE, schemas
+
     parts = document["components"]["schemas"]
     for name in _THEIRS:
         parts.pop(name, None)

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError
 from roofline.exports.run_page import Arriving
-from roofline.exports.run_so_far import so_far
+from roofline.exports.run_preview import so_far
 from roofline.library.runs import RunLibrary, RunWish
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING

@@ -1,0 +1,44 @@
+"""Cells and ends of lines of the CSV that Roofline writes, and the columns that say what it is of.
+
+These stand in columns, so that a row says it when files are put together, and not in lines above
+the header: readers of CSV take the first line for the header, and `#`, which some of them take for
+a comment, is part of many names of operations.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from roofline import __version__
+
+CSV_END = "\r\n"
+# A spreadsheet takes a cell that starts like this for a formula; names come from strangers.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_cell(value: Any) -> Any:
+    """`value` for a CSV that a spreadsheet may open: no formula, nothing for what is not known."""
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+COLUMNS = ("device", "profile", "roofline_version")
+
+
+def csv_with_about(text: bytes, *, device: str, profile: str) -> bytes:
+    """A CSV with three more columns at its end, the same in each row.
+
+    `device` is its name, `profile` the address of the profile or the names of its files.
+    """
+    told = [csv_cell(one) for one in (device, profile, __version__)]
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator=CSV_END)
+    for at, row in enumerate(_rows_of(text)):
+        writer.writerow([*row, *(told if at else COLUMNS)])
+    return written.getvalue().encode("utf-8", "replace")
+
+
+def _rows_of(text: bytes) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text.decode(), newline=""))
