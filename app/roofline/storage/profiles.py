@@ -22,12 +22,11 @@ from roofline.storage.audit import AuditLog
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
-from roofline.storage.ended_sessions import EndedSessions
+from roofline.storage.ended_sessions import EndedSessions, People
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
 from roofline.storage.notes import PointNotes
-from roofline.storage.people import People
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
