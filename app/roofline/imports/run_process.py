@@ -28,7 +28,7 @@ _LOCAL = EngineChoice()
 
 
 class RunProcess:
-    """One such process, which keeps partials at `place` (see `storage.places`).
+    """One such process, which keeps partials at `place` (see `storage.blobs`).
 
     It has the credentials of that place and of those in `reads`, and no others of this process.
     """

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Row, Table, func, insert, or_, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
+from roofline.storage.revocable import LastUses, is_valid
 from roofline.storage.tables import api_token
 
 Scope = Literal["read", "upload", "admin"]
@@ -130,34 +131,3 @@ def _token(row: "Row[Any]") -> ApiToken:
         used_at=row.used_at,
         revoked_at=row.revoked_at,
     )
-
-
-def is_valid(table: Table, now: float) -> ColumnElement[bool]:
-    """True for rows of `table` that are neither revoked nor over."""
-    lasts = or_(table.c.expires_at.is_(None), table.c.expires_at > now)
-    return table.c.revoked_at.is_(None) & lasts
-
-
-class LastUses:
-    """The last uses of rows of `table`: noted in memory, written down now and then. Any thread."""
-
-    def __init__(self, database: Database, table: Table) -> None:
-        self._database = database
-        self._table = table
-        self._used: dict[str, float] = {}
-
-    def note(self, row_id: str, now: float) -> None:
-        """Notes a use, to be written down later."""
-        self._used[row_id] = now
-
-    def write_down(self) -> None:
-        """Writes the noted uses to the database, where they are newer than those there."""
-        used, self._used = self._used, {}
-        if not used:
-            return
-        columns = self._table.c
-        with self._database.write() as connection:
-            for row_id, at in used.items():
-                newer = or_(columns.used_at.is_(None), columns.used_at < at)
-                statement = update(self._table).where(columns.id == row_id, newer)
-                connection.execute(statement.values(used_at=at))

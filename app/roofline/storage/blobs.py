@@ -1,7 +1,7 @@
-"""Where immutable bytes lie: a folder, or an object store. Keys are like `blobs/ab/abcd….zst`.
+"""Where immutable bytes lie, by the setting: a folder, or an object store.
 
-A key is made of a digest or of an id with a version, so the bytes behind one never change: writing
-twice is harmless, and nothing depends on listings being up to date.
+Keys are like `blobs/ab/abcd….zst`: made of a digest or of an id with a version, so the bytes behind
+one never change. Writing twice is harmless, and nothing depends on listings being up to date.
 """
 
 import os
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from roofline.errors import SettingsError
 from roofline.storage.durable import explained_writes, link_into, sync_directory
 
 CHUNK_BYTES = 1 << 20
@@ -142,3 +143,24 @@ def _remove_if_empty(directory: Path) -> None:
         directory.rmdir()
     except OSError:
         return  # it holds blobs
+
+
+def open_blobs(place: str | None, data_dir: Path) -> BlobStore:
+    """The blob store at `place`: `None` for the data folder, `file://…`, `s3://…`, `gs://…`, `az://…`.
+
+    Raises `SettingsError` if it cannot be one.
+    """
+    if place is None:
+        return FolderBlobs(data_dir)
+    scheme, _, rest = place.partition("://")
+    if scheme == "file" and rest.startswith("/"):
+        return FolderBlobs(Path(rest))
+    if scheme in {"s3", "gs", "az"} and rest:
+        # Loads obstore, which only servers of teams have.
+        from roofline.storage.objects import ObjectBlobs
+
+        return ObjectBlobs(place)
+    raise SettingsError(
+        f"ROOFLINE_BLOBS cannot be {place.partition('?')[0]!r}.",
+        remedy="Write it as s3://bucket/prefix, gs://…, az://… or file:///folder, or unset it.",
+    )

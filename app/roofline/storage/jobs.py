@@ -3,6 +3,10 @@
 A runner may deliver a job id twice or never: the lease decides which process runs the job, and a
 lease that ran out makes the job due again. Times are Unix seconds of the machines' clocks,
 which must agree to a few seconds.
+
+The queue gives each person a turn, so that many imports of one do not hold up others'. Analyses
+come first: a reader waits for them. Then comes the person with the fewest imports that run now, and
+among these the one whose last import ended first. Uploads without a person are those of one.
 """
 
 import secrets

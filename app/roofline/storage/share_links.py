@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Row, func, insert, select, update
 
 from roofline.errors import BadEditError
-from roofline.storage.api_tokens import LastUses, is_valid
 from roofline.storage.database import Database
+from roofline.storage.revocable import LastUses, is_valid
 from roofline.storage.tables import share_link
 
 MOST_LINKS = 100

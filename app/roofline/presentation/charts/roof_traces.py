@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 
-import numpy as np
-
 from roofline.figures.figure import PLOTS, Json, Width, inert, line, scale_of
 from roofline.figures.labels import Board, Segment, Spot
 from roofline.figures.roofs import Roof, RoofLine, Roofs, attainable, ridge, roof_lines
@@ -172,6 +170,8 @@ class Namer:
         marks: Sequence[tuple[Place, float]],
         plots: Mapping[Width, tuple[float, float]] = PLOTS,
     ) -> None:
+        import numpy as np  # loads slowly: the server draws only other views than the stored one
+
         self.chart = chart
         self.width: Width = width
         self.scale = scale_of(chart.x, chart.y, width, plots)
