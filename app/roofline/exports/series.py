@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.compare.series import STATE_WORDS, Checked, RunNumbers
+from roofline.compare.series_records import STATE_WORDS, Checked, RunNumbers
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.text_table import cut, table

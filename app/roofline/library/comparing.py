@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
     from roofline.compare.gate.check import Report
     from roofline.compare.run import Run
-    from roofline.compare.series import RunNumbers, Standing
+    from roofline.compare.series_records import RunNumbers, Standing
     from roofline.estimate.llm.step import Step
     from roofline.exports.on_parts import OnPart
     from roofline.library.ranges import RangeResults

@@ -7,9 +7,8 @@ compares the facts of every profile at hand under every part of the catalogue.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
 from typing import Any
-
-from roofline.presentation.op_columns import OP_COLUMNS
 
 Json = dict[str, Any]
 
@@ -33,7 +32,13 @@ _PAGE_OF_OPS = frozenset({"predictions", "awaited"})
 """For programs that compute other views themselves, as the page did."""
 
 _FACTS_OF_VIEWS = frozenset({"op", "total_time_per_core_us", "known_time_ratio", "beyond"})
-_FACT_COLUMNS = frozenset(column.id for column in OP_COLUMNS if column.is_fact)
+
+
+@cache
+def _fact_columns() -> frozenset[str]:
+    from roofline.presentation.op_columns import OP_COLUMNS  # loads slowly
+
+    return frozenset(column.id for column in OP_COLUMNS if column.is_fact)
 
 
 def is_in(document: Document, key: str) -> bool:
@@ -54,7 +59,8 @@ def is_of_view_in(document: Document, key: str) -> bool:
 
 
 def _columns_of(document: Document, columns: Json) -> Json:
-    return {id: cells for id, cells in columns.items() if document.has(id in _FACT_COLUMNS)}
+    facts = _fact_columns()
+    return {id: cells for id, cells in columns.items() if document.has(id in facts)}
 
 
 def part_of_page(page: Json, document: Document, infeeds: Sequence[str] = ("in", "out")) -> Json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from roofline.compare.series import RunNumbers, Standing
+from roofline.compare.series_records import RunNumbers, Standing
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance

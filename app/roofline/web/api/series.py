@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
-from roofline.compare.series import Checked, RunNumbers, Standing, check_series
+from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
 from roofline.errors import ProfileNotFoundError, RooflineError
 from roofline.library.comparing import (
     budget_of_server,

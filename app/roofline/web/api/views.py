@@ -14,7 +14,6 @@ from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.json_text import to_json
-from roofline.presentation.page import view_of_page
 from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.ranges import Range, check_names, etag_of, results_for, times_for
 from roofline.web.api.responses import NO_SUCH_VIEW
@@ -63,6 +62,8 @@ def view_for(
         return results_for(parts, reader, profile_id, part).view(infeed=infeed)
     page = orjson.loads(reader.result(profile_id, PAGE).plain())
     advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
+    from roofline.presentation.page import view_of_page  # loads slowly
+
     return to_json({**view_of_page(page, infeed), "advice": advice})
 
 

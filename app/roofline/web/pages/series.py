@@ -8,7 +8,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.compare.series import STATE_WORDS
+from roofline.compare.series_records import STATE_WORDS
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, say
 from roofline.web.api.series import By, Seen, Series, SeriesRun, series_of
