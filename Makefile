@@ -55,6 +55,7 @@ style: .venv/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.tools.plain_words
+	$(BIN)/python -m tests.tools.unused
 	$(BIN)/python -m tests.tools.contract --check
 	node_modules/.bin/prettier --check --log-level warn $(PRETTY)
 	node_modules/.bin/tsc

@@ -45,7 +45,7 @@ CHOOSE = """async () => {
   const words = where => [...document.querySelectorAll(where)].map(e => e.textContent).join();
   const shown = () => [
     words('[data-headline]'),
-    words('#op-chart .plot-labels text'),
+    words('#op-chart [class*=tracenames] text'),
     words('#op-table tbody'),
     location.search,
   ];

@@ -4,9 +4,8 @@
     python -m bench.server --only viewers --case "half and half" --seconds 15
 
 Viewers ask for a profile of 1,000 operations while profiles of 60 MB are imported one after the
-other: all of them for its page, all for its roofline as JSON, then half for each. They ask again as
-soon as they are answered, so the server is as busy as it can be; a last time they pause in between,
-as people do. Before that, one connection asks for the page alone. Then 1.5 GB are uploaded and
+other: half of them for its page, half for its roofline as JSON. They pause in between, as people
+do. Before that, one connection asks for the page alone. Then 1.5 GB are uploaded and
 imported, and the most memory that the server's own process ever held is read. Viewers are
 connections of `wrk` where it is installed (Debian: apt-get install wrk), of Python elsewhere.
 """
@@ -165,13 +164,9 @@ def _viewers(server: Server, folder: Path, given: argparse.Namespace) -> list[st
 
 
 def _cases(given: argparse.Namespace) -> tuple[Case, ...]:
-    both = (PAGE, JSON)
     return (
         Case(ALONE, (PAGE,), is_alone=True),
-        Case("all at once", (PAGE,)),
-        Case("all at once", (JSON,)),
-        Case("half and half", both),
-        Case(f"half and half, pausing {given.pause:g} s", both, given.pause),
+        Case(f"half and half, pausing {given.pause:g} s", (PAGE, JSON), given.pause),
     )
 
 
@@ -292,12 +287,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--viewers", type=int, default=200)
-    parser.add_argument("--pause", type=float, default=1.0, help="of the last time, seconds")
+    parser.add_argument("--pause", type=float, default=1.0, help="of a viewer, seconds")
     parser.add_argument("--folder", type=Path, help="where to work; 8 GB are needed")
     parser.add_argument("--profiles", type=int, default=10_000, help="of the home page's case")
     parser.add_argument("--only", choices=PARTS, help="one part; all without it")
     parser.add_argument(
-        "--case", choices=("one connection", "all at once", "half and half"), help="of the viewers"
+        "--case", choices=("one connection", "half and half"), help="of the viewers"
     )
     parser.add_argument("--keep", action="store_true", help="write it into bench/README.md")
     parser.add_argument("--no-memory", action="store_true", help="leave the large upload out")

@@ -57,6 +57,14 @@ def test_libraries_are_imported_on_the_floors_that_own_them() -> None:
         assert libraries(quoted(cells[0])) == set(quoted(cells[2])), cells[0]
 
 
+def test_inside_of_uvicorn_is_not_imported() -> None:
+    """A release of it may change all but its own names without a word."""
+    sources = (path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    assert not [
+        line for text in sources for line in re.findall(r"(?:from|import) uvicorn\..*", text)
+    ]
+
+
 def libraries(rooms: list[str]) -> set[str]:
     """The packages of others that these rooms import, at the top of a module or in a function."""
     found = {name for room in rooms for path in files_of(room) for name in imported(path)}

@@ -19,7 +19,7 @@ PYTHON = [one for one in BILL["components"] if one["purl"].startswith("pkg:pypi/
 # As `tests/tools/plotly` builds them: a file that was edited by hand is not theirs any more.
 BUILT = {
     "plotly/plotly-roofline-4.1.1.min.js": (
-        "e1a6eeea2f4bae41f62acdac6793f6f97cc8bed55ce29edad9f2b7ea48fd2364"
+        "391c0065cc959783eadedbb226921bcd32a2fb8e7e3a7968df2bd361e08e3bd6"
     ),
     "plotly/LICENSE": "d660050288a814b6160cfeb3ca16cdfdc655c66239858ad7ae7245423129c887",
 }

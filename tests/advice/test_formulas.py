@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from roofline.advice.rule import Case, Formula
+from roofline.advice.formula import Case, Formula
 from roofline.advice.rules import RULES
 from tests.tools.advice_document import DOCUMENT, written
 

@@ -138,7 +138,7 @@ def test_five_hits_correct_a_prediction_and_four_do_not() -> None:
     assert one["predicted"]["range_us"] == pytest.approx([RAW * 0.6, RAW * 0.8])
     assert found["after_us"] == pytest.approx(2000 - RAW * 0.7)
     assert one["verify"]["expect"]["change_us"] == pytest.approx(-RAW * 0.7)
-    assert "5 earlier predictions" in one["why"] and one["saves"] == "−0.62\u00a0ms"
+    assert " 5 " in one["why"] and one["saves"] == "−0.62\u00a0ms"
     again = entry_of(found, one["id"], "accepted", profile="x", at="")
     assert again.saving_us == pytest.approx(RAW)  # hits are of what the rule says
 

@@ -1,19 +1,15 @@
-"""What the server draws is what the script draws: it is there before any script, and stays."""
+"""The page before its script, and the charts that follow."""
 
-from typing import Any
-
+import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser import view
 from tests.browser.conftest import NewPage
 from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 
-TEXTS = """(root) => [...document.querySelectorAll(`${root} text`)]
-  .map((text) => [text.textContent, text.getBoundingClientRect()])
-  .filter(([words, box]) => words && box.width > 0)
-  .map(([words, box]) => [words, box.x + box.width / 2, box.y + box.height / 2])"""
-MARKS = """(marks) => [...document.querySelectorAll(marks)]
+PLACES = """(marks) => [...document.querySelectorAll(marks)]
   .map((mark) => mark.getBoundingClientRect())
-  .map((box) => [box.x + box.width / 2, box.y + box.height / 2, box.width])"""
+  .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
 WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
   "#filter-bound", "[data-categories]", "[data-step-times]", "[data-used-shares]",
   "[data-steps]", "[data-chart-note]", "[data-links-note]", "[data-strip-note]",
@@ -49,12 +45,6 @@ EARLY = """() => {
   };
 }"""
 MOST_SHIFT = 0.02
-CHARTS = {"ops": "#op-chart", "program": "#program-chart"}
-
-
-def texts(page: Page, root: str) -> list[Any]:
-    found: list[Any] = page.evaluate(TEXTS, root)
-    return sorted(found)
 
 
 def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
@@ -76,14 +66,8 @@ def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
     values = still.evaluate(VALUES)
     assert values and values == page.evaluate(VALUES)
     assert still.evaluate(BOXES) == page.evaluate(BOXES)
-    marks = still.evaluate(MARKS, "[data-figure=ops] .op-points :is(circle, path)")
-    assert_close(marks, page.evaluate(MARKS, "#op-chart .op-points path"), 0.5)
-    for figure, chart in CHARTS.items():
-        first, then = texts(still, f"[data-figure={figure}]"), texts(page, chart)
-        assert [words for words, *_ in first] == [words for words, *_ in then]
-        # Places of slanted labels are rounded to a class of sizes.
-        assert_close([at for _, *at in first], [at for _, *at in then], 6)
-    expect(page.locator("[data-figure]")).to_have_count(0)
+    assert "have a place" in still.locator(".plot-ops .chart-alt").inner_text()
+    assert page.locator(".plot-ops .chart-alt").is_hidden()
 
 
 def is_without_dead_buttons(page: Page) -> None:
@@ -98,12 +82,6 @@ def is_without_dead_buttons(page: Page) -> None:
     expect(page.locator("#diagnostics")).to_be_visible()
 
 
-def assert_close(first: list[Any], then: list[Any], pixels: float) -> None:
-    assert len(first) == len(then)
-    for one, other in zip(first, then, strict=True):
-        assert max(abs(a - b) for a, b in zip(one, other, strict=True)) < pixels, (one, other)
-
-
 def test_a_view_in_the_address_does_not_show_another_first(
     new_page: NewPage, profile_url: str
 ) -> None:
@@ -111,16 +89,16 @@ def test_a_view_in_the_address_does_not_show_another_first(
     held: list[Route] = []
     page.route("**/page?rev=*", lambda route: held.append(route))
     page.goto(f"{profile_url}?q=fusion", wait_until="domcontentloaded")
-    expect(page.locator("[data-figure=ops]")).to_be_hidden()
+    expect(page.locator(".verdict h1")).to_be_hidden()
     expect(page.locator("[data-device-strip]")).to_be_visible()
-    expect(page.locator("[data-figure=ops]")).to_be_hidden()
+    expect(page.locator(".verdict h1")).to_be_hidden()
     while held:
         held.pop().continue_()
     is_ready(page)
     expect(page.locator("#op-table tbody")).to_be_visible()
 
 
-def test_points_can_be_worked_with_before_plotly_is_there(
+def test_words_can_be_worked_with_before_plotly_is_there(
     new_page: NewPage, profile_url: str
 ) -> None:
     page = new_page(viewport={"width": 1280, "height": 900})
@@ -131,18 +109,33 @@ def test_points_can_be_worked_with_before_plotly_is_there(
     page.wait_for_function(INTERACTIVE)
     expect(page.locator("[data-categories] .time-row[aria-pressed=true]")).to_have_count(1)
     expect(page.locator("[data-steps] tr.selected")).to_have_count(1)
-    page.locator("[data-clear]").click()
-    expect(page.locator("#op-chart .point.ghost")).to_have_count(0)
-    points = page.locator("#op-chart .op-points .point")
     name = page.locator("#op-table tbody th button").first.inner_text()
     page.fill("#filter-name", name)
-    expect(page.locator("#op-chart .point.ghost").first).to_be_attached()
-    left = points.and_(page.locator(":not(.ghost, .gone)")).first.bounding_box()
-    assert left is not None
-    page.mouse.click(left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
-    expect(page.locator("#op-table tr[aria-selected=true]")).to_have_count(1)
+    expect(page.locator("#op-chart .point")).to_have_count(0)
     while held:
         held.pop().continue_()
     is_ready(page)
-    expect(page.locator("[data-figure]")).to_have_count(0)
-    expect(page.locator("#op-chart .op-points .point.chosen")).to_have_count(1)
+    expect(page.locator("#op-chart .point.ghost").first).to_be_attached()
+
+
+def test_each_mark_is_the_operation_that_the_figure_says(
+    new_page: NewPage, profile_url: str
+) -> None:
+    """Classes go to Plotly's elements by their order: as many as there are marks, at its places."""
+    page = new_page(viewport={"width": 1280, "height": 900})
+    page.goto(profile_url)
+    is_ready(page)
+    figure = view.page_data(page)["figures"]["op"]
+    marks = [trace for trace in figure["data"] if trace["meta"]["role"] == "marks"]
+    assert marks
+    for trace in marks:
+        places = page.evaluate(PLACES, f"#op-chart .trace{trace['uid']} .point")
+        assert len(places) == len(trace["customdata"])
+        # Both axes grow evenly with the logarithm: neighbours in data are neighbours on the screen.
+        by_place = sorted(range(len(places)), key=lambda i: (round(places[i][0], 2), i))
+        by_data = sorted(range(len(places)), key=lambda i: (trace["x"][i], i))
+        assert [trace["x"][i] for i in by_place] == pytest.approx(
+            [trace["x"][i] for i in by_data], rel=1e-2
+        )
+    colours = page.locator("#op-chart .scatterlayer").inner_html()
+    assert "--c" not in colours

@@ -35,7 +35,7 @@ def test_a_link_binds_transfers_and_is_an_axis(new_page: NewPage, links_url: str
     rows = view.rows(page)
     expect(rows.filter(has_text="reduce")).to_contain_text("ICI")
     expect(rows.filter(has_text="reduce")).to_contain_text("44")
-    roofs = page.locator("#op-chart .plot-labels text")
+    roofs = page.locator("#op-chart [class*=tracenames] text")
     expect(roofs.filter(has_text="ICI")).to_be_visible()
 
 

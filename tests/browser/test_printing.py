@@ -52,7 +52,7 @@ CUT = """() => {
 }"""
 
 PLOT_END = """() => {
-  const plot = document.querySelector("#op-chart .drawing > svg");
+  const plot = document.querySelector("#op-chart .nsewdrag");
   const box = document.querySelector("#op-chart");
   return [plot.x.baseVal.value + plot.width.baseVal.value, box.offsetWidth];
 }"""

@@ -42,7 +42,7 @@ def is_profile_of(page: Page, device: str) -> None:
     assert PROFILE_ADDRESS.search(page.url)
     expect(page.locator("#device-info")).to_contain_text(device)
     for chart in ("#program-chart", "#op-chart"):
-        expect(page.locator(f"{chart} .drawing .trace").first).to_be_visible()
+        expect(page.locator(f"{chart} .scatterlayer .trace").first).to_be_visible()
 
 
 def test_dropped_file_becomes_a_page(page: Page, capture: Path) -> None:

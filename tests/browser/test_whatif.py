@@ -45,7 +45,7 @@ def seen(page: Page) -> dict[str, Any]:
         "first": view.rows(page).first.inner_text(),
         "steps": page.locator("[data-steps]").inner_text(),
         "categories": page.locator("[data-categories]").inner_text(),
-        "roofs": page.locator("#op-chart .plot-labels text").all_text_contents(),
+        "roofs": page.locator("#op-chart [class*=tracenames] text").all_text_contents(),
     }
 
 
@@ -131,7 +131,7 @@ def test_every_memory_level_of_an_op_is_joined(new_page: NewPage, kernels_url: s
 
 
 _DOTS = """() =>
-  document.querySelectorAll("#op-chart [data-trace='memory levels'] .mark").length"""
+  document.querySelectorAll("#op-chart .tracemarks-levels .point").length"""
 
 
 def joined_dots(page: Page) -> int:

@@ -8,8 +8,11 @@ from playwright.sync_api import Locator, Page, expect
 
 # The marks of operations that are drawn and not filtered out.
 _MARKS = (
-    """() => [...document.querySelectorAll("#op-chart .op-points .point:not(.ghost):not(.gone)")]"""
+    """() => [...document.querySelectorAll("#op-chart [class*='tracemarks'] .point:not(.ghost)")]"""
 )
+
+# The chart of a profile that shows what the address says; other pages have none.
+_SETTLED = "() => document.querySelector('#op-chart')?.ariaBusy !== 'true'"
 
 
 def result(page: Page) -> tuple[int, int]:
@@ -53,6 +56,11 @@ def drawn(page: Page) -> int:
     return int(page.evaluate(f"({_MARKS})().length"))
 
 
+def is_drawn(page: Page) -> None:
+    """Waits for the chart that the server draws for the view."""
+    page.wait_for_function(_SETTLED)
+
+
 def largest_point(page: Page) -> dict[str, float]:
     """The middle of the largest op mark that stands apart from all others."""
     middle: dict[str, float] | None = page.evaluate(
@@ -85,11 +93,13 @@ def has_query(page: Page, key: str, *values: str) -> None:
         "([key, values]) => String(new URLSearchParams(location.search).getAll(key)) === values",
         arg=[key, ",".join(values)],
     )
+    page.wait_for_function(_SETTLED)
 
 
 def has_key(page: Page, key: str) -> None:
     """Waits until the address says anything about `key`."""
     page.wait_for_function("(key) => new URLSearchParams(location.search).has(key)", arg=key)
+    page.wait_for_function(_SETTLED)
 
 
 def page_data(page: Page) -> Any:

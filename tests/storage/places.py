@@ -14,9 +14,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from roofline.children.sandbox import ImportLimits
 from roofline.library.build import Backend, backend_of
-from roofline.library.instance import Instance, InstanceOptions, Listeners
+from roofline.library.instance import Instance, Listeners
 from roofline.library.reader import Failed, Importing, Ready
 from roofline.library.results_version import results_version
 from roofline.settings import Settings
@@ -25,14 +24,12 @@ from roofline.storage.tables import sweep_log
 from tests.conftest import PYTHON_PATH, ROOT
 
 LEASE_S = 2.0
-LIMITS = ImportLimits(
-    memory_bytes=8 << 30,
-    cpu_seconds=60,
-    wall_seconds=60.0,
-    max_unpacked_bytes=1 << 30,
-    max_unpacked_files=100,
-    max_expansion_ratio=300,
-)
+LIMITS: dict[str, object] = {
+    "import_cpu_seconds": 60,
+    "import_wall_seconds": 60.0,
+    "max_unpacked_bytes": 1 << 30,
+    "max_unpacked_files": 100,
+}
 
 
 @dataclass(kw_only=True)
@@ -50,13 +47,9 @@ class Place:
 
     def server(self, name: str = "server", **options: Any) -> Backend:
         """All of an open server but HTTP, on the data folder `name`."""
-        instance = Instance(
-            self.root / name,
-            results_version(),
-            limits=LIMITS,
-            options=InstanceOptions(workers=2, **{**self.options, **options}),
-            listeners=Listeners(),
-        )
+        known = {**LIMITS, "import_workers": 2, "trash_days": 0, **self.options, **options}
+        settings = Settings.from_env(data_dir=self.root / name, **known)
+        instance = Instance(settings, results_version(), Listeners())
         instance.open()
         self.stack.callback(instance.close)
         return backend_of(instance, ROOT / "sample_profiles")

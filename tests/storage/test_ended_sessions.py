@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from roofline.storage.database import Database
-from roofline.storage.ended_sessions import EndedSessions
+from roofline.storage.sign_ins import EndedSessions
 from roofline.storage.tables import ended_session
 
 

@@ -32,7 +32,7 @@ def age(server: Backend, column: str, moment: str = "2020-01-01T00:00:00Z") -> N
 
 
 def test_deleted_profile_is_restored_whole(place: Place) -> None:
-    server = place.server(trash_kept=WEEK)
+    server = place.server(trash_days=7)
     profile_id = stored(server, b"stub one", title="Mine", tags=["x"], uploader="ada")
     server.library.edit(profile_id, pinned=True)
     before = server.reader.manifest(profile_id)
@@ -56,11 +56,11 @@ def test_deleted_profile_is_restored_whole(place: Place) -> None:
 
 
 def test_trash_outlives_a_restart_and_the_sweeps_of_files(folder: Place) -> None:
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     profile_id = stored(server, b"stub kept")
     server.library.delete(profile_id)
     server.instance.close()
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     server.instance.upkeep.sweep()
     server.instance.upkeep.sweep_orphans(grace_s=-5)
     server.library.restore(profile_id)
@@ -68,7 +68,7 @@ def test_trash_outlives_a_restart_and_the_sweeps_of_files(folder: Place) -> None
 
 
 def test_import_that_was_deleted_stops_and_starts_again(place: Place) -> None:
-    server = place.server(trash_kept=WEEK)
+    server = place.server(trash_days=7)
     profile_id = add(server, b"nap 3")
     server.library.delete(profile_id)
     assert is_gone(server, profile_id)
@@ -77,7 +77,7 @@ def test_import_that_was_deleted_stops_and_starts_again(place: Place) -> None:
 
 
 def test_failed_profile_is_restored_as_such(place: Place) -> None:
-    server = place.server(trash_kept=WEEK)
+    server = place.server(trash_days=7)
     profile_id = add(server, b"fail now")
     assert isinstance(settled(server, profile_id), Failed)
     server.library.delete(profile_id)
@@ -89,7 +89,7 @@ def test_failed_profile_is_restored_as_such(place: Place) -> None:
 
 
 def test_expiry_and_quota_put_profiles_into_the_trash(place: Place) -> None:
-    server = place.server(trash_kept=WEEK, retention_days=1)
+    server = place.server(trash_days=7, retention_days=1)
     store = server.instance.store
     ids = [stored(server, b"stub %d" % number + bytes(1000)) for number in range(3)]
     each = server.queries.stats().stored_bytes // 3
@@ -106,7 +106,7 @@ def test_expiry_and_quota_put_profiles_into_the_trash(place: Place) -> None:
 
 
 def test_trash_is_purged_after_its_time_and_not_before(place: Place) -> None:
-    server = place.server(trash_kept=WEEK)
+    server = place.server(trash_days=7)
     store = server.instance.store
     gone, twin = stored(server, b"stub same"), stored(server, b"stub same")
     alone = stored(server, b"stub alone")
@@ -125,7 +125,7 @@ def test_trash_is_purged_after_its_time_and_not_before(place: Place) -> None:
 
 
 def test_purge_takes_one_out_of_the_trash_for_good(folder: Place) -> None:
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     kept, gone = stored(server, b"stub kept"), stored(server, b"stub gone")
     with pytest.raises(ProfileNotFoundError):
         server.library.purge(kept)
@@ -136,7 +136,7 @@ def test_purge_takes_one_out_of_the_trash_for_good(folder: Place) -> None:
 
 
 def test_trash_makes_room_for_an_upload(folder: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     ids = [stored(server, b"stub %d" % number) for number in range(3)]
     for one in ids:
         server.library.delete(one)
@@ -154,7 +154,7 @@ def test_trash_makes_room_for_an_upload(folder: Place, monkeypatch: pytest.Monke
 
 
 def test_gc_purges_what_is_due_or_all(folder: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     due, young = stored(server, b"stub due"), stored(server, b"stub young")
     server.library.delete(due)
     age(server, "trashed_at")
@@ -170,7 +170,7 @@ def test_gc_purges_what_is_due_or_all(folder: Place, capsys: pytest.CaptureFixtu
     gc(dry_run=False)
     assert f"purged from the trash: {young}" in gc(dry_run=True, empties_trash=True)
     assert "1 purged from the trash" in gc(dry_run=False, empties_trash=True)
-    server = folder.server(trash_kept=WEEK)
+    server = folder.server(trash_days=7)
     assert server.queries.trashed(None) == () and not list(server.instance.store.raw.list())
 
 

@@ -1,16 +1,13 @@
 """Quotas of one person: profiles and bytes, without the trash."""
 
-from datetime import timedelta
-
 import pytest
 
 from roofline.errors import OverQuotaError
-from roofline.storage.user_quota import UserQuota
 from tests.storage.places import Place, add, stored
 
 
 def test_person_may_have_so_many_profiles(place: Place) -> None:
-    server = place.server(user_quota=UserQuota(profiles=2), trash_kept=timedelta(days=7))
+    server = place.server(user_profiles=2, trash_days=7)
     first = stored(server, b"stub 1", uploader="ada")
     add(server, b"stub 2", uploader="ada")
     with pytest.raises(OverQuotaError, match="2 profiles"):
@@ -22,7 +19,7 @@ def test_person_may_have_so_many_profiles(place: Place) -> None:
 
 
 def test_restoring_asks_the_quota_and_leaves_the_profile_in_the_trash(place: Place) -> None:
-    server = place.server(user_quota=UserQuota(profiles=1), trash_kept=timedelta(days=7))
+    server = place.server(user_profiles=1, trash_days=7)
     first = stored(server, b"stub 1", uploader="ada")
     server.library.delete(first)
     second = stored(server, b"stub 2", uploader="ada")
@@ -36,7 +33,7 @@ def test_restoring_asks_the_quota_and_leaves_the_profile_in_the_trash(place: Pla
 
 
 def test_person_may_have_so_many_bytes(folder: Place) -> None:
-    server = folder.server(user_quota=UserQuota(size_bytes=3000))
+    server = folder.server(user_quota_bytes=3000)
     stored(server, b"stub 1" + bytes(2000), uploader="ada")
     with pytest.raises(OverQuotaError, match="too little is left"):
         add(server, b"stub 2" + bytes(2000), uploader="ada")

@@ -14,7 +14,6 @@ import httpx
 import pytest
 import structlog
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from starlette.types import Receive, Scope, Send
 
 from roofline.settings import Settings
 from roofline.storage.database import FILE_NAME, Database
@@ -30,24 +29,6 @@ def plain_logs() -> None:
 
 
 MULTIPART = "multipart/form-data; boundary=XX"
-
-
-class AsServed:
-    """An application with its answers from memory, as `LimitedProtocol` asks for them."""
-
-    def __init__(self, app: Application) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request: ASGI."""
-        answer = self._app.at_once(scope)
-        if answer is None:
-            await self._app(scope, receive, send)
-            return
-        lines = [line.partition(b": ") for line in answer.lines.split(b"\r\n")[:-1]]
-        headers = [(name, value) for name, _, value in lines]
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body})
 
 
 class Client:
@@ -67,7 +48,7 @@ class Client:
         self._portal = portal
         self._http = httpx.AsyncClient(
             transport=httpx.ASGITransport(
-                AsServed(app), raise_app_exceptions=False, client=(address, 40_000)
+                app, raise_app_exceptions=False, client=(address, 40_000)
             ),
             base_url="http://localhost",
             timeout=120,

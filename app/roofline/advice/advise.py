@@ -7,11 +7,11 @@ import numpy as np
 
 from roofline.advice.chains import chains_of
 from roofline.advice.findings import Advice, Finding, Landing, Predicted
+from roofline.advice.formula import LEAST_SAVING
 from roofline.advice.plan import Lever, State, after, greedy_plan, saving_us
 from roofline.advice.rule import Found, Run
 from roofline.advice.rules import RULES
 from roofline.advice.run import run_of
-from roofline.advice.thresholds import LEAST_SAVING
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from roofline.advice.findings import Chain
+from roofline.advice.formula import IMPOSSIBLE
 from roofline.advice.rule import Run
 from roofline.advice.rules.fusion import Fusible, fusible
 from roofline.advice.rules.validity import vector_gflops
-from roofline.advice.tensors import tensors_of
-from roofline.advice.thresholds import IMPOSSIBLE
 from roofline.model.op_columns import F64, I64, U64
+from roofline.model.tensors import tensors_of
 from roofline.model.units import GIGA, US_PER_S
 
 VECTOR = "vector unit"

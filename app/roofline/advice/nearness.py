@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.advice.thresholds import OF_USE
+from roofline.advice.formula import OF_USE
 from roofline.analysis.nearest_records import NearestOps
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats

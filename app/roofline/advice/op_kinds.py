@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
-from roofline.advice.tensors import tensors_of
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.device import DeviceKind
+from roofline.model.tensors import tensors_of
 
 ATTENTION, COPY, OPTIMIZER, UPDATE = "attention", "copy", "optimizer", "update"
 FUSION, STENCIL = "fusion", "stencil"

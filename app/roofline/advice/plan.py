@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from roofline.advice.thresholds import IMPOSSIBLE
+from roofline.advice.formula import IMPOSSIBLE, closer_us, less_work_us
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import I64
 
@@ -75,16 +75,6 @@ def after(state: State, lever: Lever) -> State:
         clocks={name: placed(state.clocks[name], one) for name, one in changed.clocks.items()},
         least_us=state.least_us,
     )
-
-
-def closer_us(time_us: Floats, roof_us: Floats, target: Floats) -> Floats:
-    """The time of the same work at the share `target` of its roof; none gets slower."""
-    return np.minimum(time_us, roof_us / target)
-
-
-def less_work_us(roof_us: Floats, e: Floats) -> Floats:
-    """The time of less work, whose roof is `roof_us` now, as near to its roof as before."""
-    return np.maximum(roof_us / e, roof_us)
 
 
 def _left_us(state: State) -> float:

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from roofline.advice.diagnosis import Diagnoses, Label
+from roofline.advice.formula import LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.nearness import Nearness
 from roofline.advice.op_kinds import ATTENTION, op_kind
 from roofline.advice.plan import Lever, State, saving_us
-from roofline.advice.thresholds import LEAST_SAVING, Threshold
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.model.device import DeviceKind
@@ -41,20 +41,6 @@ MATMUL = "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix
 XPROF = "https://github.com/openxla/xprof"
 
 _BY_REASON = frozenset({"L2", "W2", "P1"})
-
-
-class Formula(NamedTuple):
-    """`text` as it is printed, and the same as a function of its names, in the order of a case."""
-
-    text: str
-    gives: Callable[..., Any]
-
-
-class Case(NamedTuple):
-    """A worked example: a value for each name of the formula's text, and what it gives."""
-
-    values: Mapping[str, float]
-    gives: float
 
 
 class Form(NamedTuple):

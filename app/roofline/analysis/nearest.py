@@ -13,11 +13,11 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import opaque_in
-from roofline.analysis.nearest_records import COMPUTE, OP_CLASSES, TIE, NearestOps, OpClass
+from roofline.analysis.nearest_records import OP_CLASSES, TIE, NearestOps, OpClass
 from roofline.analysis.records import I64, Cost, OpRecords
 from roofline.analysis.roofline import Floats
 from roofline.analysis.verdict import is_bound, is_slack
-from roofline.model.ceilings import Ceiling
+from roofline.model.ceilings import COMPUTE, Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, Bools

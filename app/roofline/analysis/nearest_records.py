@@ -11,9 +11,6 @@ from roofline.model.op_columns import F64, I64, Bools
 TIE = 0.02
 """Ceilings within this of the largest share are equally near."""
 
-COMPUTE = "compute"
-"""The id of a device's peak that does not belong to one compute unit."""
-
 
 class OpClass(StrEnum):
     """What can be said of an op's bound."""

@@ -68,7 +68,8 @@ def analyse_run(given: argparse.Namespace) -> bytes:
 
 def _report(given: argparse.Namespace) -> bytes:
     from roofline.exports.run_report import render_run
-    from roofline.fleet.choosing import EngineChoice, open_engine, own_place, reduce_receipts
+    from roofline.fleet.choosing import open_engine, own_place, reduce_receipts
+    from roofline.fleet.engine import EngineChoice
     from roofline.fleet.kept import open_kept, prune
     from roofline.pods.fetching import sources_of
     from roofline.settings import Settings
@@ -85,7 +86,7 @@ def _report(given: argparse.Namespace) -> bytes:
         engine=given.engine,
         workers=given.workers,
         scheduler=given.scheduler,
-        scheduler_file=given.scheduler_file,
+        scheduler_file=given.scheduler_file and str(given.scheduler_file),
     )
     with open_engine(choice, settings, place) as engine:
         receipts = list(engine.submit(files).receipts())

@@ -118,14 +118,10 @@ def add_up(parts: Mapping[str, float]) -> dict[str, float]:
 
 def _with_peaks_of(costs: Costs, other: Costs) -> Costs:
     """`costs` with the other side's peak where its own is not known: no change of that peak."""
-    return Costs(
-        calls=costs.calls,
-        time_us=costs.time_us,
-        flop=costs.flop,
-        bytes=costs.bytes,
+    return replace(
+        costs,
         flop_peaks=np.where(costs.flop_peaks > 0, costs.flop_peaks, other.flop_peaks),
         bytes_peaks=np.where(costs.bytes_peaks > 0, costs.bytes_peaks, other.bytes_peaks),
-        is_known=costs.is_known,
     )
 
 

@@ -38,7 +38,9 @@ def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comp
     """
     unit = _unit(a, b, unit)
     captures_a, captures_b = _captures(a, unit), _captures(b, unit)
-    return _compared(a[captures_a.chosen], b[captures_b.chosen], unit, captures_a, captures_b)
+    run_a, run_b = a[captures_a.chosen], b[captures_b.chosen]
+    matching = match_runs(run_a, run_b, unit)
+    return _of_matching(run_a, run_b, unit, matching, (captures_a, captures_b))
 
 
 def common_unit(runs: Sequence[Run]) -> str:
@@ -93,10 +95,6 @@ def match_runs(a: Run, b: Run, unit: str) -> Matching:
 def compare_matched(a: Run, b: Run, unit: str, matching: Matching) -> Comparison:
     """One capture of each side, with operations matched by the caller."""
     return _of_matching(a, b, unit, matching, (_captures([a], unit), _captures([b], unit)))
-
-
-def _compared(a: Run, b: Run, unit: str, of_a: Captures, of_b: Captures) -> Comparison:
-    return _of_matching(a, b, unit, match_runs(a, b, unit), (of_a, of_b))
 
 
 def _of_matching(

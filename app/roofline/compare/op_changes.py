@@ -1,10 +1,10 @@
 """Changes of matched operations, of groups of them, and operations that one run alone has."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from roofline.analysis.roofline import Floats
 from roofline.compare.attribution import OF_PAIRS, Costs, attribute, regrouped, roof_us
 from roofline.compare.changes import GroupChange, OnlyOp, OpChange
 from roofline.compare.matching import Group, Match
@@ -47,19 +47,8 @@ def _alike(
     same = np.isnan(a.flop[first_a]) == np.isnan(b.flop[first_b])
     same &= np.isnan(a.bytes[first_a]) == np.isnan(b.bytes[first_b])
     same &= a.provenance == b.provenance
-    return _known_where(costs_a, same), _known_where(costs_b, same)
-
-
-def _known_where(costs: Costs, same: Floats) -> Costs:
-    return Costs(
-        calls=costs.calls,
-        time_us=costs.time_us,
-        flop=costs.flop,
-        bytes=costs.bytes,
-        flop_peaks=costs.flop_peaks,
-        bytes_peaks=costs.bytes_peaks,
-        is_known=costs.is_known & same.astype(np.bool_),
-    )
+    first, second = (replace(costs, is_known=costs.is_known & same) for costs in (costs_a, costs_b))
+    return first, second
 
 
 def group_changes(a: Run, b: Run, unit: str, groups: Sequence[Group]) -> tuple[GroupChange, ...]:

@@ -1,4 +1,7 @@
-"""The record of runs over time: the numbers of each, and its standing at the gate."""
+"""The record of runs over time: the numbers of each, and its standing at the gate.
+
+The server reads it without loading the gate and NumPy.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

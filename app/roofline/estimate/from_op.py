@@ -4,14 +4,14 @@ Where the tensors do not settle the form, nothing is filled in: a stride is foun
 FLOPs, and so is a product, whose FLOPs follow from the element counts of its three tensors.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isqrt, prod, sqrt
 
 from roofline.errors import BadViewError
 from roofline.estimate.forms import Filled, filled
 from roofline.estimate.ops import OPS
+from roofline.model.tensors import TORCH_PRODUCTS, Tensor, product_of, tensors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +28,6 @@ class MeasuredOp:
     group_size: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Tensor:
-    dtype: str
-    shape: tuple[int, ...]
-
-    @property
-    def elements(self) -> int:
-        return prod(self.shape)
-
-
-_TENSOR = re.compile(r"(?<!\w)([a-z]+\d+(?:e\d+m\d+\w*)?|pred)\[([\d,]*)\]")
 _TYPES = {
     "bf16": "bf16",
     "f16": "fp16",
@@ -54,7 +43,7 @@ _NEAR = 0.02
 
 def form_of_op(op: MeasuredOp) -> Filled | None:
     """The form with the op's own sizes and element types; `None` where they are not known."""
-    operands, results = _tensors(op.operands), _tensors(op.results)
+    operands, results = (list(tensors_of("; ".join(texts))) for texts in (op.operands, op.results))
     operator = op.name.partition(" ")[0]
     if "backward" in operator:
         return None
@@ -75,20 +64,12 @@ def _filled(given: Mapping[str, object]) -> Filled | None:
     return form
 
 
-def _tensors(texts: Sequence[str]) -> list[_Tensor]:
-    found = (one for text in texts for one in _TENSOR.findall(text))
-    return [
-        _Tensor(dtype, tuple(int(size) for size in shape.split(",") if size))
-        for dtype, shape in found
-    ]
-
-
-def _type(tensor: _Tensor) -> str | None:
+def _type(tensor: Tensor) -> str | None:
     return "fp8" if tensor.dtype.startswith("f8") else _TYPES.get(tensor.dtype)
 
 
 Given = dict[str, object]
-Build = Callable[[MeasuredOp, list[_Tensor], list[_Tensor]], Given | None]
+Build = Callable[[MeasuredOp, list[Tensor], list[Tensor]], Given | None]
 
 
 def _agrees(op: MeasuredOp, flop: float) -> bool:
@@ -99,22 +80,16 @@ def _agrees(op: MeasuredOp, flop: float) -> bool:
 # ------------------------------------------------------------------------------------ products
 
 
-def _torch_product(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | None:
+def _torch_product(op: MeasuredOp, *_: list[Tensor]) -> Given | None:
     """Shapes as PyTorch's operators take them; the matrices are the last two operands."""
-    operator = op.name.partition(" ")[0]
-    rank = 3 if operator.endswith("bmm") else 2
-    found = [one for one in operands if len(one.shape) == rank]
-    if len(found) < 2 or _type(found[-2]) is None or _type(found[-1]) is None:
+    product = product_of(op.name, "; ".join(op.operands))
+    if product is None:
         return None
-    first, second = found[-2:]
-    k, n = second.shape[-2:] if operator != "aten::linear" else second.shape[::-1]
-    if first.shape[-1] != k:
-        return None
-    batch = first.shape[0] if rank == 3 else 1
-    return _matmul(first, second, None, (batch, first.shape[-2], k, n))
+    sizes = product.batch, product.m, product.k, product.n
+    return _matmul(product.first, product.second, None, sizes)
 
 
-def _xla_product(op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]) -> Given | None:
+def _xla_product(op: MeasuredOp, operands: list[Tensor], results: list[Tensor]) -> Given | None:
     """Two tensors and their product, told by element counts and the FLOPs.
 
     A, B and C have batch·m·k, batch·k·n and batch·m·n elements, so batch = 4·A·B·C / FLOPs².
@@ -135,7 +110,7 @@ def _xla_product(op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]
 
 
 def _matmul(
-    first: _Tensor, second: _Tensor, out: _Tensor | None, sizes: tuple[int, int, int, int]
+    first: Tensor, second: Tensor, out: Tensor | None, sizes: tuple[int, int, int, int]
 ) -> Given | None:
     dtype, weights = _type(first), _type(second)
     if dtype is None or weights is None:
@@ -154,7 +129,7 @@ def _matmul(
     }
 
 
-def _convolution(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | None:
+def _convolution(op: MeasuredOp, operands: list[Tensor], _: list[Tensor]) -> Given | None:
     """Images and filters, channels first; the stride is the one whose FLOPs were counted."""
     found = [one for one in operands if len(one.shape) == 4][:2]
     if len(found) < 2 or _type(found[0]) is None or not all(found[1].shape):
@@ -187,7 +162,7 @@ def _shape(form: Filled) -> tuple[int, ...]:
     return OPS[form.op].read(form.shape)
 
 
-def _attention(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | None:
+def _attention(op: MeasuredOp, operands: list[Tensor], _: list[Tensor]) -> Given | None:
     """Queries, keys and values; causal where the counted FLOPs are those of half of the pairs."""
     found = [one for one in operands if len(one.shape) == 4][:3]
     if len(found) < 3 or _type(found[0]) is None:
@@ -212,7 +187,7 @@ def _attention(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Giv
 # ------------------------------------------------------------------------------- the other kinds
 
 
-def _norm(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | None:
+def _norm(op: MeasuredOp, operands: list[Tensor], _: list[Tensor]) -> Given | None:
     if not operands or len(operands[0].shape) < 2 or _type(operands[0]) is None:
         return None
     *rows, hidden = operands[0].shape
@@ -223,7 +198,7 @@ def _norm(op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | 
     return {**given, "op": "norm", "hidden": hidden, "kind": kind}
 
 
-def _elementwise(op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]) -> Given | None:
+def _elementwise(op: MeasuredOp, operands: list[Tensor], results: list[Tensor]) -> Given | None:
     """As many inputs as have the size of the output; smaller ones are broadcast, and left out."""
     known = [one for one in (*results[:1], *operands) if _type(one) is not None]
     if not known or len(known) < len(operands):
@@ -245,7 +220,7 @@ def _elementwise(op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]
     }
 
 
-def _reduction(_op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]) -> Given | None:
+def _reduction(_op: MeasuredOp, operands: list[Tensor], results: list[Tensor]) -> Given | None:
     """Only where the result is known: it says how many elements become one."""
     if not results or not operands or _type(operands[0]) is None:
         return None
@@ -261,7 +236,7 @@ def _reduction(_op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor])
     }
 
 
-def _gather(_op: MeasuredOp, operands: list[_Tensor], _: list[_Tensor]) -> Given | None:
+def _gather(_op: MeasuredOp, operands: list[Tensor], _: list[Tensor]) -> Given | None:
     tables = [one for one in operands if _type(one) is not None and len(one.shape) == 2]
     indices = [one for one in operands if one.dtype in ("s32", "s64", "u32", "u64")]
     if len(tables) != 1 or len(indices) != 1:
@@ -283,7 +258,7 @@ _COLLECTIVES = {
 }
 
 
-def _collective(op: MeasuredOp, operands: list[_Tensor], results: list[_Tensor]) -> Given | None:
+def _collective(op: MeasuredOp, operands: list[Tensor], results: list[Tensor]) -> Given | None:
     """The full payload is the larger side; ranks come from the op's groups."""
     name = next(kind for start, kind in _COLLECTIVES.items() if op.category.startswith(start))
     sides = [one for one in (*operands, *results) if one.shape and _type(one) is not None]
@@ -314,12 +289,9 @@ _NORMS = ("native_layer_norm", "layer_norm", "rms_norm", "_fused_rms_norm", "_so
 _GATHERS = ("index_select", "embedding", "gather")
 _ELEMENTWISE = ("elementwise", "loop fusion", "non-fusion elementwise", "activation")
 _COPY = "copy"
-_TORCH_PRODUCTS = frozenset(
-    ("aten::mm", "aten::addmm", "aten::linear", "aten::matmul", "aten::bmm", "aten::baddbmm")
-)
 
 _KINDS: tuple[tuple[Callable[[MeasuredOp, str], bool], Build], ...] = (
-    (lambda _op, operator: operator in _TORCH_PRODUCTS, _torch_product),
+    (lambda _op, operator: operator in TORCH_PRODUCTS, _torch_product),
     (_named(*_CONVOLUTIONS), _convolution),
     (_named(*_ATTENTION), _attention),
     (_named(*_NORMS), _norm),

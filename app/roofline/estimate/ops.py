@@ -6,7 +6,7 @@ option says otherwise.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import repeat
 
 from roofline.errors import BadViewError
@@ -101,14 +101,6 @@ def is_size(piece: str) -> bool:
     return is_number and int(piece) > 0
 
 
-def product(shape: Shape) -> int:
-    """How many elements a tensor of this shape has."""
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
 def _matmul(shape: Shape, options: Options) -> Work:
     batch, m, k, n = shape if len(shape) == 4 else (1, *shape)
     return Work(
@@ -144,10 +136,10 @@ def _convolution(shape: Shape, options: Options) -> Work:
             "The channels cannot be divided into these groups.",
             remedy="Channels and filters are multiples of --groups.",
         )
-    pixels = batch * product(
+    pixels = batch * math.prod(
         tuple(map(_windows, (height, width), kernel, repeat((options.stride, options.padding))))
     )
-    taps = channels // options.groups * product(tuple(kernel))
+    taps = channels // options.groups * math.prod(tuple(kernel))
     return Work(
         matrix_flop=2 * pixels * filters * taps,
         tensors={
@@ -188,11 +180,8 @@ def _gather(shape: Shape, options: Options) -> Work:
 
 def _chain(shape: Shape, options: Options) -> Work:
     """A chain of elementwise ops in one kernel: tensors between them stay on the chip."""
-    n = product(shape)
-    return Work(
-        vector_flop=n * options.flops_per_element * options.ops,
-        tensors={"in": n * options.inputs * options.size(), "out": n * options.out_size},
-    )
+    single = _elementwise(shape, options)
+    return replace(single, vector_flop=single.vector_flop * options.ops)
 
 
 def _dot(shape: Shape, options: Options) -> Work:
@@ -204,7 +193,7 @@ def _dot(shape: Shape, options: Options) -> Work:
 
 
 def _elementwise(shape: Shape, options: Options) -> Work:
-    n = product(shape)
+    n = math.prod(shape)
     return Work(
         vector_flop=n * options.flops_per_element,
         tensors={"in": n * options.inputs * options.size(), "out": n * options.out_size},
@@ -243,7 +232,7 @@ def _reduction(shape: Shape, options: Options) -> Work:
 
 
 def _softmax(shape: Shape, options: Options) -> Work:
-    n = product(shape)
+    n = math.prod(shape)
     return Work(vector_flop=5 * n, tensors={"in": n * options.size(), "out": n * options.out_size})
 
 
@@ -299,7 +288,7 @@ def _ring_steps(name: str, ranks: int) -> int:
 
 def _collective(name: str) -> Callable[[Shape, Options], Work]:
     def work(shape: Shape, options: Options) -> Work:
-        return _ring(name, product(shape) * options.size(), options.ranks)
+        return _ring(name, math.prod(shape) * options.size(), options.ranks)
 
     return work
 

@@ -3,12 +3,12 @@ from which a product is bound by compute. Sources are in docs/estimate.md.
 """
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 from roofline.devices.parts import PROCESSORS
 from roofline.errors import BadViewError
 from roofline.estimate.on_device import MEMORY, VECTOR, Estimate
-from roofline.estimate.ops import product
+from roofline.estimate.ops import is_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +67,16 @@ def tiling_of(found: Estimate) -> Tiling | None:
     )
 
 
-_MOST_DIGITS = 9
-
-
 def _block(text: str, k: int) -> tuple[int, int, int]:
     """Rows, columns and depth; without a depth a block has all of it."""
     pieces = text.strip().casefold().split("x")
-    if len(pieces) not in (2, 3) or not all(map(_is_size, pieces)):
+    if len(pieces) not in (2, 3) or not all(map(is_size, pieces)):
         raise BadViewError(
             f'The tile "{text[:60]}" cannot be read.',
             remedy="Write ROWSxCOLUMNS or ROWSxCOLUMNSxDEPTH, such as 128x128x64.",
         )
     rows, columns, *depth = map(int, pieces)
     return rows, columns, depth[0] if depth else k
-
-
-def _is_size(piece: str) -> bool:
-    is_number = piece.isascii() and piece.isdigit() and len(piece) <= _MOST_DIGITS
-    return is_number and int(piece) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +96,7 @@ def unfused(found: Estimate) -> Unfused | None:
     """The same work as separate ops, to compare a fused chain with; `None` for other ops."""
     if found.op != "chain":
         return None
-    options, n = found.options, product(found.shape)
+    options, n = found.options, prod(found.shape)
     kept = max(options.ops - 1, 0)
     moved = found.work.memory_bytes + 2 * kept * n * options.size()
     time = _time(found, moved)

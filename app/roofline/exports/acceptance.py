@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from roofline.advice.tensors import tensors_of
 from roofline.compare.changes import Comparison, OpChange, Side
 from roofline.compare.sides import MEMORIES
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.model.memory import MemoryLevel
+from roofline.model.tensors import tensors_of
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.sentences import Number, Sentence, say
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from roofline.advice.tensors import Tensor, tensors_of
 from roofline.analysis.roofline import Floats
 from roofline.compare.comparison import common_unit
 from roofline.compare.run import Run
@@ -19,6 +18,7 @@ from roofline.errors import BadViewError
 from roofline.estimate.work import bytes_per_element, precision_of
 from roofline.model.categories import is_product
 from roofline.model.op_columns import Bools
+from roofline.model.tensors import Tensor, tensors_of
 from roofline.presentation.quantities import amount, duration, percent, significant
 from roofline.presentation.text_table import named, spaced, table
 

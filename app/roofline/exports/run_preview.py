@@ -11,7 +11,6 @@ from typing import Any
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
-from roofline.figures.marks import plain
 from roofline.pods.report import NoVerdict, State
 from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
 from roofline.presentation.sentences import plain_text
@@ -76,12 +75,12 @@ def _paths(cells: Sequence[float | None]) -> Iterator[str]:
     gap = 1.0 if side > 5 else 0.4
     left = (WIDTH - min(columns, len(cells)) * side) / 2
     top = (HEIGHT - math.ceil(len(cells) / columns) * side) / 2
-    edge = plain(side - gap)
+    edge = f"{side - gap:g}"
     found: dict[tuple[str, float], str] = {}
     for k, away in enumerate(cells):
         look = _UNREAD if away is None else _LOOKS[bisect_right(_EDGES, away)]
         x, y = left + k % columns * side, top + k // columns * side
-        square = f"M{plain(x)} {plain(y)}h{edge}v{edge}h-{edge}z"
+        square = f"M{x:g} {y:g}h{edge}v{edge}h-{edge}z"
         found[look] = found.get(look, "") + square
     for (token, opacity), drawn in found.items():
         yield f'<path d="{drawn}" fill="var({token})" fill-opacity="{opacity}"/>'

@@ -1,1 +1,1 @@
-"""Figures as SVG: axes, lines, marks and text, written out. Knows no profile and no words."""
+"""The shape of figures, and places on their axes. Knows no profile and no words."""

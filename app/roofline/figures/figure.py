@@ -6,6 +6,7 @@ meaning out of what Plotly would read as markup.
 """
 
 import html
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -15,9 +16,9 @@ Width = Literal["wide", "narrow"]
 Json = dict[str, Any]
 T = TypeVar("T")
 
-# A plot without its margins, in pixels, for which ticks and labels are placed: the page's own plot
-# has about this size, or is larger.
-PLOTS: dict[Width, tuple[float, float]] = {"wide": (720.0, 420.0), "narrow": (340.0, 300.0)}
+# A plot without its margins, in pixels, for which ticks and labels are placed: about the least that
+# the page's own plot has, so that texts that keep apart here do so there.
+PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 420.0), "narrow": (340.0, 300.0)}
 TICK_SIZE = 11.5
 _CLEAR = "rgba(0,0,0,0)"
 
@@ -125,6 +126,17 @@ def line(
         "hoverinfo": "skip",
         "line": {"color": token, **look},
     }
+
+
+def numbered(data: Sequence[Json]) -> list[Json]:
+    """The traces, each with a `uid`: Plotly else gives one the id, and the marks, of another."""
+    met: Counter[str] = Counter()
+    named = []
+    for trace in data:
+        role = trace["meta"]["role"]
+        met[role] += 1
+        named.append({"uid": f"{role}-{met[role]}", **trace})
+    return named
 
 
 def painted(value: T, colour_of: Callable[[str], str]) -> T:

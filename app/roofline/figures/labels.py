@@ -5,9 +5,11 @@ Pixels of a nominal plot, from its top left corner.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -16,7 +18,7 @@ Segment = tuple[float, float, float, float]
 
 LETTER = 0.56  # of the font's size: width of a letter
 _GAP = 2.0  # between two texts
-_LARGE = 7.0  # radius of a mark that no text may cover
+_LARGE = 6.0  # radius of a mark that no text may cover
 _CROSSED = 2.0  # as bad as so many covered small marks
 POSITIONS = (
     "middle right",
@@ -65,7 +67,7 @@ class Board:
 
     width: float
     height: float
-    marks: NDArray[np.float64]
+    marks: "NDArray[np.float64]"
     lines: Sequence[Segment]
     taken: list[Box] = field(default_factory=list)
 
@@ -94,6 +96,8 @@ class Board:
 
     def _covered(self, box: Box, spot: Spot) -> float:
         """How many small marks the box covers; infinite for a large one that is not its own."""
+        import numpy as np  # loads slowly: the server draws only other views than the stored one
+
         if not len(self.marks):
             return 0.0
         x, y, radius = self.marks.T

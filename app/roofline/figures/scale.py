@@ -1,8 +1,6 @@
 """Axes of a figure: ranges, ticks, and where values lie.
 
-Values are those of the axis: log10 on a logarithmic one. `static/js/chart/axes.js` has the same
-rules for the browser; tests/web/pages/test_first_view.py and tests/browser/test_first_view.py hold
-both to each other.
+Values are those of the axis: log10 on a logarithmic one.
 """
 
 import math
@@ -113,7 +111,7 @@ _STRAY_GAP = 1.0  # decades below the next place
 
 
 def without_strays(heights: Sequence[float], weights: Sequence[float]) -> list[int]:
-    """Indices but for a few heights (log10) far below all others; the browser leaves out the same.
+    """Indices but for a few heights (log10) far below all others.
 
     Without them the others have a decade or more of the axis for themselves.
     """

@@ -3,13 +3,12 @@ report."""
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from contextlib import closing, contextmanager
+from dataclasses import replace
 
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import SettingsError
-from roofline.fleet.engine import Engine, Receipt, import_limits
+from roofline.fleet.engine import Engine, EngineChoice, Receipt, import_limits
 from roofline.fleet.kept import KeptPartials, open_kept
 from roofline.fleet.local import LocalEngine
 from roofline.pods.partial import spool
@@ -18,22 +17,7 @@ from roofline.pods.report import RunReport, Unreadable
 from roofline.pods.workers import OpOnHost, op_on_hosts
 from roofline.settings import Settings
 
-ENGINES = ("local", "dask")
 _KEPT = "kept-partials"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineChoice:
-    """An engine by its name.
-
-    `workers` is how many files are read at the same time; `None` leaves it to the engine.
-    `scheduler` or `scheduler_file` name a Dask cluster that the user runs.
-    """
-
-    engine: str = "local"
-    workers: int | None = None
-    scheduler: str | None = None
-    scheduler_file: Path | None = None
 
 
 @contextmanager
@@ -45,44 +29,31 @@ def open_engine(choice: EngineChoice, settings: Settings, place: str) -> Iterato
     named = choice.scheduler or choice.scheduler_file or choice.workers
     if choice.engine == "dask" and not named:
         choice = replace(choice, scheduler=settings.dask_scheduler)
-    files = (settings.dask_ca, settings.dask_cert, settings.dask_key)
-    engine = start_engine(choice, place, import_limits(settings), files)
-    try:
+    with closing(
+        start_engine(choice.certified(settings), place, import_limits(settings))
+    ) as engine:
         yield engine
-    finally:
-        engine.close()
 
 
-PemFiles = tuple[Path | None, ...]
-"""Authority, certificate and key, or `None` for each."""
-
-
-def start_engine(choice: EngineChoice, place: str, limits: ImportLimits, files: PemFiles) -> Engine:
+def start_engine(choice: EngineChoice, place: str, limits: ImportLimits) -> Engine:
     """The engine, for the caller to close. Raises as `open_engine`."""
-    workers = choice.workers or os.cpu_count() or 1
     named = choice.scheduler or choice.scheduler_file
     if choice.engine == "local":
         if named:
             raise SettingsError(
                 "The engine local has no scheduler.", remedy="Use --engine dask with it."
             )
-        return LocalEngine(open_kept(place), limits, workers=workers)
+        return LocalEngine(open_kept(place), limits, workers=choice.workers or os.cpu_count() or 1)
     if named and choice.workers:
         raise SettingsError(
             "A cluster has its own workers.",
             remedy="Leave --workers out, or --scheduler and --scheduler-file.",
         )
     # Loads Dask, which only runs on a cluster need.
-    from roofline.fleet.dask_connection import Cluster, certificates_of
+    from roofline.fleet.dask_connection import cluster_of
     from roofline.fleet.dask_engine import DaskEngine
 
-    cluster = Cluster(
-        address=choice.scheduler,
-        scheduler_file=choice.scheduler_file,
-        workers=workers,
-        certificates=certificates_of(files),
-    )
-    return DaskEngine(cluster, place, limits)
+    return DaskEngine(cluster_of(choice), place, limits)
 
 
 def own_place(settings: Settings) -> str:

@@ -7,7 +7,8 @@ only taken with certificates of an authority of the user's own.
 import ipaddress
 import json
 import logging
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from roofline.errors import ExtraMissingError, ImportStoppedError, SettingsError
+from roofline.fleet.engine import EngineChoice
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,20 +51,24 @@ class Cluster:
         return self.address is None and self.scheduler_file is None
 
 
-def certificates_of(files: Sequence[Path | None]) -> Certificates | None:
-    """Authority, certificate and key; `None` where none is named.
+def cluster_of(choice: EngineChoice) -> Cluster:
+    """The cluster of a choice.
 
-    Raises `SettingsError` where some of them are.
+    Raises `SettingsError` where it names some certificates and not all.
     """
-    authority, certificate, key = files
-    if authority is None and certificate is None and key is None:
-        return None
-    if authority is None or certificate is None or key is None:
+    files = [Path(one) for one in (choice.authority, choice.certificate, choice.key) if one]
+    if 0 < len(files) < 3:
         raise SettingsError(
             "TLS needs ROOFLINE_DASK_CA, ROOFLINE_DASK_CERT and ROOFLINE_DASK_KEY together.",
             remedy="Set all three, or none of them.",
         )
-    return Certificates(authority=authority, certificate=certificate, key=key)
+    named = dict(zip(("authority", "certificate", "key"), files, strict=False))
+    return Cluster(
+        address=choice.scheduler,
+        scheduler_file=Path(choice.scheduler_file) if choice.scheduler_file else None,
+        workers=choice.workers or os.cpu_count() or 1,
+        certificates=Certificates(**named) if files else None,
+    )
 
 
 @contextmanager

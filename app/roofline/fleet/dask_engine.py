@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, SettingsError
 from roofline.fleet.dask_connection import Cluster, connected
 from roofline.fleet.engine import (
-    FleetProgress,
     Receipt,
     batches,
     files_from,
@@ -70,11 +69,7 @@ class Order:
 
 
 _lock = threading.Lock()
-
-
 _readers: dict[str, Readers] = {}
-
-
 _ended: set[str] = set()
 
 
@@ -136,15 +131,13 @@ class DaskSubmission:
     ) -> None:
         self._engine, self._order, self._patience_s = engine, order, patience_s
         self._left = dict(enumerate(files))
-        self._total = len(files)
-        self._ended: queue.SimpleQueue[Future[Any] | None] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._under_way: dict[Future[Any], list[int]] = {}
         self._suspects: deque[int] = deque()
         self._alone: set[int] = set()
-        self._is_cancelled = threading.Event()
         self._alive_at = time.monotonic()
 
-    def receipts(self) -> Iterator[Receipt]:
+    def receipts(self) -> Generator[Receipt, None, None]:
         """See `Submission`."""
         try:
             self._find_scheduler(FIRST_S)
@@ -155,16 +148,6 @@ class DaskSubmission:
                     self._find_scheduler(self._patience_s)
         finally:
             self._end()
-
-    def progress(self) -> FleetProgress:
-        """See `Submission`."""
-        return FleetProgress(done=self._total - len(self._left), total=self._total)
-
-    def cancel(self) -> None:
-        """See `Submission`."""
-        self._is_cancelled.set()
-        self._ended.put(None)
-        self._end()
 
     def _round(self) -> Iterator[Receipt]:
         """Receipts of all files that are left, as long as the scheduler lives."""
@@ -205,12 +188,9 @@ class DaskSubmission:
 
     def _next_ended(self) -> "Future[Any] | None":
         try:
-            future = self._ended.get(timeout=_LOOK_S)
+            return self._ended.get(timeout=_LOOK_S)
         except queue.Empty:
-            future = None
-        if self._is_cancelled.is_set():
-            raise _cancelled()
-        return future
+            return None
 
     def _receipts_of(self, future: "Future[Any]", numbers: list[int]) -> Iterator[Receipt]:
         if future.status == "cancelled":
@@ -276,8 +256,7 @@ class DaskSubmission:
                     raise
             else:
                 return
-            if self._is_cancelled.wait(_BETWEEN_TRIES_S):
-                raise _cancelled()
+            time.sleep(_BETWEEN_TRIES_S)
 
     def _end(self) -> None:
         """Kill what workers read for this run; batches that wait are refused."""
@@ -304,12 +283,6 @@ def _result(future: "Future[Any]") -> str:
             f"A worker of the cluster cannot load Roofline: {error}.",
             remedy="Install `roofline[fleet]`, the same version, on all machines of the cluster.",
         ) from error
-
-
-def _cancelled() -> ImportStoppedError:
-    return ImportStoppedError(
-        "The run was cancelled.", remedy="Start again: hosts that were read are kept."
-    )
 
 
 def read_batch(order_text: str, files_text: str) -> str:

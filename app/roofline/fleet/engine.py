@@ -5,9 +5,9 @@ task of a cluster costs some milliseconds, so files go to workers in batches of 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
 
 from roofline.children.sandbox import ImportLimits
 from roofline.model.units import GIB
@@ -38,27 +38,40 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleetProgress:
-    """How many of the files have a receipt."""
+class EngineChoice:
+    """An engine by its name, as strings and numbers: it is sent to other processes.
 
-    done: int
-    total: int
+    `workers` is how many files are read at the same time; `None` leaves it to the engine.
+    `scheduler` or `scheduler_file` name a Dask cluster that the user runs. `authority`,
+    `certificate` and `key` are paths of PEM files for TLS.
+    """
+
+    engine: str = "local"
+    workers: int | None = None
+    scheduler: str | None = None
+    scheduler_file: str | None = None
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+    def certified(self, settings: Settings) -> "EngineChoice":
+        """The same with the certificates of the settings."""
+        files = (settings.dask_ca, settings.dask_cert, settings.dask_key)
+        authority, certificate, key = (
+            None if one is None else str(one.absolute()) for one in files
+        )
+        return replace(self, authority=authority, certificate=certificate, key=key)
 
 
 class Submission(Protocol):
     """Files under way."""
 
-    def receipts(self) -> Iterator[Receipt]:
+    def receipts(self) -> Generator[Receipt, None, None]:
         """One receipt for each file, in the order in which they are done; waits for them.
 
-        Raises `ImportStoppedError` after `cancel`, and where the engine cannot go on.
+        Closing it ends what is still read; kept partials stay. Raises `ImportStoppedError` where
+        the engine is closed or cannot go on.
         """
-
-    def progress(self) -> FleetProgress:
-        """How far it is."""
-
-    def cancel(self) -> None:
-        """Stop, from any thread, and kill the children that read. Kept partials stay."""
 
 
 class Engine(Protocol):
@@ -95,12 +108,16 @@ def files_from(text: str) -> list[HostFile]:
 
 def receipts_from(text: str) -> list[Receipt]:
     """The receipts in `text`."""
-    return [_receipt(one) for one in json.loads(text)]
-
-
-def _receipt(fields: Mapping[str, Any]) -> Receipt:
-    missing = tuple(Unreadable(**one) for one in fields["unreadable"])
-    return Receipt(**{**fields, "partials": tuple(fields["partials"]), "unreadable": missing})
+    return [
+        Receipt(
+            **{
+                **fields,
+                "partials": tuple(fields["partials"]),
+                "unreadable": tuple(Unreadable(**one) for one in fields["unreadable"]),
+            }
+        )
+        for fields in json.loads(text)
+    ]
 
 
 def expected_cpu_seconds(file: HostFile) -> float:

@@ -5,14 +5,14 @@
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from roofline.children.sandbox import ImportLimits
-from roofline.errors import ImportStoppedError, RooflineError
-from roofline.fleet.engine import FleetProgress, Receipt, unread
+from roofline.errors import RooflineError
+from roofline.fleet.engine import Receipt, unread
 from roofline.fleet.kept import KeptFile, KeptPartials
 from roofline.fleet.readers import Readers
 from roofline.pods.fetching import fetch_folder, fetch_steady
@@ -66,7 +66,7 @@ class LocalSubmission:
         for _ in range(min(workers + ahead, len(files))):
             threading.Thread(target=self._work, daemon=True).start()
 
-    def receipts(self) -> Iterator[Receipt]:
+    def receipts(self) -> Generator[Receipt, None, None]:
         """See `Submission`."""
         while self._done < self._total:
             found = self._ready.get()
@@ -74,19 +74,6 @@ class LocalSubmission:
                 raise found
             self._done += 1
             yield found
-
-    def progress(self) -> FleetProgress:
-        """See `Submission`."""
-        return FleetProgress(done=self._done, total=self._total)
-
-    def cancel(self) -> None:
-        """See `Submission`. The engine cannot be used any more."""
-        self._readers.close()
-        self._ready.put(
-            ImportStoppedError(
-                "The run was cancelled.", remedy="Start again: hosts that were read are kept."
-            )
-        )
 
     def _work(self) -> None:
         while True:

@@ -7,13 +7,14 @@ itself loads neither importers nor NumPy, and its memory does not grow with host
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from roofline.children.messages import FAILED, Body, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped
 from roofline.children.sandbox import ImportLimits, needed_environment
 from roofline.errors import ImportStoppedError, error_from
+from roofline.fleet.engine import EngineChoice
 
 PROGRAM = "roofline.imports.run_program"
 END_S = 5.0
@@ -23,25 +24,11 @@ _WAYS_OUT = frozenset({"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"})
 _AUTHORITIES = frozenset({"SSL_CERT_DIR", "SSL_CERT_FILE"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEngine:
-    """The engine that reads the hosts of runs: `local`, or `dask` with the cluster at `scheduler`.
-
-    `authority`, `certificate` and `key` are paths of PEM files for TLS.
-    """
-
-    name: str = "local"
-    scheduler: str | None = None
-    authority: str | None = None
-    certificate: str | None = None
-    key: str | None = None
-
-
-_LOCAL = RunEngine()
+_LOCAL = EngineChoice()
 
 
 class RunProcess:
-    """One such process, which keeps partials at `place` (see `storage.places`).
+    """One such process, which keeps partials at `place` (see `storage.blobs`).
 
     It has the credentials of that place and of those in `reads`, and no others of this process.
     """
@@ -53,7 +40,7 @@ class RunProcess:
         workers: int,
         *,
         reads: Sequence[str] = (),
-        engine: RunEngine = _LOCAL,
+        engine: EngineChoice = _LOCAL,
     ) -> None:
         options = {
             "place": place,

@@ -14,15 +14,13 @@ from roofline.children.sandbox import ImportLimits, give_way
 from roofline.errors import CorruptProfileError, UploadRejectedError
 from roofline.exports.run_report import op_record, render_run
 from roofline.fleet.choosing import (
-    EngineChoice,
     file_with,
     op_of_receipts,
     reduce_receipts,
     start_engine,
 )
-from roofline.fleet.engine import Engine, Receipt, receipts_from
+from roofline.fleet.engine import Engine, EngineChoice, Receipt, receipts_from
 from roofline.fleet.kept import drop_unneeded_names, open_kept
-from roofline.imports.run_process import RunEngine
 from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.folders import HostFile, is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
@@ -42,7 +40,7 @@ class RunProgram:
         self._kept = open_kept(self._place)
         self._limits = ImportLimits(**options["limits"])
         self._workers = max(1, int(options["workers"]))
-        self._wanted = RunEngine(**options["engine"])
+        self._wanted = EngineChoice(**options["engine"])
         self._engines: dict[str, Engine] = {}
         self._ending = ExitStack()
 
@@ -91,19 +89,15 @@ class RunProgram:
         # Files of this machine are read while the cluster reads.
         here = self._engine("local").submit(pushed) if pushed else None
         if listed:
-            yield from self._engine(self._wanted.name).submit(listed).receipts()
+            yield from self._engine(self._wanted.engine).submit(listed).receipts()
         if here is not None:
             yield from here.receipts()
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:
-            wanted = self._wanted
-            choice = EngineChoice(engine="local", workers=self._workers)
-            if name != "local":
-                choice = EngineChoice(engine=name, scheduler=wanted.scheduler)
-            files = (wanted.authority, wanted.certificate, wanted.key)
-            paths = tuple(None if one is None else Path(one) for one in files)
-            engine = start_engine(choice, self._place, self._limits, paths)
+            here = EngineChoice(workers=self._workers)
+            choice = here if name == "local" else self._wanted
+            engine = start_engine(choice, self._place, self._limits)
             self._ending.callback(engine.close)
             self._engines[name] = engine
         return self._engines[name]

@@ -168,11 +168,6 @@ class AdviceBook:
         self._store.advice_changed()
 
 
-def _device(name: str) -> str:
-    """A device's name as a database takes it."""
-    return name.replace("\0", "")[:LONGEST_DEVICE]
-
-
 def _entries(documents: Sequence[bytes]) -> "list[Entry]":
     from roofline.advice.ledger import entry_from
 

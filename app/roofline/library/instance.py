@@ -4,23 +4,23 @@ import hmac
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from roofline.children.sandbox import ImportLimits
 from roofline.devices.this_machine import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
+from roofline.fleet.dask_connection import address_of, cluster_of
+from roofline.fleet.engine import EngineChoice, import_limits
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns, LocalRunner, Runner
-from roofline.imports.run_process import RunEngine
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
 from roofline.library.run_keeper import RunKeeper
 from roofline.library.upkeep import Scrubbing, Upkeep
+from roofline.settings import Settings
 from roofline.storage.disk_room import DiskRoom
-from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
-from roofline.storage.records import EVERYBODY, Visibility
+from roofline.storage.profiles import ProfileStore
 from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
 from roofline.storage.sweeping import empty_trash
@@ -28,29 +28,6 @@ from roofline.storage.user_quota import UserQuota
 
 DAY_S = 24 * 3600.0
 _log = logging.getLogger("roofline.upkeep")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstanceOptions:
-    """Where things are kept and which runner imports; see `roofline.settings`."""
-
-    workers: int = 1
-    runner: str = ""
-    database_url: str | None = None
-    blobs: str | None = None
-    retention_days: float | None = None
-    quota_bytes: int | None = None
-    disk_reserve_bytes: int | None = None
-    failures_kept: timedelta = FAILURES_KEPT
-    trash_kept: timedelta = timedelta(0)
-    user_quota: UserQuota | None = None
-    user_imports: int | None = None
-    scrub_days: float = 7.0
-    visibility: Visibility = EVERYBODY
-    buckets: tuple[str, ...] = ()
-    watch_s: float | None = None
-    watch_rule: str = ""
-    run_engine: RunEngine = field(default_factory=RunEngine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,26 +45,23 @@ class Listeners:
 class Instance:
     """The parts of one server or worker. `version` is that of the results."""
 
-    def __init__(
-        self,
-        root: Path,
-        version: str,
-        *,
-        limits: ImportLimits,
-        options: InstanceOptions,
-        listeners: Listeners,
-    ) -> None:
-        self.options = options
-        self.folder = DataFolder(root, options.disk_reserve_bytes)
+    def __init__(self, settings: Settings, version: str, listeners: Listeners) -> None:
+        self.settings = settings
+        root, limits, url = settings.data_dir, import_limits(settings), settings.database_url
+        room = DiskRoom(root, settings.disk_reserve_bytes)
+        self._database_url = url.get_secret_value() if url is not None else None
+        self.folder = DataFolder(root, settings.disk_reserve_bytes)
         self.store = ProfileStore(
             root,
             version,
             measurements=measurements_digest,
-            database_url=options.database_url,
-            blobs=options.blobs,
-            failures_kept=options.failures_kept,
-            trash_kept=options.trash_kept,
-            user_quota=options.user_quota,
+            database_url=self._database_url,
+            blobs=settings.blobs,
+            failures_kept=timedelta(days=settings.failures_kept_days),
+            trash_kept=timedelta(days=settings.trash_days),
+            user_quota=UserQuota(
+                size_bytes=settings.user_quota_bytes, profiles=settings.user_profiles
+            ),
             on_change=listeners.on_change,
         )
         self.staging = Staging(root / "incoming")
@@ -96,25 +70,25 @@ class Instance:
             store=self.store,
             staging=self.staging,
             limits=limits,
-            room=DiskRoom(root, options.disk_reserve_bytes),
-            most_running=options.user_imports,
+            room=room,
+            most_running=settings.user_imports,
             on_page=self.waiting.shown,
         )
         self.runs = JobRuns(parts, self._ended)
-        self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)
+        self.upkeep = Upkeep(self.store, self.deliver, settings.quota_bytes)
         self.run_keeper = RunKeeper(
             self.store,
             limits,
-            place=options.blobs or f"file://{root.absolute()}",
-            workers=options.workers,
-            room=DiskRoom(root, options.disk_reserve_bytes),
-            reads=options.buckets,
-            engine=options.run_engine,
+            place=settings.blobs or f"file://{root.absolute()}",
+            workers=settings.import_workers,
+            room=room,
+            reads=settings.buckets,
+            engine=_run_engine(settings),
         )
-        self._scrubbing = _scrubbing(self.store, self.deliver, options.scrub_days)
+        self._scrubbing = _scrubbing(self.store, self.deliver, settings.scrub_days)
         self.damaged: tuple[Path, ...] = ()
         self._on_import_end = listeners.on_import_end
-        self._runner = _runner(options, self.runs)
+        self._runner = _runner(settings, self._database_url, self.runs)
         self._secret = b""
         self._is_open = False
 
@@ -162,7 +136,7 @@ class Instance:
 
     def work(self, concurrency: int) -> None:
         """Runs jobs of the queue until told to stop, beside servers of the same database."""
-        url = self.options.database_url
+        url = self._database_url
         if url is None:
             raise SettingsError(
                 "Workers share their jobs through PostgreSQL, and none is configured.",
@@ -216,7 +190,7 @@ class Instance:
         try:
             self.folder.check_room(size_bytes)
         except StorageFullError:
-            if self.options.blobs is not None or not self._empty_trash(size_bytes):
+            if self.settings.blobs is not None or not self._empty_trash(size_bytes):
                 raise
             self.folder.check_room(size_bytes)
 
@@ -269,6 +243,20 @@ class Instance:
         self.folder.release()
 
 
+def _run_engine(settings: Settings) -> EngineChoice:
+    """The engine of runs. Raises `SettingsError` for a cluster that is not named or not safe."""
+    if settings.pods_engine == "local":
+        return EngineChoice()
+    if settings.dask_scheduler is None:
+        raise SettingsError(
+            "ROOFLINE_PODS_ENGINE=dask needs the address of a scheduler.",
+            remedy="Set ROOFLINE_DASK_SCHEDULER to tls://HOST:PORT, or unset ROOFLINE_PODS_ENGINE.",
+        )
+    choice = EngineChoice(engine="dask", scheduler=settings.dask_scheduler).certified(settings)
+    address_of(cluster_of(choice))
+    return choice
+
+
 def _scrubbing(
     store: ProfileStore, deliver: Callable[[str], None], days: float
 ) -> Scrubbing | None:
@@ -276,20 +264,20 @@ def _scrubbing(
     return Scrubbing(Scrub(store, deliver, days * DAY_S)) if days else None
 
 
-def _runner(options: InstanceOptions, runs: JobRuns) -> Runner:
-    name, _, count = options.runner.partition(":")
+def _runner(settings: Settings, database_url: str | None, runs: JobRuns) -> Runner:
+    name, _, count = settings.runner.partition(":")
     if name in ("", "local") and re.fullmatch(r"([1-9][0-9]{0,2})?", count):
-        return LocalRunner(runs, int(count or options.workers))
+        return LocalRunner(runs, int(count or settings.import_workers))
     if name == "procrastinate" and not count:
-        if options.database_url is None:
+        if database_url is None:
             raise SettingsError(
                 "ROOFLINE_RUNNER=procrastinate keeps its queue in PostgreSQL.",
                 remedy="Set ROOFLINE_DATABASE_URL, or use ROOFLINE_RUNNER=local:2.",
             )
         from roofline.imports.queue_runner import QueueRunner  # loads procrastinate
 
-        return QueueRunner(options.database_url)
+        return QueueRunner(database_url)
     raise SettingsError(
-        f"ROOFLINE_RUNNER cannot be {options.runner!r}.",
+        f"ROOFLINE_RUNNER cannot be {settings.runner!r}.",
         remedy="Write local:N for N imports at a time on this machine, or procrastinate.",
     )

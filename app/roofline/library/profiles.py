@@ -49,8 +49,8 @@ class ProfileLibrary:
         self._runs = instance.runs
         self._waiting = instance.waiting
         self._deliver = instance.deliver
-        self._retention_days = instance.options.retention_days
-        self._usual_visibility = instance.options.visibility
+        self._retention_days = instance.settings.retention_days
+        self._usual_visibility = instance.settings.visibility
         self._samples_lock = threading.Lock()
 
     def stage(self) -> StagingArea:

@@ -9,11 +9,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from roofline.children.sandbox import ImportLimits
 from roofline.errors import RooflineError
-from roofline.imports.run_process import RunEngine, RunProcess
+from roofline.fleet.engine import EngineChoice
+from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.kept_partials import GRACE_S, sweep_partials
@@ -53,7 +55,7 @@ class RunKeeper:
         workers: int,
         room: DiskRoom,
         reads: Sequence[str],
-        engine: RunEngine,
+        engine: EngineChoice,
     ) -> None:
         self._reads, self._engine = reads, engine
         self._store = store
@@ -136,11 +138,8 @@ class RunKeeper:
         """Removes names that no kept partial needs. A process that reads runs has them in memory
         and would not write them again: it ends first."""
         self._end_process()
-        process = self.new_process()
-        try:
+        with closing(self.new_process()) as process:
             return process.drop_unneeded_names(GRACE_S)
-        finally:
-            process.close()
 
     # ------------------------------------------------------------------------------------- turns
 

@@ -8,6 +8,7 @@ lists the prefixes now and then, and imports new runs by a rule. Nothing is writ
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -149,11 +150,8 @@ class RunWatch:
 
     def look(self) -> None:
         """One round: lists every prefix, and imports what is complete and has the rule."""
-        process = self._start_process()
-        try:
+        with closing(self._start_process()) as process:
             listed = [one for prefix in self._prefixes for one in self._below(process, prefix)]
-        finally:
-            process.close()
         before = {one.place: one.mark for one in self._found}
         found = {
             one["place"]: RunFound(

@@ -1,7 +1,7 @@
 """RunLibrary: what people do with runs of many hosts: import, push, close, delete, open a host."""
 
 import tempfile
-from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,15 +47,15 @@ class RunLibrary:
     """The runs of `instance`. Every method may block; call it from any thread."""
 
     def __init__(self, instance: Instance, profiles: ProfileLibrary, places: RunPlaces) -> None:
-        options = instance.options
+        settings = instance.settings
         self._instance = instance
         self._runs = instance.store.runs
         self._profiles = profiles
         self.places = places
         self.watch = RunWatch(
             places.prefixes,
-            every_s=options.watch_s,
-            rule=options.watch_rule,
+            every_s=settings.watch,
+            rule=settings.watch_rule,
             start_process=instance.run_keeper.new_process,
             add=self.add_by_rule,
             address_of=self.places.allowed,
@@ -197,7 +197,10 @@ class RunLibrary:
     def op_hosts(self, run: Run, op: str) -> bytes:
         """The times of one operation on each host of a run, as JSON."""
         receipts = self._runs.receipts(run.id)
-        return self._asked(lambda process, target: process.write_op(receipts, op, target))
+        with tempfile.TemporaryDirectory(prefix="roofline-") as folder, self._process() as process:
+            target = Path(folder) / "answer"
+            process.write_op(receipts, op, target)
+            return target.read_bytes()
 
     def file_of(self, run: Run, digest: str) -> str:
         """The id of the file with the capture of this SHA-256.
@@ -215,12 +218,11 @@ class RunLibrary:
         return found[0].identity
 
     def _file_with(self, run: Run, digest: str) -> str | None:
-        receipts = self._runs.receipts(run.id)
-        process = self._instance.run_keeper.new_process()
-        try:
-            return process.file_with(receipts, digest)
-        finally:
-            process.close()
+        with self._process() as process:
+            return process.file_with(self._runs.receipts(run.id), digest)
+
+    def _process(self) -> "closing[RunProcess]":
+        return closing(self._instance.run_keeper.new_process())
 
     def host_profile(self, run: Run, identity: str, viewer: Viewer) -> ProfileId:
         """The profile of one host's file, imported when it is asked for first.
@@ -268,23 +270,11 @@ class RunLibrary:
         }
         self._instance.check_room(host.size_bytes)
         target = area.root / "fetched"
-        self._with_process(lambda process: process.fetch(listed, target))
+        with self._process() as process:
+            process.fetch(listed, target)
         with target.open("rb") as file:
             area.receive_all(host.name, iter(lambda: file.read(COPY_BYTES), b""))
         target.unlink()
-
-    def _asked(self, ask: Callable[[RunProcess, Path], None]) -> bytes:
-        with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
-            target = Path(folder) / "answer"
-            self._with_process(lambda process: ask(process, target))
-            return target.read_bytes()
-
-    def _with_process(self, ask: Callable[[RunProcess], None]) -> None:
-        process = self._instance.run_keeper.new_process()
-        try:
-            ask(process)
-        finally:
-            process.close()
 
 
 # As `pods.packed` has it, which loads NumPy.

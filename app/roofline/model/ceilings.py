@@ -7,6 +7,9 @@ unit "has something to do" is not a busy share. `docs/verdict.md` has the defini
 
 from enum import StrEnum
 
+COMPUTE = "compute"
+"""The id of a device's peak that does not belong to one compute unit."""
+
 
 class CeilingKind(StrEnum):
     """The kind of unit: issue slots and queues of a multiprocessor, a pipe, a memory, a link."""

@@ -107,7 +107,10 @@ class Bandwidths:
 
     def per_core(self) -> list[float | None]:
         """Bytes per second and core of each host; `None` where no bytes are known."""
-        return [_rate(*one) for one in np.stack([self._bytes, self._time_ps], axis=1).tolist()]
+        return [
+            moved * PS_PER_S / time_ps if moved > 0 and time_ps > 0 else None
+            for moved, time_ps in zip(self._bytes.tolist(), self._time_ps.tolist(), strict=True)
+        ]
 
 
 def _moving(block: Block) -> Bools:
@@ -117,10 +120,6 @@ def _moving(block: Block) -> Bools:
         [is_work(one) and not is_container(one) and not is_start(one) for one in categories],
         np.bool_,
     )
-
-
-def _rate(moved: int, time_ps: int) -> float | None:
-    return moved * PS_PER_S / time_ps if moved > 0 and time_ps > 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,10 +145,11 @@ def shared_steps(partials: Sequence[Partial]) -> SharedSteps:
         labels = tuple(str(k) for k in range(len(tables[0])))
         rows = [list(range(len(labels)))] * len(tables)
     if not labels:
+        whole = np.array([one.chip_ps.max(initial=0) for one in partials], np.int64)
         return SharedSteps(
             labels=(),
             duration_ps=np.zeros((len(partials), 0), np.int64),
-            work_ps=_whole(partials),
+            work_ps=whole.reshape(-1, 1),
             chip_work_ps=np.concatenate([_NONE, *(one.chip_ps for one in partials)]).reshape(-1, 1),
         )
     columns = list(zip(partials, rows, strict=True))
@@ -167,7 +167,3 @@ def _shared_labels(tables: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         return ()
     everywhere = set(tables[0]).intersection(*tables)
     return tuple(label for label in tables[0] if label in everywhere)
-
-
-def _whole(partials: Sequence[Partial]) -> I64:
-    return np.array([one.chip_ps.max(initial=0) for one in partials], np.int64).reshape(-1, 1)

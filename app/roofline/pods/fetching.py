@@ -27,13 +27,12 @@ def sources_of(places: Sequence[str]) -> list[HostFile]:
 
     Raises `UploadRejectedError` where there is none, and where one place has several sessions.
     """
-    return [one for place in places for one in _sources_at(place)]
-
-
-def _sources_at(place: str) -> list[HostFile]:
-    found = _objects_at(place) if buckets.is_address(place) else files_of([Path(place)])
-    check_one_session([path_of(one.address) for one in found])
-    return found
+    sources: list[HostFile] = []
+    for place in places:
+        hosts = _objects_at(place) if buckets.is_address(place) else files_of([Path(place)])
+        check_one_session([path_of(one.address) for one in hosts])
+        sources += hosts
+    return sources
 
 
 def _objects_at(address: str) -> list[HostFile]:

@@ -118,23 +118,17 @@ class RunThere:
 
 def runs_below(prefix: str) -> list[RunThere]:
     """The folders below a prefix that hold captures of hosts, the newest first."""
-    is_address = buckets.is_address(prefix)
-    found = buckets.list_objects(_as_folder(prefix)) if is_address else _all_below(prefix)
+    if buckets.is_address(prefix):
+        parts = buckets.parse(prefix)
+        found = buckets.list_objects(parts.of(f"{parts.key.rstrip('/')}/" if parts.key else ""))
+    else:
+        found = [on_disk(path) for path in Path(prefix).rglob("*") if path.is_file()]
     folders: dict[str, list[Listed]] = {}
     for one in hosts_among(found, refuse=False):
         if (place := _run_of(one)) is not None:
             folders.setdefault(place, []).append(one)
     runs = [_there(place, captures_among(files)) for place, files in folders.items()]
     return sorted(runs, key=lambda one: (-one.newest_at, one.place))
-
-
-def _all_below(prefix: str) -> list[Listed]:
-    return [on_disk(path) for path in Path(prefix).rglob("*") if path.is_file()]
-
-
-def _as_folder(address: str) -> str:
-    parts = buckets.parse(address)
-    return parts.of(f"{parts.key.rstrip('/')}/" if parts.key else "")
 
 
 def _run_of(host: Listed) -> str | None:

@@ -66,7 +66,8 @@ def reduce_run(
 
     `release` is called now and then to give back the memory of partials that lie on disk.
     """
-    hosts, missing = in_order(partials), _once_each(unreadable)
+    files = {(one.name, one.digest): one for one in unreadable}
+    hosts, missing = in_order(partials), [files[key] for key in sorted(files)]
     parts = parts_of(hosts, release)
     workers = parts.workers
     host_of = chip_hosts(workers)
@@ -80,7 +81,7 @@ def reduce_run(
         found, away = _op_reports(block, workers)
         ops += found
         distance += away
-    ratios = same.ratios(_joined([one.chip_ps for one in workers]))
+    ratios = same.ratios(np.concatenate([np.zeros(0, np.int64), *(w.chip_ps for w in workers)]))
     steps, waited = shared_steps(workers), waits(workers)
     no_verdict = why_not(
         len(workers),
@@ -96,8 +97,12 @@ def reduce_run(
         found_hosts = with_deviations(found_hosts, workers, representative)
     working, chosen = iter(found_hosts), {id(one) for one in workers}
     reports = [next(working) if id(one) in chosen else _aside(one, parts) for one in hosts]
+    unreadable_hosts = [
+        HostReport(host=one.name, state=State.UNREADABLE, file_digest=one.digest, reason=one.reason)
+        for one in missing
+    ]
     return RunReport(
-        hosts=(*reports, *map(_unreadable, missing)),
+        hosts=(*reports, *unreadable_hosts),
         ops=tuple(sorted(ops, key=lambda one: (-one.lost_ps, one.key))),
         steps=_step_reports(steps, workers),
         collectives=waited.collectives,
@@ -110,11 +115,6 @@ def reduce_run(
     )
 
 
-def _once_each(unreadable: Iterable[Unreadable]) -> list[Unreadable]:
-    files = {(one.name, one.digest): one for one in unreadable}
-    return [files[key] for key in sorted(files)]
-
-
 def _is_one_capture(workers: Sequence[Partial]) -> bool:
     """False where a rank of PyTorch, which writes its number, has several files.
 
@@ -123,10 +123,6 @@ def _is_one_capture(workers: Sequence[Partial]) -> bool:
     told = [one.header for one in workers if one.header.format_id == pytorch.FORMAT_ID]
     ranks = [one.known_rank for one in told if one.known_rank >= 0]
     return len(set(ranks)) == len(ranks)
-
-
-def _joined(columns: Sequence[I64]) -> I64:
-    return np.concatenate([np.zeros(0, np.int64), *columns])
 
 
 def _digest(
@@ -258,8 +254,6 @@ def _host_reports(
                 wait_ps=waited.host_ps[k],
                 wait_bound=waited.bound if waited.host_ps[k] is not None else None,
                 same_work_ratio=max(known, default=None),
-                bandwidth=None,
-                score=None,
                 slow_steps=int(judged.slow_steps[k]),
                 verdict=judged.verdicts[k],
                 file_digest=one.header.file_digest,
@@ -302,38 +296,17 @@ def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -
 
 def _aside(one: Partial, parts: Parts) -> HostReport:
     """A host that takes no part: a coordinator, or one that ran another program."""
-    program = parts.others.get(one.header.file_digest)
-    state = State.NO_ACCELERATOR if program is None else State.OTHER_PROGRAM
-    found = _without_work(one.header.host, state, one.header.file_digest)
-    reason = "" if program is None else _elsewhere(program)
-    return replace(found, device=one.header.device, reason=reason)
-
-
-def _elsewhere(program: str) -> str:
-    """The words about a host that worked in a program of its own."""
-    called = program if len(program) <= _LONGEST_PROGRAM else f"{program[:_LONGEST_PROGRAM]}…"
-    return f"It ran {called or 'a program without a name'}, in which most hosts did no work."
-
-
-def _unreadable(one: Unreadable) -> HostReport:
-    return replace(_without_work(one.name, State.UNREADABLE, one.digest), reason=one.reason)
-
-
-def _without_work(host: str, state: State, file_digest: str) -> HostReport:
+    header, reason, state = one.header, "", State.NO_ACCELERATOR
+    program = parts.others.get(header.file_digest)
+    if program is not None:
+        is_long = len(program) > _LONGEST_PROGRAM
+        called = f"{program[:_LONGEST_PROGRAM]}…" if is_long else program
+        reason = f"It ran {called or 'a program without a name'}, in which most hosts did no work."
+        state = State.OTHER_PROGRAM
     return HostReport(
-        host=host,
-        rank=None,
+        host=header.host,
         state=state,
-        reason="",
-        device="",
-        chips=(),
-        work_ps=None,
-        wait_ps=None,
-        wait_bound=None,
-        same_work_ratio=None,
-        bandwidth=None,
-        score=None,
-        slow_steps=0,
-        verdict=None,
-        file_digest=file_digest,
+        file_digest=header.file_digest,
+        reason=reason,
+        device=header.device,
     )

@@ -125,20 +125,20 @@ class HostReport:
     """
 
     host: str
-    rank: int | None
     state: State
-    reason: str
-    device: str
-    chips: tuple[ChipReport, ...]
-    work_ps: int | None
-    wait_ps: int | None
-    wait_bound: WaitBound | None
-    same_work_ratio: float | None
-    bandwidth: float | None
-    score: float | None
-    slow_steps: int
-    verdict: Verdict | None
     file_digest: str
+    rank: int | None = None
+    reason: str = ""
+    device: str = ""
+    chips: tuple[ChipReport, ...] = ()
+    work_ps: int | None = None
+    wait_ps: int | None = None
+    wait_bound: WaitBound | None = None
+    same_work_ratio: float | None = None
+    bandwidth: float | None = None
+    score: float | None = None
+    slow_steps: int = 0
+    verdict: Verdict | None = None
     deviations: tuple[Deviation, ...] = ()
 
 

@@ -25,8 +25,8 @@ from roofline.analysis.subjects.budget import (
 )
 from roofline.analysis.subjects.records import Subject
 from roofline.presentation.budget_parts import owns, part_help, part_style
-from roofline.presentation.json_text import rounded
 from roofline.presentation.quantities import NARROW, duration
+from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import listed_ops
 
 _SMALL = 0.006  # of the whole: smaller terms are "other"

@@ -11,7 +11,7 @@ from roofline.model.device import PeakComparison
 from roofline.model.profile import Diagnostic
 from roofline.model.units import NS_PER_S, ps_to_us
 from roofline.presentation.device_fields import device_fields
-from roofline.presentation.json_text import rounded
+from roofline.presentation.rounding import rounded
 
 Json = dict[str, Any]
 

@@ -12,10 +12,10 @@ from roofline.model.categories import is_container
 from roofline.presentation.columns import page_values
 from roofline.presentation.facts_and_view import Document, is_of_ops_in
 from roofline.presentation.grouping import Key, op_keys
-from roofline.presentation.json_text import numbers, rounded
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_names import op_names
 from roofline.presentation.op_values import OpRows
+from roofline.presentation.rounding import numbers, rounded
 
 
 def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:

@@ -11,10 +11,10 @@ from roofline.analysis.records import ProgramPoints, RooflineAnalysis, View
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import page_values
 from roofline.presentation.facts_and_view import Document, is_of_view_in
-from roofline.presentation.json_text import rounded
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows
 from roofline.presentation.program_columns import PLACED_COLUMNS, PROGRAM_COLUMNS, point_rows
+from roofline.presentation.rounding import rounded
 from roofline.presentation.sentences import Segment, Sentence
 from roofline.presentation.verdict import Lines
 

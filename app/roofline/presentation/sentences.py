@@ -201,9 +201,9 @@ Kind = Literal["plain", "strong", "caution", "bound", "link"]
 class Segment(TypedDict):
     """A piece of a sentence: `text`, or a raw `value` with its `unit`.
 
-    `token` is the colour of a bound, `filter` the view state that a link sets. `is_aside`: other
-    parts of the page say it, too, so a phone leaves it out. A number that a headline writes has its
-    kind (`quantity`, "length" or "floor") and its `raw` value, in us or as a ratio.
+    `token` is the colour of a bound, `filter` the view state that a link sets. A number that a
+    headline writes has its kind (`quantity`, "length" or "floor") and its `raw` value, in us or as
+    a ratio.
     """
 
     kind: Kind
@@ -212,7 +212,6 @@ class Segment(TypedDict):
     unit: NotRequired[str]
     token: NotRequired[str]
     filter: NotRequired[Mapping[str, object]]
-    is_aside: NotRequired[bool]
     quantity: NotRequired[str]
     raw: NotRequired[float]
 
@@ -316,11 +315,6 @@ def say(sentence: str, **fillings: Filling) -> Sentence:
 def fill(template: str, fillings: Mapping[str, Filling]) -> Sentence:
     """A template filled: its segments."""
     return [segment for part in parts(template) for segment in _filled(part, fillings)]
-
-
-def aside(sentence: Sentence) -> Sentence:
-    """The same, marked as what a phone leaves out."""
-    return [{**one, "is_aside": True} for one in sentence]
 
 
 def _filled(part: Part, fillings: Mapping[str, Filling]) -> Sentence:

@@ -3,10 +3,8 @@
 from typing import Any
 
 from roofline.analysis.causes import CAUSE_LABELS
-from roofline.analysis.nearest_records import COMPUTE
 from roofline.analysis.records import Cost
-from roofline.model.categories import IDLE_CATEGORY
-from roofline.model.ceilings import Ceiling
+from roofline.model.ceilings import COMPUTE, Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
@@ -45,11 +43,6 @@ def page_words() -> dict[str, Any]:
         "costs": {cost.value: label for cost, label in COST_LABELS.items()},
         "causes": {cause.value: label for cause, label in CAUSE_LABELS.items()},
     }
-
-
-def shown_category(name: str) -> str:
-    """XProf has idle time in capitals: files and links keep them, the page says "idle"."""
-    return name.lower() if name == IDLE_CATEGORY else name
 
 
 # The ceilings that a level has the colour of; all other units are drawn as compute is.

@@ -1,7 +1,7 @@
-"""Where immutable bytes lie: a folder, or an object store. Keys are like `blobs/ab/abcd….zst`.
+"""Where immutable bytes lie, by the setting: a folder, or an object store.
 
-A key is made of a digest or of an id with a version, so the bytes behind one never change: writing
-twice is harmless, and nothing depends on listings being up to date.
+Keys are like `blobs/ab/abcd….zst`: made of a digest or of an id with a version, so the bytes behind
+one never change. Writing twice is harmless, and nothing depends on listings being up to date.
 """
 
 import os

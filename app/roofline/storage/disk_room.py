@@ -1,9 +1,12 @@
 """DiskRoom: how much of a disk imports may fill. They never take of its reserve.
 
 Imports of one process share it: one that is known to need much starts only where others leave room,
-so that two imports that fit one after the other do not fill the disk together.
+so that two imports that fit one after the other do not fill the disk together. Some room is given
+up when nothing else is left, so that profiles can be deleted (`DeletionRoom`).
 """
 
+import contextlib
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -71,3 +74,42 @@ def no_room() -> StorageFullError:
         remedy="It starts by itself when there is room: delete profiles that are no longer needed,"
         " or free space on the server's disk.",
     )
+
+
+# The bytes that the rows of a deletion may add to the database's log, several times over.
+ROOM_BYTES = 256 << 10
+FILE_NAME = "room-for-deletion"
+
+
+class DeletionRoom:
+    """A file below `root` that only takes room."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / FILE_NAME
+        self._is_released = False
+
+    def hold(self) -> None:
+        """Takes the room, if it is not taken and the disk has it."""
+        if self._path.exists():
+            return
+        try:
+            # Random bytes, for disks that compress; not synced, for they may be lost.
+            self._path.write_bytes(os.urandom(ROOM_BYTES))
+        except OSError:  # full or read-only: a part would only be in the way
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def release(self) -> bool:
+        """Gives the room back; false if there was none."""
+        try:
+            self._path.unlink()
+        except OSError:
+            return False
+        self._is_released = True
+        return True
+
+    def retake(self) -> None:
+        """Takes the room again that was given back."""
+        if self._is_released:
+            self._is_released = False
+            self.hold()

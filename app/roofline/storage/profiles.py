@@ -20,15 +20,13 @@ from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.audit import AuditLog
 from roofline.storage.blob_owner import BlobOwner
+from roofline.storage.blob_places import open_blobs
 from roofline.storage.database import Database, lock_digests, schema_of
-from roofline.storage.deletion_room import DeletionRoom
-from roofline.storage.ended_sessions import EndedSessions
+from roofline.storage.disk_room import DeletionRoom
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
 from roofline.storage.notes import PointNotes
-from roofline.storage.people import People
-from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
 from roofline.storage.records import (
@@ -45,6 +43,7 @@ from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
 from roofline.storage.share_links import ShareLinks
 from roofline.storage.shared_results import SharedResults
+from roofline.storage.sign_ins import EndedSessions, People
 from roofline.storage.staging import StagedFile, StagingArea
 from roofline.storage.user_quota import OF_RESTORING, UserQuota
 

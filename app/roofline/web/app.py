@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp
 
 from roofline import __version__
 from roofline.library.advising import AdviceBook
@@ -26,6 +26,7 @@ from roofline.web.api import (
     estimate,
     events,
     exploring,
+    figures,
     limits,
     links,
     notes,
@@ -45,13 +46,12 @@ from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, met
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import assets_dir, load_static
-from roofline.web.http.at_once import KnownAnswer
+from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
-from roofline.web.http.response_cache import FromCache, ResponseCache
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
@@ -72,6 +72,7 @@ _ROUTERS = (
     results.router,
     views.router,
     advice.router,
+    figures.router,
     comparing.router,
     arrivals.router,
     series.router,
@@ -108,9 +109,8 @@ _log = structlog.get_logger("roofline.server")
 def create_app(settings: Settings) -> "Application":
     """The application; it claims the data folder when it starts and frees it when it stops."""
     check_access(settings)
-    cache = cache_of(settings)
-    parts = _parts(settings, cache)
-    app = Application(parts, _policy(parts), cache)
+    parts = _parts(settings)
+    app = Application(parts, _policy(parts))
     app.state.parts = parts
     for router in (*_ROUTERS, *_log_in_routers(parts)):
         # As they are: `include_router` would build the validators of every route a second time.
@@ -128,7 +128,7 @@ def _log_in_routers(parts: ServerParts) -> Iterator[APIRouter]:
 class Application(FastAPI):
     """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
 
-    def __init__(self, parts: ServerParts, policy: Policy, cache: ResponseCache | None) -> None:
+    def __init__(self, parts: ServerParts, policy: Policy) -> None:
         super().__init__(
             title="Roofline",
             summary="See what bounds an accelerator program.",
@@ -138,15 +138,9 @@ class Application(FastAPI):
             lifespan=_lifespan(parts),
         )
         self._policy = policy
-        self._cache = cache
         self._count = parts.metrics.count_request
         self._errors = ErrorResponses(pages.error_page)
         self._errors.install(self)
-        self._guard: Guard | None = None
-
-    def at_once(self, scope: Scope) -> KnownAnswer | None:
-        """The answer to a request that is kept in memory: see `AtOnce`."""
-        return None if self._guard is None else self._guard.at_once(scope)
 
     def openapi(self) -> dict[str, Any]:
         """The document of the API, made once."""
@@ -155,27 +149,16 @@ class Application(FastAPI):
         return self.openapi_schema
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Guard, then responses kept in memory, then FastAPI's own layers."""
+        """The guard, then FastAPI's own layers."""
         inner = super().build_middleware_stack()
-        if self._cache is not None:
-            inner = FromCache(inner, self._cache)
-        self._guard = Guard(
-            inner,
-            self._policy,
-            refuse=self._errors.to_ours,
-            count=self._count,
-            kept=self._cache,
-        )
-        return self._guard
+        return Guard(inner, self._policy, refuse=self._errors.to_ours, count=self._count)
 
 
-def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
+def _parts(settings: Settings) -> ServerParts:
     static = load_static(assets_dir("static"))
     metrics = ServerMetrics()
-    listeners = Listeners(
-        on_import_end=metrics.count_import,
-        on_change=cache.forget if cache is not None else lambda _id: None,
-    )
+    changes = Changes()
+    listeners = Listeners(on_import_end=metrics.count_import, on_change=changes.note)
     backend = build_backend(
         settings, samples_dir=assets_dir("sample_profiles"), listeners=listeners
     )
@@ -192,6 +175,8 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         static=static,
         templates=Templates(static),
         metrics=metrics,
+        answers=room_for_answers(settings),
+        changes=changes,
         upload_rate=UploadRate(uploads_per_hour(settings)),
         attempts=attempts,
         door=_door(settings, backend.instance, attempts),
@@ -218,11 +203,14 @@ def _token_holders(settings: Settings, instance: Instance) -> TokenHolders | Non
     return TokenHolders(settings, instance.store.api_tokens, instance.store.people.is_admin)
 
 
-def cache_of(settings: Settings) -> ResponseCache | None:
-    """Kept responses, where this process alone changes profiles."""
-    if settings.database_url is not None or not settings.kept_answers_bytes:
-        return None
-    return ResponseCache(settings.kept_answers_bytes)
+def room_for_answers(settings: Settings) -> Memory[bytes]:
+    """Room for answers where this process alone changes profiles.
+
+    Servers that share a database do not hear of each other's changes: a page that one deleted
+    must be gone from all.
+    """
+    is_alone = settings.database_url is None
+    return Memory(settings.kept_answers_bytes if is_alone else 0, len)
 
 
 def _policy(parts: ServerParts) -> Policy:

@@ -23,6 +23,7 @@ from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import (
     PREPARED_BYTES,
     RENDERED_BYTES,
+    Changes,
     Computations,
     Memory,
 )
@@ -64,6 +65,9 @@ class ServerParts:
     static: StaticFiles
     templates: Templates
     metrics: ServerMetrics
+    answers: Memory[bytes]
+    """Bodies of pages, by all that they depend on, and of results, by their ETag."""
+    changes: Changes
     upload_rate: UploadRate
     attempts: Attempts
     door: Door | None

@@ -1,11 +1,12 @@
 """Runs the application under uvicorn until it is told to stop."""
 
-import asyncio
 import errno
 import gc
 import os
+import resource
 import socket
 import sys
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -14,12 +15,18 @@ from roofline.errors import SettingsError
 from roofline.settings import Settings, forget_secrets
 from roofline.web.app import create_app
 from roofline.web.http.access_policy import check_access
-from roofline.web.http.connections import ServerConfig, most_connections, raise_file_limit
+from roofline.web.http.forwarded import may_forward
+from roofline.web.http.gate import MOST_CONNECTIONS, gated
 from roofline.web.http.logs import configure
 from roofline.web.http.streams import Streams
 from roofline.web.parts import ServerParts
 
 BACKLOG = 2048
+# asyncio accepts this many in a row before it looks at any of them.
+ACCEPTED_AT_ONCE = 64
+FILES_WANTED = 2 * MOST_CONNECTIONS + 1024
+# The database, the children of imports, logs, and files that are being sent.
+OTHER_FILES = 64
 # Uploads that are half-way get this long to end after Ctrl-C or SIGTERM.
 GRACE_S = 10
 # A thread that computes gives Python's lock back after this long; the loop that answers waits for
@@ -41,10 +48,11 @@ def run(settings: Settings) -> None:
     # Before the server starts, so that a folder in use is one clear sentence. Imports go on after
     # that, so that they do not hold up the first answers.
     parts.instance.claim()
-    config = ServerConfig(
+    config = gated(
         app,
-        at_once=app.at_once,
+        is_proxy=partial(may_forward, proxies=settings.proxy_addresses),
         most=most_connections(raise_file_limit()),
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets
         server_header=False,
@@ -64,12 +72,25 @@ def run(settings: Settings) -> None:
         listener.close()
 
 
+def raise_file_limit() -> int:
+    """Lets this process open as many files as it may and needs; how many that are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, FILES_WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return FILES_WANTED if soft == resource.RLIM_INFINITY else soft
+
+
+def most_connections(files: int) -> int:
+    """How many connections fit where `files` may be open: an upload needs one more for its file."""
+    return max(8, min(MOST_CONNECTIONS, (files - ACCEPTED_AT_ONCE - OTHER_FILES) // 2))
+
+
 class RooflineServer(uvicorn.Server):
-    """uvicorn that ends late connections, and ends the event streams when told to stop."""
+    """uvicorn that ends the event streams when told to stop."""
 
-    config: ServerConfig
-
-    def __init__(self, config: ServerConfig, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
         super().__init__(config)
         self._streams = streams
 
@@ -80,15 +101,9 @@ class RooflineServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to accept connections."""
-        asyncio.get_running_loop().set_exception_handler(self.config.heads.hear)
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(BACKLOG)  # asyncio has set it to what it accepts in a row
-
-    async def on_tick(self, counter: int) -> bool:
-        """Ten times a second."""
-        self.config.heads.end_late()
-        return await super().on_tick(counter)
 
 
 def listen(settings: Settings) -> socket.socket:

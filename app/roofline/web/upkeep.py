@@ -184,7 +184,7 @@ def _say_what_would_go(instance: Instance, *, empties_trash: bool) -> None:
         _say(f"expired: {profile_id} {title}")
     for profile_id, title in in_trash(instance.store, due=not empties_trash):
         _say(f"purged from the trash: {profile_id} {title}")
-    quota_bytes = instance.options.quota_bytes
+    quota_bytes = instance.settings.quota_bytes
     if quota_bytes is not None:
         for profile_id, title in find_over_quota(instance.store, quota_bytes):
             _say(f"over quota: {profile_id} {title}")

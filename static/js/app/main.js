@@ -21,15 +21,13 @@ import { parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireMenus } from "../ui/menu.js";
-import { watchedSize } from "../ui/size.js";
 import { painted } from "../ui/turns.js";
 import { colour, onThemeChange } from "../ui/theme.js";
 
 /** @import { Page } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
-/** @import { Plotly } from "../types/plotly.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { Paint } from "../chart/looks.js" */
+/** @import { Paint } from "../chart/save.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Fitted } from "../state/fit-state.js" */
 /** @import { Store } from "../state/store.js" */
@@ -38,35 +36,6 @@ const page = part("profile");
 
 /** The template's value. @param {string} name */
 const written = (name) => page.dataset[name] ?? "";
-
-const NO_LIBRARY = "The chart library could not be loaded.";
-
-/** Puts an element into the head, and waits for its file. @param {HTMLElement} element */
-function loaded(element) {
-  return new Promise((resolve, reject) => {
-    element.addEventListener("load", resolve);
-    element.addEventListener("error", () => reject(new Error(NO_LIBRARY)));
-    document.head.append(element);
-  });
-}
-
-/**
- * The chart library, which the page names, and which starts when the server's drawing has been seen.
- * Its style sheet has the name that the library looks for: it would write its own otherwise.
- * @returns {Promise<Plotly>}
- */
-async function plotlyReady() {
-  const style = document.createElement("link");
-  style.rel = "stylesheet";
-  style.id = "plotly.js-style-global";
-  style.className = "no-inline-styles";
-  style.href = find(HTMLLinkElement, "#plotly-style").href;
-  const script = document.createElement("script");
-  script.src = find(HTMLLinkElement, "#plotly-script").href;
-  await Promise.all([loaded(style), loaded(script)]);
-  if (!window.Plotly) throw new Error(NO_LIBRARY);
-  return window.Plotly;
-}
 
 /** @param {string} url @returns {Promise<Page>} */
 async function loadPage(url) {
@@ -114,7 +83,7 @@ function open(hardware, { state, unknown }) {
     model,
     store,
     hardware,
-    paint,
+    figuresUrl: written("figuresUrl"),
     opsUrl: written("opsUrl"),
     opsQuery: written("opsQuery"),
     ...keptNotes(page),
@@ -171,12 +140,6 @@ function showProgramTable(store) {
 /** Whether the server has written this very view; the address may hold another one: theme-boot.js. */
 const isWritten = () => document.documentElement.dataset.linked === undefined;
 
-/** Reads the sizes of all drawings before anything is written: each reading in between would be a layout of the page. */
-function readSizes() {
-  for (const drawing of findAll(Element, "#op-chart, #program-chart, #no-flop-chart, #link-chart"))
-    watchedSize(drawing).get();
-}
-
 async function main() {
   const { state, newer, unreadable } = parseQuery(location.search);
   if (newer !== null)
@@ -187,17 +150,15 @@ async function main() {
     const own = await loadPage(written("pageUrl"));
     await painted();
     const hardware = createChosenHardware(own, written("devicesUrl"));
-    readSizes();
     watchFilterBar();
     const found = await withDevices(hardware, state);
     const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
-    view.startCharts({ isWritten: isWritten() });
     performance.mark("roofline:interactive");
     await painted();
-    await view.drawCharts();
+    await view.startCharts();
+    performance.mark("roofline:chart");
     await view.finish();
     showTimeline(own.timeline);
-    await view.moveCharts(await plotlyReady());
     watchSize(() => view.resize());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";

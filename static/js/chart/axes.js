@@ -1,6 +1,6 @@
 // Log axes: ticks, automatic range, pixel positions. Pure. Ranges are log10.
 
-import { bandwidth, flopRate, percent, significant } from "../text/format.js";
+import { bandwidth, flopRate, significant } from "../text/format.js";
 
 /**
  * @typedef {[low: number, high: number]} Range log10
@@ -54,51 +54,9 @@ export const intensityTicks = (range, pixels) => logTicks(range, pixels, 52, pla
 /** @param {Range} range GFLOP/s @param {number} pixels length of the axis */
 export const rateTicks = (range, pixels) =>
   logTicks(range, pixels, 26, (value) => flopRate(value, 1));
-/** @param {Range} range shares of roofs @param {number} pixels length of the axis */
-export const shareTicks = (range, pixels) =>
-  logTicks(range, pixels, 26, (value) => percent(value, value < 0.01 ? 1 : 0));
 /** @param {Range} range GB/s @param {number} pixels length of the axis */
 export const bandwidthTicks = (range, pixels) =>
   logTicks(range, pixels, 72, (value) => bandwidth(value, 1));
-
-/**
- * @typedef {object} Dot a point to be drawn
- * @property {number} x log10 of the intensity
- * @property {number} y log10 of the FLOP rate
- * @property {number} weight
- */
-
-/** The dots that matter most: together this share of the weight. @param {readonly Dot[]} dots @param {number} [share] */
-function heaviest(dots, share = 0.99) {
-  const total = dots.reduce((sum, dot) => sum + dot.weight, 0);
-  let sum = 0;
-  return [...dots]
-    .sort((a, b) => b.weight - a.weight)
-    .filter((dot) => {
-      const wanted = sum <= total * share;
-      sum += dot.weight;
-      return wanted;
-    });
-}
-
-const STRAY_SHARE = 0.01; // of the weight that strays make together at most
-const STRAY_GAP = 1; // decades below the next dot
-
-/**
- * Dots without a few that lie far below all others: these would take a decade or more from the rest. The server
- * leaves out the same ones.
- * @param {readonly Dot[]} dots
- */
-export function withoutStrays(dots) {
-  const ordered = [...dots].sort((a, b) => a.y - b.y);
-  const total = ordered.reduce((sum, dot) => sum + dot.weight, 0);
-  let [below, first] = [0, 0];
-  for (const [i, dot] of ordered.entries()) {
-    if (i > 0 && below <= STRAY_SHARE * total && dot.y - ordered[i - 1].y >= STRAY_GAP) first = i;
-    below += dot.weight;
-  }
-  return ordered.slice(first);
-}
 
 /**
  * A range around values, at least so many decades long.
@@ -116,58 +74,6 @@ export function spread(values, [before, after], least) {
     high += missing / 2;
   }
   return [low, high];
-}
-
-/**
- * The automatic range: the ops (those that make 99 % of the time, or all) together with the roofs'
- * corners, since a point without its roof says nothing.
- * @param {readonly Dot[]} dots
- * @param {readonly Place[]} corners ridges of the main roofs, log10
- * @param {"time" | "all"} fit
- * @returns {[Range, Range]}
- */
-export function automaticRange(dots, corners, fit) {
-  const kept = fit === "all" ? dots : withoutStrays(heaviest(dots));
-  const xs = kept.map((dot) => dot.x);
-  const ys = kept.map((dot) => dot.y);
-  for (const corner of corners) {
-    xs.push(corner.x - 0.4, corner.x + 0.9);
-    ys.push(corner.y - 2, corner.y);
-  }
-  if (xs.length === 0)
-    return [
-      [-1, 3],
-      [0, 5],
-    ];
-  return [spread(xs, [0.2, 0.22], 2), spread(ys, [0.3, 0.34], 2)];
-}
-
-const SHARE_FIT = 0.985; // of the time
-const MOST_ABOVE = 0.6; // decades above the roof that are worth their room
-
-/**
- * The range where heights are shares of roofs: those of nearly all of the time, the roof at 100 %, and the program.
- * @param {readonly Dot[]} dots
- * @param {"time" | "all"} fit
- * @param {Place | null} [program]
- * @returns {[Range, Range]}
- */
-export function shareRange(dots, fit, program = null) {
-  const kept = fit === "all" ? dots : withoutStrays(heaviest(dots, SHARE_FIT));
-  if (kept.length === 0)
-    return [
-      [-1, 3],
-      [-1, 0.3],
-    ];
-  const ys = kept.map((dot) => Math.min(MOST_ABOVE, dot.y));
-  return [
-    spread(
-      [...kept, ...(program ? [program] : [])].map((dot) => dot.x),
-      [0.2, 0.22],
-      2,
-    ),
-    [Math.min(-0.5, ...ys) - 0.1, Math.max(0, ...ys) + 0.2],
-  ];
 }
 
 /**

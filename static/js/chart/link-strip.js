@@ -1,6 +1,5 @@
 // Transfers against the peaks of their links: one lane per link, so that links of all speeds share an axis.
 
-import { dropFirstFigure } from "./first-figure.js";
 import { laneCount, linkGeometry, transferRows } from "./link-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
@@ -50,7 +49,6 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   function draw() {
     // Its height goes with its lanes, whose number may change here.
     size.forget();
-    dropFirstFigure("links");
     const { lanes, toX } = place();
     const { width, height } = size.get();
     marks = lanes.flatMap((lane) =>

@@ -2,7 +2,6 @@
 
 import { flopRate, intensity, percent, quantity } from "../text/format.js";
 import { svg } from "../ui/dom.js";
-import { attainable } from "./roofs.js";
 
 /** @import { ComputeRoof, Measure, MemoryRoof } from "../types/page-data.js" */
 
@@ -31,7 +30,7 @@ export function miniGeometry({ memory, compute, place: [x, y] }) {
   const slope = Math.log10(memory.gbs);
   const flat = compute ? Math.log10(compute.gflops) : null;
   const corner = flat === null ? null : flat - slope;
-  const roof = attainable(x, memory, compute);
+  const roof = Math.min(x + slope, flat ?? Infinity);
   const right = corner === null ? x + 1.2 : Math.max(x, corner) + 0.7;
   const left = Math.min(x, corner ?? x) - 0.9;
   const top = Math.max(y, flat ?? right + slope) + 0.3;

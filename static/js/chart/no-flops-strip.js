@@ -2,7 +2,6 @@
 
 import { bandwidthTicks } from "./axes.js";
 import { stripGeometry, stripNote } from "./no-flops-places.js";
-import { dropFirstFigure } from "./first-figure.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { shapePath } from "./shapes.js";
@@ -58,7 +57,6 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
     marks = places.map((one) => ({ place: one, node: markNode(one) }));
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     root.replaceChildren(...axisNodes(scale, roof), ...marks.map(({ node }) => node));
-    dropFirstFigure("no-flops");
     showKey(roof);
     fade();
     markSelection();

@@ -1,9 +1,8 @@
-// The pointer on a chart: the drawn place under it, clicks, and rectangles dragged over it.
+// The pointer on a drawing of ours: the drawn place under it, and clicks.
 
 import { nearest } from "./points.js";
 
-/** @import { Rectangle } from "./op-geometry.js" */
-/** @import { PixelPlace } from "./overlay.js" */
+/** @import { PixelPlace } from "./marks.js" */
 
 const CLICK_REACH = 4; // pixels a press may move and still be a click
 
@@ -94,81 +93,3 @@ function listen(element, type, listener, options) {
   if (element instanceof HTMLElement) element.addEventListener(type, listener, options);
   else element.addEventListener(type, listener, options);
 }
-
-/**
- * Dragging a rectangle over a chart.
- * @param {HTMLElement} element
- * @param {object} handlers
- * @param {() => boolean} handlers.enabled
- * @param {(rectangle: Rectangle) => void} handlers.onDrag
- * @param {(rectangle: Rectangle | null) => void} handlers.onEnd null: a mere click
- */
-export function trackRectangle(element, { enabled, onDrag, onEnd }) {
-  /** @type {{ x: number, y: number } | null} */
-  let start = null;
-  /** @param {Rectangle | null} drawn */
-  const end = (drawn) => {
-    start = null;
-    const isDrawn = drawn && (drawn.width > CLICK_REACH || drawn.height > CLICK_REACH);
-    onEnd(isDrawn ? drawn : null);
-  };
-  element.addEventListener(
-    "pointerdown",
-    (event) => {
-      if (!enabled() || event.button !== 0) return;
-      start = pointIn(element, event);
-      event.preventDefault();
-    },
-    { capture: true },
-  );
-  window.addEventListener("pointermove", (event) => {
-    if (start) onDrag(rectangleBetween(start, pointIn(element, event)));
-  });
-  window.addEventListener("pointerup", (event) => {
-    if (start) end(rectangleBetween(start, pointIn(element, event)));
-  });
-  window.addEventListener("pointercancel", () => {
-    if (start) end(null);
-  });
-}
-
-const LARGEST_TURN = 50; // of one event: a mouse's wheel says 100 or more, two fingers a few pixels
-
-/**
- * The wheel with Ctrl, which is also what two fingers on a touchpad are; without Ctrl the page scrolls.
- * @param {HTMLElement} element
- * @param {(factor: number, at: { x: number, y: number }) => void} onZoom factor below 1 zooms in
- */
-export function trackWheel(element, onZoom) {
-  element.addEventListener(
-    "wheel",
-    (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      const turn = Math.max(-LARGEST_TURN, Math.min(LARGEST_TURN, event.deltaY));
-      onZoom(Math.exp(turn / 100), pointIn(element, event));
-    },
-    { passive: false },
-  );
-}
-
-/**
- * Where an event happened in pixels of an element, kept inside it.
- * @param {HTMLElement} element
- * @param {MouseEvent} event
- */
-function pointIn(element, event) {
-  const frame = element.getBoundingClientRect();
-  return {
-    x: Math.min(frame.width, Math.max(0, event.clientX - frame.left)),
-    y: Math.min(frame.height, Math.max(0, event.clientY - frame.top)),
-  };
-}
-
-/** @param {{ x: number, y: number }} a @param {{ x: number, y: number }} b @returns {Rectangle} */
-const rectangleBetween = (a, b) => ({
-  x: Math.min(a.x, b.x),
-  y: Math.min(a.y, b.y),
-  width: Math.abs(b.x - a.x),
-  height: Math.abs(b.y - a.y),
-});

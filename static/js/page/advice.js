@@ -6,7 +6,7 @@ import { withFilter, withoutFilters } from "../state/query.js";
 import { findAll } from "../ui/dom.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { Landing } from "../chart/landing-places.js" */
+/** @import { Landing } from "./landings.js" */
 /** @import { Store } from "../state/store.js" */
 
 /**

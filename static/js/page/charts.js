@@ -1,43 +1,51 @@
-// The charts of the page, and the buttons and keys that move them. They can be worked with before Plotly is there.
+// The charts of the page, and the buttons and keys that move them.
 
 import { createLinkStrip } from "../chart/link-strip.js";
 import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
-import { OpChart } from "../chart/op-chart.js";
-import { createProgramChart } from "../chart/program-chart.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
-import { turn } from "../ui/turns.js";
+import { painted } from "../ui/turns.js";
+import { createFigures, figureQuery } from "./figures.js";
+import { OpChart } from "./op-chart.js";
+import { createProgramChart } from "./program-chart.js";
+import { notify } from "./toast.js";
 
+/** @import { Pointed } from "../chart/card.js" */
 /** @import { Model, Row } from "../types/model.js" */
-/** @import { Plotly } from "../types/plotly.js" */
-/** @import { Paint } from "../chart/looks.js" */
-/** @import { OpPlace, Tool } from "../chart/op-chart.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
+/** @import { Figures } from "./figures.js" */
 /** @import { Light } from "./light.js" */
 /** @import { Selection } from "./selection.js" */
+/** @import { Tool } from "./op-chart.js" */
+/** @import { VisibleOps } from "./visible-ops.js" */
+
+const MOST_JOINED = 50; // as the server draws
+const NOT_DRAWN = "The charts could not be drawn. Reload the page to try again.";
 
 /**
  * @typedef {object} ChartsOptions
  * @property {Model} model
  * @property {Store} store
- * @property {Paint} paint
  * @property {Light} light
  * @property {Selection} selection
  * @property {() => readonly ShownPin[]} pinned
  * @property {(key: string) => void} onAsk a peak is asked for
+ * @property {string} figuresUrl
+ * @property {Figures} ownFigures
  */
 
 /** @param {ChartsOptions} options */
 export function createCharts(options) {
-  const { model, store, paint, light, selection } = options;
+  const { model, store, light, selection } = options;
+  const figures = createFigures(options.figuresUrl, options.ownFigures);
+  const box = find(HTMLElement, "#op-chart");
   const op = new OpChart({
     model,
     store,
-    paint,
     pinned: options.pinned,
-    onHover: light.place,
-    onClick: (place, event) => choose(place, event, options),
+    onHover: (pointed, event) => light.place(pointed, event),
+    onClick: (pointed, event) => choose(pointed, event, options),
   });
   const strip = createNoFlopsStrip({
     model,
@@ -55,19 +63,43 @@ export function createCharts(options) {
   const program = createProgramChart({
     model,
     store,
-    paint,
     pinned: options.pinned,
     onHover: light.point,
     onClick: selection.togglePoint,
   });
   wireTools(op, store);
+  let asked = "none";
+
+  /** Draws what the address says; the old charts stay until the new ones are there. @param {VisibleOps} visible */
+  async function draw(visible) {
+    const state = store.get();
+    const query = figureQuery(state, joinedOps(visible));
+    if (query === asked) return;
+    asked = query;
+    box.ariaBusy = "true";
+    try {
+      const found = figures.get(query);
+      const { op: ops, program: points } = found instanceof Promise ? await found : found;
+      if (query !== asked) return;
+      await op.draw(ops);
+      await painted(); // the small chart comes after the frame that shows what was asked for
+      if (query === asked) await program.draw(points);
+    } catch (error) {
+      if (query !== asked) return;
+      asked = "none";
+      notify(NOT_DRAWN);
+      throw error;
+    } finally {
+      if (query === asked) box.ariaBusy = "false";
+    }
+  }
+
   return {
-    /** @type {Plotly | null} */
-    Plotly: null,
     op,
     strip,
     links,
     program,
+    draw,
     /** The marks of pinned points. */
     markPins() {
       op.markPins();
@@ -79,58 +111,43 @@ export function createCharts(options) {
       strip.light(row);
       links.light(row);
     },
-    /** The chart of operations can be dragged from now on. @param {Plotly} Plotly */
-    async use(Plotly) {
-      this.Plotly = Plotly;
-      await op.use(Plotly);
-    },
-    /**
-     * All can be pointed at, chosen and filtered from then on, over the server's drawings, which show the same.
-     * @param {(row: Row) => [number, number] | null} position on the chart of operations
-     */
-    place(position) {
-      strip.place(position);
-      links.place();
-      op.place();
-      program.place();
-    },
-    /** Takes the place of the server's drawings. @param {(row: Row) => [number, number] | null} position on the chart of operations */
-    async drawFirst(position) {
-      op.drawFirst();
-      await turn();
-      strip.draw(position);
+    /** @param {VisibleOps} visible */
+    drawStrips({ place }) {
+      strip.draw(place);
       links.draw();
-      program.draw();
     },
-    /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
-    drawAll(place) {
+    /** The same in other colours, in another size, or on paper: at once. @param {VisibleOps} visible */
+    redraw({ place }) {
       strip.drawAnew(place);
       links.draw();
-      op.drawAnew();
-      program.drawAnew();
-    },
-    /** The same, but leaves the thread to the browser before the small chart. @param {(row: Row) => [number, number] | null} place */
-    async drawInTurns(place) {
-      strip.drawAnew(place);
-      links.draw();
-      op.drawAnew();
-      await turn();
-      program.drawAnew();
+      op.redraw();
+      program.redraw();
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createCharts>} Charts */
 
+/** The longest ops that the filters leave, where they leave some out. @param {VisibleOps} visible */
+const joinedOps = ({ shown, view }) =>
+  shown.length === view.rows.length
+    ? []
+    : [...shown]
+        .sort((a, b) => b.share - a.share)
+        .slice(0, MOST_JOINED)
+        .map(({ op }) => op);
+
 /**
  * A click on the chart of operations: an op, or the program's star.
- * @param {OpPlace} place
+ * @param {Pointed} pointed
  * @param {PointerEvent} event
  * @param {ChartsOptions} options
  */
-function choose(place, event, { model, store, selection }) {
-  if ("row" in place) selection.click(place.row, event);
-  else if (!place.ridge) selection.togglePoint(model.view(store.get().infeed).program[0]);
+function choose({ role, row }, event, { model, store, selection }) {
+  const view = model.view(store.get().infeed);
+  const chosen = role === "marks" ? view.byOp.get(Number(row)) : null;
+  if (chosen) selection.click(chosen, event);
+  else if (role === "program") selection.togglePoint(view.program[0]);
 }
 
 /** @param {OpChart} chart @param {Store} store */

@@ -14,9 +14,10 @@ import {
   saveProgram,
 } from "./downloads.js";
 import { toast } from "./toast.js";
+import { drawnOps } from "./visible-ops.js";
 
 /** @import { Model } from "../types/model.js" */
-/** @import { Paint } from "../chart/looks.js" */
+/** @import { Paint, Picture } from "../chart/save.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { PageView } from "./page-view.js" */
 
@@ -37,19 +38,28 @@ export function createDownload({ view, store, model, paint, title }) {
     else saveOps(model, title, state, view.parts.opTable.grid.rows, view.parts.pins.shown);
   }
 
-  const picture = () => ({
-    model,
-    title,
-    state: store.get(),
-    shown: view.visible.set,
-    pins: view.parts.pins.shown,
-    source: sourceText(),
-  });
+  /** The chart as it is drawn; null before that. @returns {Picture | null} */
+  function picture() {
+    const figure = view.charts?.op.figure;
+    const { infeed } = store.get();
+    return figure
+      ? {
+          model,
+          figure,
+          title,
+          infeed,
+          all: model.view(infeed).rows,
+          drawn: drawnOps(view.visible),
+          pins: view.parts.pins.shown,
+          source: sourceText(),
+        }
+      : null;
+  }
 
   /** @param {"png" | "svg"} format */
   function savePicture(format) {
-    if (!view.charts?.Plotly) return;
-    saveChart(view.charts.Plotly, picture(), paint, format);
+    const shown = picture();
+    if (shown) saveChart(shown, paint, format);
   }
 
   /** @param {import("./downloads.js").TextFormat} format */
@@ -64,8 +74,9 @@ export function createDownload({ view, store, model, paint, title }) {
   }
 
   async function copyImage() {
-    if (!view.charts?.Plotly) return;
-    const copied = await copyChart(view.charts.Plotly, picture(), paint);
+    const shown = picture();
+    if (!shown) return;
+    const copied = await copyChart(shown, paint);
     toast(copied ? "Chart copied as a picture" : "Copying is not allowed here: saved as a file");
   }
 

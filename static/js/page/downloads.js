@@ -1,7 +1,6 @@
 // Files made in the browser: tables as CSV, the chart as a picture.
 
-import { CONFIG } from "../chart/looks.js";
-import { pictureFigure, pictureSize } from "../chart/picture-figure.js";
+import { pictureOf } from "../chart/save.js";
 import { pointValue } from "../state/model.js";
 import { SLOWER } from "../state/groups.js";
 import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
@@ -13,13 +12,12 @@ import { entryOf } from "./cells.js";
 
 /** @import { Column, ProgramPoint, Unit, Value } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
-/** @import { Plotly } from "../types/plotly.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Group } from "../state/groups.js" */
-/** @import { Paint } from "../chart/looks.js" */
+/** @import { Paint } from "../chart/save.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { PinRecord } from "../text/pin-words.js" */
-/** @import { Picture } from "../chart/picture-figure.js" */
+/** @import { Picture } from "../chart/save.js" */
 
 /** @typedef {"markdown" | "tsv"} TextFormat */
 
@@ -213,27 +211,22 @@ export function saveAllOps(model, title) {
 
 /**
  * The chart with its filters and roofs.
- * @param {Plotly} Plotly
  * @param {Picture} picture
  * @param {Paint} paint
  * @param {"png" | "svg"} format
  */
-export async function saveChart(Plotly, picture, paint, format) {
-  save(
-    await chartBlob(Plotly, picture, paint, format),
-    fileName(picture.title, `roofline.${format}`),
-  );
+export async function saveChart(picture, paint, format) {
+  save(await pictureOf(picture, format, paint), fileName(picture.title, `roofline.${format}`));
 }
 
 /**
  * Puts the chart as a picture on the clipboard; where the browser does not allow it, it becomes a file.
- * @param {Plotly} Plotly
  * @param {Picture} picture
  * @param {Paint} paint
  * @returns {Promise<boolean>} whether it is on the clipboard
  */
-export async function copyChart(Plotly, picture, paint) {
-  const content = chartBlob(Plotly, picture, paint, "png");
+export async function copyChart(picture, paint) {
+  const content = pictureOf(picture, "png", paint);
   try {
     await navigator.clipboard.write([new ClipboardItem({ "image/png": content })]);
     return true;
@@ -241,34 +234,4 @@ export async function copyChart(Plotly, picture, paint) {
     save(await content, fileName(picture.title, "roofline.png"));
     return false;
   }
-}
-
-/**
- * @param {Plotly} Plotly
- * @param {Picture} picture
- * @param {Paint} paint
- * @param {"png" | "svg"} format
- */
-async function chartBlob(Plotly, picture, paint, format) {
-  const figure = { ...pictureFigure(picture, paint), config: CONFIG };
-  const { width, height } = pictureSize(picture.pins);
-  const scale = format === "png" ? 2 : 1;
-  const address = await Plotly.toImage(figure, { format, width, height, scale });
-  return format === "svg" ? svgBlob(address) : pngBlob(address);
-}
-
-/**
- * Plotly hands out data addresses, which the page's policy does not let scripts fetch.
- * @param {string} address
- */
-const payload = (address) => address.slice(address.indexOf(",") + 1);
-
-/** @param {string} address */
-const svgBlob = (address) =>
-  new Blob([decodeURIComponent(payload(address))], { type: "image/svg+xml" });
-
-/** @param {string} address */
-function pngBlob(address) {
-  const bytes = Uint8Array.from(atob(payload(address)), (character) => character.charCodeAt(0));
-  return new Blob([bytes], { type: "image/png" });
 }

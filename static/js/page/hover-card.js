@@ -17,9 +17,9 @@ import { entry, html, part } from "../ui/dom.js";
 import { placeAt } from "../ui/floating.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
 
-/** @import { ProgramPoint } from "../types/page-data.js" */
+/** @import { MemoryRoof, ProgramPoint } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
-/** @import { Landmark } from "../chart/op-geometry.js" */
+/** @import { Pointed } from "../chart/card.js" */
 /** @import { Fact, Get } from "../text/op-facts.js" */
 /** @import { Child } from "../ui/dom.js" */
 
@@ -87,8 +87,11 @@ export function createHoverCard(model) {
     showOp: (view, row, event) => put(event, opContent(model, view, row)),
     /** @param {ProgramPoint} point @param {PointerEvent} event */
     showProgram: (point, event) => put(event, pointContent(model, point)),
-    /** @param {NonNullable<Landmark["ridge"]>} ridge @param {PointerEvent} event */
-    showRidge: (ridge, event) => put(event, ridgeContent(ridge)),
+    /** @param {Pointed} pointed a ridge @param {PointerEvent} event */
+    showRidge(pointed, event) {
+      const roof = model.roofs.memory.find(({ id }) => id === pointed.row);
+      if (roof) put(event, ridgeContent(roof, pointed));
+    },
     /** @param {{ label: string, sub: string, help: string }} column @param {Element} anchor */
     showHelp({ label, sub, help }, anchor) {
       if (!help) return;
@@ -151,14 +154,14 @@ function pointContent(model, point) {
   ];
 }
 
-/** @param {NonNullable<Landmark["ridge"]>} ridge */
-function ridgeContent({ roof, x, y }) {
+/** @param {MemoryRoof} roof @param {Pointed} ridge */
+function ridgeContent(roof, { x, y }) {
   const sentence = `With fewer FLOPs per byte ${roof.label} is the limit, with more it is compute.`;
   return [
     html("div", { class: "title" }, `Ridge point of ${roof.label}`),
     factList([
-      ["Intensity", intensity(10 ** x)],
-      ["FLOP rate", flopRate(10 ** y, 4)],
+      ["Intensity", intensity(x)],
+      ["FLOP rate", flopRate(y, 4)],
       ["Bandwidth", peakBandwidth(roof.gbs)],
     ]),
     html("div", { class: "sentence" }, sentence),

@@ -2,7 +2,7 @@
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Row, View } from "../types/model.js" */
-/** @import { OpPlace } from "../chart/op-chart.js" */
+/** @import { Pointed } from "../chart/card.js" */
 /** @import { HoverCard } from "./hover-card.js" */
 
 /**
@@ -49,15 +49,14 @@ export function createLight({ card, view, lit }) {
     point,
     /**
      * A place on the roofline of operations.
-     * @param {OpPlace | null} place
+     * @param {Pointed | null} pointed
      * @param {PointerEvent} event
      */
-    place(place, event) {
-      const isOp = place !== null && "row" in place;
-      row(isOp ? place.row : null, event);
-      if (place === null || isOp) return;
-      if (place.ridge) card.showRidge(place.ridge, event);
-      else card.showProgram(view().program[0], event);
+    place(pointed, event) {
+      const op = pointed?.role === "marks" ? (view().byOp.get(Number(pointed.row)) ?? null) : null;
+      row(op, event);
+      if (pointed?.role === "ridges") card.showRidge(pointed, event);
+      else if (pointed?.role === "program") card.showProgram(view().program[0], event);
     },
     /**
      * Shows the help of a column, or hides it.

@@ -5,7 +5,7 @@ import { findAll, html } from "../ui/dom.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Get } from "../text/op-facts.js" */
-/** @import { Landing } from "../chart/landing-places.js" */
+/** @import { Landing } from "./landings.js" */
 /** @typedef {(landings: readonly Landing[] | null) => void} OnLand */
 
 const FLOP_PER_US = 1000; // of 1 GFLOP/s

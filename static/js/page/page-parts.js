@@ -22,10 +22,9 @@ import { createProgramTable, keyOfPoint } from "./program-table.js";
 import { createTimeBy } from "./time-by.js";
 
 /** @import { Filter } from "../types/page-data.js" */
-/** @import { Landing } from "../chart/landing-places.js" */
+/** @import { Landing } from "./landings.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { KeptNote } from "../types/pins.js" */
-/** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { NoteKeeper } from "./pins.js" */
@@ -38,7 +37,6 @@ import { createTimeBy } from "./time-by.js";
  * @property {Model} model
  * @property {Store} store
  * @property {ChosenHardware} hardware
- * @property {Paint} paint
  * @property {string} opsUrl of the details of ops
  * @property {string} opsQuery what to append to each of these addresses
  * @property {Light} light
@@ -119,7 +117,7 @@ const pinMarks = (pins, keyOf) =>
  * The lists of ops and of program points: each row can be lit and selected.
  * @param {PartsOptions} options
  */
-function createLists({ model, store, paint, light, selection }) {
+function createLists({ model, store, light, selection }) {
   const { help: onHelp } = light;
   const onSelect = selection.togglePoint;
   return {
@@ -140,7 +138,6 @@ function createLists({ model, store, paint, light, selection }) {
     programList: new ProgramList({
       model,
       store,
-      paint,
       onLight: (point) => light.point(point, null),
       onClick: onSelect,
     }),

@@ -1,6 +1,5 @@
 // The page of a profile: which part is rendered when which part of the view state changes.
 
-import { needsDrawing } from "../chart/op-chart.js";
 import { isWhatIf } from "../metrics/peaks.js";
 import { isSameChoice } from "../state/chosen-hardware.js";
 import { createModel } from "../state/model.js";
@@ -16,10 +15,8 @@ import { showVerdict } from "./verdict.js";
 import { filterResult, visibleOps } from "./visible-ops.js";
 
 /** @import { Model } from "../types/model.js" */
-/** @import { Plotly } from "../types/plotly.js" */
 /** @import { KeptNote } from "../types/pins.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { NoteKeeper } from "./pins.js" */
@@ -73,7 +70,7 @@ const WRITTEN = new Set(["program list", "time by"]);
  * @property {Model} model under the chosen peaks
  * @property {Store} store
  * @property {ChosenHardware} hardware
- * @property {Paint} paint
+ * @property {string} figuresUrl of the figures of other views
  * @property {string} opsUrl of the details of ops
  * @property {string} opsQuery what to append to each of these addresses
  * @property {readonly KeptNote[]} notes kept with the profile
@@ -148,17 +145,15 @@ export class PageView {
     }
   }
 
-  /**
-   * Makes the charts: from now on their points can be pointed at, chosen and filtered.
-   * @param {{ isWritten: boolean }} options whether the server's drawings show the same, and may stand for now
-   */
-  startCharts({ isWritten }) {
-    const { model, store, paint } = this.#options;
+  /** Makes the charts: they can be pointed at, chosen and filtered from when they are drawn. */
+  async startCharts() {
+    const { model, store, hardware, figuresUrl } = this.#options;
     const [light, selection] = [this.#light, this.selection];
     this.#charts = createCharts({
       model,
       store,
-      paint,
+      figuresUrl,
+      ownFigures: hardware.ownPage.figures,
       light,
       selection,
       pinned: () => this.parts.pins.shown,
@@ -167,18 +162,8 @@ export class PageView {
     this.#charts.op.show(this.#visible.set);
     this.#charts.strip.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
-    if (isWritten) this.#charts.place(this.#visible.place);
-    else this.#charts.drawAll(this.#visible.place);
-  }
-
-  /** The charts' own drawings take the place of the server's. */
-  async drawCharts() {
-    await this.#charts?.drawFirst(this.#visible.place);
-  }
-
-  /** Gives the charts their library, so that they can be dragged. @param {Plotly} Plotly */
-  async moveCharts(Plotly) {
-    await this.#charts?.use(Plotly);
+    await this.#charts.draw(this.#visible);
+    this.#charts.drawStrips(this.#visible);
   }
 
   /** The same content in other colours, or on paper: at once. */
@@ -186,12 +171,12 @@ export class PageView {
     this.parts.budget.draw();
     if (!this.#charts) return;
     this.parts.programList.draw();
-    this.#charts.drawAll(this.#visible.place);
+    this.#charts.redraw(this.#visible);
   }
 
   /** The same content in another size. */
   async resize() {
-    await this.#charts?.drawInTurns(this.#visible.place);
+    this.#charts?.redraw(this.#visible);
     await turn();
     this.parts.programList.draw();
   }
@@ -286,8 +271,7 @@ export class PageView {
     for (const { part, render } of parts) if (!BESIDE.has(part)) render(state);
     this.#renderBeside(parts.filter(({ part }) => BESIDE.has(part)));
     const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));
-    if (changed(all.filter((key) => !BESIDE_CHARTS.has(key))))
-      this.#updateCharts(changed, needsDrawing(state, previous));
+    if (changed(all.filter((key) => !BESIDE_CHARTS.has(key)))) this.#updateCharts(changed);
   }
 
   /** Renders what lies beside, after the next frame: once, however often the state has changed by then. @param {PagePart[]} parts */
@@ -302,45 +286,26 @@ export class PageView {
     for (const { render } of due) render(this.#options.store.get());
   }
 
-  /**
-   * @param {(keys: readonly (keyof ViewState)[]) => boolean} changed
-   * @param {boolean} hasMoved the chart of operations lies otherwise
-   */
-  #updateCharts(changed, hasMoved) {
+  /** @param {(keys: readonly (keyof ViewState)[]) => boolean} changed */
+  #updateCharts(changed) {
     const charts = this.#charts;
     if (!charts) return;
-    const isNew = changed(VIEW);
-    charts.op.show(this.#visible.set, isNew || hasMoved);
-    if (isNew || hasMoved) charts.op.draw();
-    if (isNew) {
-      this.#drawSmall(charts);
-      return;
-    }
-    this.#showStrips(charts);
+    charts.op.show(this.#visible.set);
+    charts.op.markSelection();
     charts.program.markSelection();
-    if (hasMoved) this.#drawStrips(charts);
-    if (changed(["roofs", "prec"])) charts.program.draw();
+    charts.draw(this.#visible);
+    this.#updateStrips(charts, changed([...VIEW, "x", "y", "size"]));
   }
 
-  /** The small charts come after the next frame, so that the changed part is seen sooner. @param {Charts} charts */
-  async #drawSmall(charts) {
-    await painted();
-    await turn(); // what others do with the painted frame comes first
-    this.#showStrips(charts);
-    this.#drawStrips(charts);
-    charts.program.draw();
-  }
-
-  /** @param {Charts} charts */
-  #showStrips({ strip, links }) {
-    strip.show(this.#visible.set);
-    links.show(this.#visible.set);
-  }
-
-  /** @param {Charts} charts */
-  #drawStrips({ strip, links }) {
-    strip.draw(this.#visible.place);
-    links.draw();
+  /** The strips come after the next frame, so that the changed part is seen sooner. @param {Charts} charts @param {boolean} hasMoved */
+  async #updateStrips(charts, hasMoved) {
+    if (hasMoved) {
+      await painted();
+      await turn(); // what others do with the painted frame comes first
+      charts.drawStrips(this.#visible);
+    }
+    charts.strip.show(this.#visible.set);
+    charts.links.show(this.#visible.set);
   }
 
   /**

@@ -1,17 +1,25 @@
 // The list beside the program chart. Ten thousand steps are ten thousand rows: only those in sight exist.
 
-import { SCOPE_SYMBOLS, stepColour } from "../chart/program-figure.js";
 import { createStepTimes } from "./step-times.js";
 import { columnScale, percent } from "../text/format.js";
 import { atLeast, programName, programNote } from "../text/words.js";
 import { around, find, findAll, html, part } from "../ui/dom.js";
 import { icon, mark } from "../ui/marks.js";
 
-/** @import { ProgramPoint } from "../types/page-data.js" */
+/** @import { ProgramPoint, Scope } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
-/** @import { Paint } from "../chart/looks.js" */
 
+/** @type {Record<Scope, string>} */
+const SCOPE_SYMBOLS = {
+  total: "star",
+  total_hw: "star-open",
+  average: "diamond",
+  phase: "square",
+  step: "circle",
+};
+/** The token of a step's colour, by its place among the steps, 0 to 1. @param {number} order */
+const stepToken = (order) => `--step-${Math.round(order * 8)}-of-8`;
 const ROWS_AROUND = 6;
 const USUAL_HEIGHT = 320; // before the list has been laid out
 
@@ -19,7 +27,6 @@ const USUAL_HEIGHT = 320; // before the list has been laid out
  * @typedef {object} ProgramListOptions
  * @property {Model} model
  * @property {Store} store
- * @property {Paint} paint
  * @property {(point: ProgramPoint | null) => void} onLight
  * @property {(point: ProgramPoint) => void} onClick
  */
@@ -106,13 +113,13 @@ export class ProgramList {
 
   /** @param {ProgramPoint} point @param {number} index */
   #row(point, index) {
-    const { model, store, paint } = this.#options;
+    const { model, store } = this.#options;
     const isSelected = point.label === store.get().step;
     const classes = [point === this.#lit && "lit", isSelected && "selected"].filter(Boolean);
     return html(
       "tr",
       { class: classes.join(" "), "data-index": index, "aria-rowindex": index + 2 },
-      rowHead(point, paint),
+      rowHead(point),
       html("td", {}, this.#scales.time.text(point.total_time_per_core_us)),
       html("td", {}, atLeast(this.#scales.rate.text(point.flop_rate_gflops), point.flop_is_least)),
       shareCell(point, model),
@@ -120,10 +127,10 @@ export class ProgramList {
   }
 }
 
-/** @param {ProgramPoint} point @param {Paint} paint */
-function rowHead(point, paint) {
+/** @param {ProgramPoint} point */
+function rowHead(point) {
   const isStep = point.scope === "step";
-  const fill = isStep ? stepColour(point.order ?? 1, paint) : "var(--star)";
+  const fill = isStep ? `var(${stepToken(point.order ?? 1)})` : "var(--star)";
   const button = html(
     "button",
     { type: "button" },

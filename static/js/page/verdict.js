@@ -40,10 +40,7 @@ function segmentNode(segment, onFollow) {
 export function showVerdict({ headline, lead }, provenance, onFollow) {
   /** @param {Segment[]} segments */
   const nodes = (segments) =>
-    withWholeLinks(segments).map((segment) => {
-      const node = segmentNode(segment, onFollow);
-      return segment.is_aside ? html("span", { class: "aside" }, node) : node;
-    });
+    withWholeLinks(segments).map((segment) => segmentNode(segment, onFollow));
   part("headline").replaceChildren(...nodes(headline));
   const counts = countsText(provenance);
   const tag = counts && html("span", { class: "origin", title: counts.meaning }, counts.text);

@@ -1,8 +1,8 @@
 // Which operations pass the filters, where they lie, and what the filter bar says of them. Pure.
 
-import { opPlaces } from "../chart/op-geometry.js";
 import { filterRows, shareOf } from "../state/filter.js";
 import { groupFilter } from "../state/groups.js";
+import { opPlaces } from "../state/places.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */

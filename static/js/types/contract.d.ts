@@ -369,9 +369,9 @@ export interface Lines {
 
 /** A piece of a sentence: `text`, or a raw `value` with its `unit`.
  *
- * `token` is the colour of a bound, `filter` the view state that a link sets. `is_aside`: other
- * parts of the page say it, too, so a phone leaves it out. A number that a headline writes has its
- * kind (`quantity`, "length" or "floor") and its `raw` value, in us or as a ratio.
+ * `token` is the colour of a bound, `filter` the view state that a link sets. A number that a
+ * headline writes has its kind (`quantity`, "length" or "floor") and its `raw` value, in us or as
+ * a ratio.
  */
 export interface Segment {
   kind: "plain" | "strong" | "caution" | "bound" | "link";
@@ -380,7 +380,6 @@ export interface Segment {
   unit?: string;
   token?: string;
   filter?: Record<string, any>;
-  is_aside?: boolean;
   quantity?: string;
   raw?: number;
 }

@@ -20,6 +20,7 @@ export interface ChartLayout {
   xaxis: { range: [number, number]; [key: string]: unknown };
   yaxis: { range: [number, number]; [key: string]: unknown };
   shapes: Record<string, unknown>[];
+  font?: { size: number; color: string; family?: string };
   dragmode: "zoom" | "pan" | false;
   [key: string]: unknown;
 }

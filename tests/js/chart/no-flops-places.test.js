@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { stripGeometry, stripNote } from "../../../static/js/chart/no-flops-places.js";
-import { opPlaces } from "../../../static/js/chart/op-geometry.js";
+import { opPlaces } from "../../../static/js/state/places.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
 import { pageWith, plain } from "../builders.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { createLight } from "../../../static/js/page/light.js";
 import { createModel } from "../../../static/js/state/model.js";
-import { memoryRoof, pageWith, programPoint } from "../builders.js";
+import { pageWith, programPoint } from "../builders.js";
 
 const EVENT = /** @type {PointerEvent} */ ({ clientX: 1, clientY: 2 });
 
@@ -60,10 +60,10 @@ test("a program point of the chart comes into sight in the list; one of the list
 });
 
 test("a ridge and the program's star have cards of their own", () => {
-  const at = { px: 0, py: 0, radius: 1 };
+  const at = { row: null, x: 1, y: 1 };
   for (const [place, said] of /** @type {const} */ ([
-    [{ ...at, ridge: { roof: memoryRoof(1), x: 0, y: 0 } }, ["ridge"]],
-    [{ ...at, ridge: null }, ["program"]],
+    [{ ...at, role: "ridges" }, ["ridge"]],
+    [{ ...at, role: "program" }, ["program"]],
     [null, []],
   ])) {
     const { light, log } = lightIn();

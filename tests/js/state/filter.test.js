@@ -9,7 +9,7 @@ import {
   sortRows,
 } from "../../../static/js/state/filter.js";
 import { createModel } from "../../../static/js/state/model.js";
-import { logPlace } from "../../../static/js/chart/points.js";
+import { logPlace } from "../../../static/js/state/places.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
 import { pageWith, there } from "../builders.js";
 

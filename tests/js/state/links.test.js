@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { shownRoofs } from "../../../static/js/chart/shown-roofs.js";
 import { createModel, JOINED } from "../../../static/js/state/model.js";
 import { peakRows } from "../../../static/js/state/peak-rows.js";
 import { level, memoryRoof, pageWith } from "../builders.js";
-
-/** @import { ViewState } from "../../../static/js/types/view-state.js" */
 
 /** A collective that does some FLOPs, as many as given, and one op that HBM binds. @param {number} gflops */
 function page(gflops) {
@@ -25,19 +22,6 @@ function page(gflops) {
   found.ops.columns.hbm_intensity = [10, 10];
   return found;
 }
-
-/** @param {number} gflops @param {ViewState["x"]} x */
-function roofs(gflops, x) {
-  const model = createModel(page(gflops));
-  const shown = shownRoofs(model, model.view("in"), { roofs: "auto", x });
-  return shown.memory.map(({ id }) => id);
-}
-
-test("a link's roof is drawn on its own axis, and beside memories where an op in the chart is held against it", () => {
-  assert.deepEqual(roofs(0, "bottleneck"), ["hbm"]);
-  assert.deepEqual(roofs(7, "bottleneck"), ["hbm", "ici"]);
-  assert.deepEqual(roofs(0, "ici"), ["hbm", "ici"]);
-});
 
 test("a link can be chosen as the x axis, and is not one of the memories that are joined", () => {
   const axes = createModel(page(7)).x_axes.map(({ id }) => id);

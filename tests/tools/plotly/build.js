@@ -34,7 +34,6 @@ const FOR_THE_REFERENCE = new Set(["description", "hrName", "otherOpts", "requir
 /** Files that stand in for others. */
 const STAND_INS = [
   [/components\/modebar\/index\.js$/, "no-modebar.cjs"],
-  [/components\/fx\/hover\.js$/, "no-hover.cjs"],
   [/components\/selections\/(?:index|select)\.js$/, "no-selections.cjs"],
 ];
 

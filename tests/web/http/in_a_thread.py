@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Iterator
 
-from roofline.web.http.connections import ServerConfig
+import uvicorn
+
 from roofline.web.http.streams import Streams
 from roofline.web.server import RooflineServer
 
 
 @contextlib.contextmanager
-def served(config: ServerConfig) -> Iterator[tuple[str, int]]:
+def served(config: uvicorn.Config) -> Iterator[tuple[str, int]]:
     """The address at which the app of `config` answers."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))

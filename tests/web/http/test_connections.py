@@ -1,27 +1,20 @@
 """Connections without a request: their time, their number, and what they may not do to others."""
 
-import asyncio
 import contextlib
-import logging
 import resource
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from roofline.web.http.connections import (
-    ACCEPTED_AT_ONCE,
-    HEAD_S,
-    Heads,
-    ServerConfig,
-    most_connections,
-    raise_file_limit,
-)
+from roofline.web.http.gate import HEAD_S, IDLE_S, PER_ADDRESS, gated
+from roofline.web.server import ACCEPTED_AT_ONCE, most_connections, raise_file_limit
 from tests.web.conftest import MULTIPART, Launch
 from tests.web.http.in_a_thread import served
 
@@ -40,9 +33,11 @@ async def _greet(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @contextlib.contextmanager
-def _serving(*, most: int = 100, head_s: float = HEAD_S) -> Iterator[tuple[str, int]]:
+def _serving(
+    *, most: int = 100, head_s: float = HEAD_S, is_proxy: Callable[[str], bool] = lambda _host: True
+) -> Iterator[tuple[str, int]]:
     """The address of a server in a thread of this process."""
-    config = ServerConfig(_greet, most=most, head_s=head_s, log_config=None)
+    config = gated(_greet, most=most, head_s=head_s, is_proxy=is_proxy, log_config=None)
     with served(config) as address:
         yield address
 
@@ -79,21 +74,19 @@ def test_idle_connection_outlives_the_limit_of_a_head_and_what_clients_keep() ->
             connection.sendall(HALF_A_HEAD + b"\r\n\r\n")
             assert connection.recv(1000).startswith(b"HTTP/1.1 204")
             assert not _is_closed(connection, 0.5)
-    assert ServerConfig(_greet).timeout_keep_alive > 60
+    assert gated(_greet).timeout_keep_alive == IDLE_S > 15
 
 
-def test_idle_connection_goes_before_one_that_sends() -> None:
+def test_connection_that_was_answered_stays_longer_than_one_that_never_asked() -> None:
     with _serving(most=2) as address, contextlib.ExitStack() as stack:
-        sending, idle = (
+        silent, idle = (
             stack.enter_context(socket.create_connection(address, timeout=20)) for _ in range(2)
         )
-        sending.sendall(HALF_A_HEAD)
-        idle.sendall(HALF_A_HEAD + b"\r\n\r\n")
-        assert idle.recv(1000).startswith(b"HTTP/1.1 204")
-        stack.enter_context(socket.create_connection(address))
-        assert _is_closed(idle, 20)
-        sending.sendall(b"\r\n\r\n")
-        assert sending.recv(1000).startswith(b"HTTP/1.1 204")
+        for _ in range(2):
+            idle.sendall(HALF_A_HEAD + b"\r\n\r\n")
+            assert idle.recv(1000).startswith(b"HTTP/1.1 204")
+            stack.enter_context(socket.create_connection(address))
+            assert _is_closed(silent, 20)
 
 
 def test_connection_that_waits_longest_makes_room_for_a_new_one() -> None:
@@ -106,6 +99,30 @@ def test_connection_that_waits_longest_makes_room_for_a_new_one() -> None:
         assert not _is_closed(silent[2], 0.1)
 
 
+def test_client_that_takes_nothing_of_its_answer_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roofline.web.http.gate.STALLED_S", 0.5)
+    gone = threading.Event()
+
+    async def pour(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _greet(scope, receive, send)
+            return
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(50 << 20), "more_body": True})
+        if (await receive())["type"] == "http.disconnect":
+            gone.set()
+
+    with (
+        served(gated(pour, log_config=None)) as address,
+        socket.create_connection(address) as connection,
+    ):
+        connection.sendall(HALF_A_HEAD + b"\r\n\r\n")
+        assert gone.wait(20)
+
+
 def test_fewer_connections_than_files() -> None:
     for files in (256, 1024, 65_536):
         assert 8 <= most_connections(files) <= (files - ACCEPTED_AT_ONCE) // 2
@@ -113,7 +130,7 @@ def test_fewer_connections_than_files() -> None:
 
 def test_soft_file_limit_is_raised() -> None:
     program = (
-        "import resource; from roofline.web.http.connections import raise_file_limit;"
+        "import resource; from roofline.web.server import raise_file_limit;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 800));"
         "print(raise_file_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
     )
@@ -122,22 +139,17 @@ def test_soft_file_limit_is_raised() -> None:
     assert raise_file_limit() >= 256
 
 
-def test_refused_accepts_are_one_line_a_minute(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    now = [100.0]
-    heads = Heads(most=10, head_s=30, clock=lambda: now[0])
-    loop = asyncio.new_event_loop()
-    full = {"message": "socket.accept() out of system resource", "exception": OSError(24, "full")}
-    with caplog.at_level(logging.WARNING):
-        for _ in range(1000):
-            heads.hear(loop, full)
-        now[0] += 61
-        heads.hear(loop, full)
-    loop.close()
-    lines = [one.getMessage() for one in caplog.records if "not accepted" in one.getMessage()]
-    assert len(lines) == 2
-    assert "1000 times" in lines[1]
+def test_address_has_so_many_connections_unless_it_is_a_proxy() -> None:
+    """One address must not take the places of all others."""
+    for is_proxy in (False, True):
+        with _serving(is_proxy=lambda _host: is_proxy) as address, contextlib.ExitStack() as stack:  # noqa: B023
+            connections = [
+                stack.enter_context(socket.create_connection(address, timeout=20))
+                for _ in range(PER_ADDRESS + 1)
+            ]
+            assert _is_closed(connections[-1], 0.5) != is_proxy
+            connections[0].sendall(HALF_A_HEAD + b"\r\n\r\n")
+            assert connections[0].recv(1000).startswith(b"HTTP/1.1 204")
 
 
 def test_half_open_connections_do_not_make_a_server_deaf(tmp_path: Path) -> None:

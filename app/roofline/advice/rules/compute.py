@@ -9,23 +9,23 @@ from math import ceil, prod
 import numpy as np
 
 from roofline.advice.diagnosis import Label, at_least, below
+from roofline.advice.formula import (
+    CLOSER,
+    CLOSER_CASES,
+    GOOD,
+    LESS_WORK,
+    LESS_WORK_CASES,
+    STOP,
+    Threshold,
+)
 from roofline.advice.op_kinds import ATTENTION, COPY, OPTIMIZER
 from roofline.advice.plan import Lever
 from roofline.advice.rule import BOOK, MATMUL, Form, Found, Group, Rule, Run
-from roofline.advice.rules.roofs import (
-    CLOSER,
-    CLOSER_CASES,
-    LESS_WORK,
-    LESS_WORK_CASES,
-    TARGETS,
-    closer,
-    less_work,
-)
-from roofline.advice.tensors import Product, product_of, tensors_of
-from roofline.advice.thresholds import GOOD, STOP, Threshold
+from roofline.advice.rules.roofs import TARGETS, closer, less_work
 from roofline.analysis.op_clocks import MAIN
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
+from roofline.model.tensors import Product, product_of, tensors_of
 
 FILLED = Threshold("FILLED", 0.90, "share of full tiles and waves below which filling is a finding")
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from roofline.advice.diagnosis import Label, OpFacts
+from roofline.advice.formula import OF_USE, TARGET, Case, Formula, Threshold
 from roofline.advice.plan import Lever
-from roofline.advice.rule import GUIDE, Case, Form, Formula, Found, Group, Rule, Run
+from roofline.advice.rule import GUIDE, Form, Found, Group, Rule, Run
 from roofline.advice.rules.roofs import BALANCE, LAST_WAVE, reason_of, target_of
-from roofline.advice.thresholds import OF_USE, TARGET, Threshold
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import Bools

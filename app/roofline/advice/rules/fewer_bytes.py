@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from roofline.advice.formula import LESS_WORK, LESS_WORK_CASES, WEIGHTS, Case, Formula, Threshold
 from roofline.advice.op_kinds import cache_share, is_softmax, weight_share
 from roofline.advice.plan import Lever
-from roofline.advice.rule import BOOK, Case, Form, Formula, Found, Group, Rule, Run
-from roofline.advice.rules.roofs import LESS_WORK, LESS_WORK_CASES, LEVELS
+from roofline.advice.rule import BOOK, Form, Found, Group, Rule, Run
+from roofline.advice.rules.roofs import LEVELS
 from roofline.advice.rules.serving import decode_steps, option
-from roofline.advice.tensors import Product, product_of, tensors_of
-from roofline.advice.thresholds import WEIGHTS, Threshold
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64
 from roofline.model.profile import Provenance
+from roofline.model.tensors import Product, product_of, tensors_of
 
 REMATERIALISED = Threshold("REMATERIALISED", 0.20, "share of the FLOPs that are computed again")
 _ACCURACY = " Check the accuracy."

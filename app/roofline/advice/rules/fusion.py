@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from roofline.advice.formula import LEAST_SAVING, LESS_WORK, LESS_WORK_CASES
 from roofline.advice.op_kinds import is_in_main_memory, tensor_bytes
 from roofline.advice.plan import Lever
 from roofline.advice.rule import BRRR, Form, Found, Rule, Run
-from roofline.advice.rules.roofs import LESS_WORK, LESS_WORK_CASES
-from roofline.advice.thresholds import LEAST_SAVING
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import I64
 

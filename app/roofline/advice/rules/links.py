@@ -11,20 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from roofline.advice.diagnosis import Label
-from roofline.advice.rule import (
-    BOOK,
-    EXPOSED,
-    HOST,
-    IDLE,
-    UNKNOWN,
-    Case,
-    Form,
-    Formula,
-    Found,
-    Rule,
-    Run,
-)
-from roofline.advice.thresholds import STOP, Threshold
+from roofline.advice.formula import STOP, Case, Formula, Threshold
+from roofline.advice.rule import BOOK, EXPOSED, HOST, IDLE, UNKNOWN, Form, Found, Rule, Run
 from roofline.analysis.records import Cost
 from roofline.analysis.time_records import TransferRecord, at_peak_us
 from roofline.model.device import DeviceKind

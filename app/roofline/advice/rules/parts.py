@@ -4,20 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from roofline.advice.formula import LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.op_kinds import is_graph_capture
-from roofline.advice.rule import (
-    BRRR,
-    IDLE,
-    INFEED,
-    XPROF,
-    Case,
-    Form,
-    Formula,
-    Found,
-    Rule,
-    Run,
-)
-from roofline.advice.thresholds import LEAST_SAVING, Threshold
+from roofline.advice.rule import BRRR, IDLE, INFEED, XPROF, Form, Found, Rule, Run
 from roofline.model.device import DeviceKind
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.model.units import PS_PER_US

@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from roofline.advice.diagnosis import Label, OpFacts, above, at_least, below
-from roofline.advice.plan import Lever, closer_us, less_work_us
-from roofline.advice.rule import (
-    BOOK,
-    BRRR,
-    GUIDE,
+from roofline.advice.formula import (
+    CLOSER,
+    CLOSER_CASES,
+    FAR,
+    GOOD,
+    LESS_WORK,
+    LESS_WORK_CASES,
+    STOP,
+    TARGET,
     Case,
-    Form,
     Formula,
-    Found,
-    Group,
-    Rule,
-    Run,
+    Threshold,
+    closer_us,
 )
-from roofline.advice.thresholds import FAR, GOOD, STOP, TARGET, Threshold
+from roofline.advice.plan import Lever
+from roofline.advice.rule import BOOK, BRRR, GUIDE, Form, Found, Group, Rule, Run
 from roofline.analysis.roofline import Floats
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -37,19 +39,6 @@ TARGET_GPU = Threshold("TARGET_GPU_MATRIX", 0.85, "TARGET of a GPU's matrix unit
 TARGETS = (TARGET, TARGET_MXU, TARGET_GPU)
 
 LEVELS = frozenset(level.value for level in MemoryLevel)
-CLOSER = Formula("T' = min(T, ρ ÷ η)", closer_us)
-CLOSER_CASES = (
-    Case({"T": 2000.0, "ρ": 900.0, "η": 0.9}, 1000.0),
-    Case({"T": 100.0, "ρ": 98.0, "η": 0.9}, 100.0),
-)
-LESS_WORK = Formula(
-    "T' = max(ρ' ÷ e, ρ'), e = ρ ÷ T",
-    lambda rho_after, rho, t: less_work_us(rho_after, rho / t),
-)
-LESS_WORK_CASES = (
-    Case({"ρ'": 50.0, "ρ": 100.0, "T": 125.0}, 62.5),
-    Case({"ρ'": 50.0, "ρ": 100.0, "T": 98.0}, 50.0),
-)
 
 
 def target_of(run: Run, bound: str) -> float:

@@ -11,13 +11,13 @@ from math import log2
 
 import numpy as np
 
+from roofline.advice.formula import FAR, LEAST_SAVING, OPTION, WEIGHTS, Case, Formula, Threshold
 from roofline.advice.op_kinds import weight_share
-from roofline.advice.rule import BOOK, BRRR, Case, Form, Formula, Found, Rule, Run
-from roofline.advice.tensors import product_of
-from roofline.advice.thresholds import FAR, LEAST_SAVING, OPTION, WEIGHTS, Threshold
+from roofline.advice.rule import BOOK, BRRR, Form, Found, Rule, Run
 from roofline.analysis.roofline import Floats
 from roofline.analysis.serving_records import ServingGroup
 from roofline.model.op_columns import I64
+from roofline.model.tensors import product_of
 
 ACCEPTED = Threshold("ACCEPTED", 0.8, "chance that a draft is accepted")
 DRAFTS = Threshold("DRAFTS", 4, "drafts per step")

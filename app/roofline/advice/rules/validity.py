@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.advice.diagnosis import Label, above
+from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.op_kinds import is_graph_capture
-from roofline.advice.rule import BOOK, XPROF, Case, Form, Formula, Found, Rule, Run
-from roofline.advice.thresholds import IMPOSSIBLE, LEAST_SAVING, Threshold
+from roofline.advice.rule import BOOK, XPROF, Form, Found, Rule, Run
 from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
 from roofline.analysis.impossible import impossible_share
 from roofline.analysis.op_clocks import MAIN

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from roofline.figures.figure import Json, LegendEntry, line
 from roofline.figures.scale import Place
 from roofline.presentation.charts.choices import ChartChoice
-from roofline.presentation.charts.marks import mark_size, marks_trace
+from roofline.presentation.charts.marks import Mark, mark_size, marks_trace
 from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.page_rows import RATE, Rows
 
@@ -23,13 +23,19 @@ class LevelMark:
     row: int
     at: Place
     token: str
+    is_bound: bool
 
 
 def level_marks(rows: Rows, placed: Sequence[Place | None]) -> list[LevelMark]:
     """The places of all levels of the ops that have a place at their bound."""
     rates = rows.column(RATE)
     return [
-        LevelMark(row=row, at=at, token=level["token"])
+        LevelMark(
+            row=row,
+            at=at,
+            token=level["token"],
+            is_bound=rows.bounds[row].get("level") == level["id"],
+        )
         for level in rows.page["levels"]
         if level["is_shown"]
         for row, at in enumerate(log_places(rows.column(level["columns"]["intensity"]), rates))
@@ -80,6 +86,16 @@ def joined_legend(rows: Rows, found: Sequence[LevelMark], choice: ChartChoice) -
     is_cut = len(choice.ops or known) > MOST_JOINED
     remark = f"the {MOST_JOINED} longest operations are joined"
     return [*levels, *([LegendEntry(text=remark, token="", dash="")] if is_cut else ())]
+
+
+def joined_marks(rows: Rows, found: Sequence[LevelMark], choice: ChartChoice) -> list[Mark]:
+    """The drawn marks as those of ops, longest first; of an op the one at its bound comes first."""
+    kept = _kept(rows, found, choice)
+    drawn = [mark for mark in found if mark.row in kept]
+    return [
+        Mark(row=one.row, at=one.at, size=_size(rows, one.row, choice), edge=None, is_pinned=False)
+        for one in sorted(drawn, key=lambda one: (-rows.shares[one.row], not one.is_bound))
+    ]
 
 
 def _size(rows: Rows, row: int, choice: ChartChoice) -> float:

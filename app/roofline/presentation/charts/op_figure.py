@@ -12,6 +12,7 @@ from roofline.figures.figure import (
     layout,
     line,
     log_axis,
+    numbered,
 )
 from roofline.figures.labels import POSITIONS, Spot
 from roofline.figures.roofs import Roof, Roofs, attainable, ridge
@@ -26,9 +27,19 @@ from roofline.figures.scale import (
     without_strays,
 )
 from roofline.presentation.charts.choices import JOINED, ChartChoice, OtherRoofs
-from roofline.presentation.charts.joined import joined_legend, joined_traces, level_marks
+from roofline.presentation.charts.joined import (
+    joined_legend,
+    joined_marks,
+    joined_traces,
+    level_marks,
+)
 from roofline.presentation.charts.marks import Mark, beyond, mark_traces, marks_of
-from roofline.presentation.charts.own_ceilings import OwnCeilings, own_ceilings, own_traces
+from roofline.presentation.charts.own_ceilings import (
+    CLOCK_SIZE,
+    OwnCeilings,
+    own_ceilings,
+    own_traces,
+)
 from roofline.presentation.charts.roof_traces import (
     Name,
     Namer,
@@ -62,6 +73,7 @@ _NAME_LETTERS = 22
 _NAME_SIZE = 11.0
 _STAR_SIZE = 17
 _WORST_NAME = 1.0  # of a name of an op: small marks that it may cover
+_WORST_OWN = 99.0  # the name of the selected op is not left out
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
 _EMPTY_SHARE: tuple[Range, Range] = ((-1.0, 3.0), (-1.0, 0.3))
 _OWN_ROOF = "each operation’s own roof"
@@ -95,15 +107,19 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     drawn = joined_traces(rows, levels, choice) if levels else mark_traces(rows, marks, (xs, ys))
     return {
         "id": "op",
-        "data": [
-            *_other_traces(chart, choice.others),
-            *roof_traces(chart),
-            *(_own_roof(axes) if choice.is_share else ()),
-            *drawn,
-            *(own_traces(own, axes[0]) if own else ()),
-            *_texts(rows, chart, marks, own, star, is_share=choice.is_share),
-            _star_trace(star),
-        ],
+        "data": numbered(
+            [
+                *_other_traces(chart, choice.others),
+                *roof_traces(chart),
+                *(_own_roof(axes) if choice.is_share else ()),
+                *drawn,
+                *(own_traces(own, axes[0]) if own else ()),
+                *_texts(
+                    rows, chart, [*marks, *joined_marks(rows, levels, choice)], own, star, choice
+                ),
+                _star_trace(star),
+            ]
+        ),
         "layouts": {width: _layout(rows, chart, choice, width) for width in PLOTS},
         "marks": "op",
         "beyond": beyond(rows, marks),
@@ -239,7 +255,8 @@ def _others_legend(page: Page, others: Sequence[OtherRoofs]) -> list[LegendEntry
 def _own_roof(axes: tuple[Range, Range]) -> list[Json]:
     """The roofs of all ops as one line, at a share of 1."""
     (low, high), _ = axes
-    return [line(_OWN_ROOF, [(low - 3, 0), (high + 3, 0)], role="roof", token="--ink", width=2)]
+    drawn = line(_OWN_ROOF, [(low - 3, 0), (high + 3, 0)], role="roof", token="--ink", width=2)
+    return [{**drawn, "uid": "roof-own"}]
 
 
 def _texts(
@@ -248,32 +265,41 @@ def _texts(
     marks: Sequence[Mark],
     own: OwnCeilings | None,
     star: Place | None,
-    *,
-    is_share: bool,
+    choice: ChartChoice,
 ) -> list[Json]:
     """Names of roofs and of the longest ops, for both widths; of a selected op its own alone."""
+    if own is not None:  # the others are faint, and may lie below a name
+        marks = [mark for mark in marks if mark.row == own.row]
     discs = [(mark.at, mark.size / 2) for mark in marks]
     traces = []
     for width in PLOTS:
         namer = Namer(chart, width, [*discs, *([(star, _STAR_SIZE / 2)] if star else [])])
         names = namer.roofs()
-        if is_share:
+        if choice.is_share:
             spot = Spot(x=namer.scale.width - 3, y=namer.scale.to_y(0), position="top left")
             names += namer.name([spot], _OWN_ROOF, "--ink")
         traces.append(names_trace(names, width))
-        chosen = [mark for mark in marks if own is None or mark.row == own.row]
-        traces.append(_op_names(rows, namer, chosen, None if own else star))
+        traces.append(_op_names(rows, namer, marks, star, own))
     return traces
 
 
-def _op_names(rows: Rows, namer: Namer, marks: Sequence[Mark], star: Place | None) -> Json:
-    """Names beside the longest ops that have room for one, and of the program."""
-    most = _MOST_NAMES[namer.width]
+def _op_names(
+    rows: Rows,
+    namer: Namer,
+    marks: Sequence[Mark],
+    star: Place | None,
+    own: OwnCeilings | None,
+) -> Json:
+    """Names beside the longest ops that have room for one, of clocks, and of the program."""
+    most, worst = _MOST_NAMES[namer.width], _WORST_OWN if own else _WORST_NAME
     scale = namer.scale
+    first = {mark.row: mark for mark in reversed(marks)}  # of joined levels there are several
     worth = [
         mark
         for mark in marks
-        if mark.edge is None and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
+        if first[mark.row] is mark
+        and mark.edge is None
+        and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
     ][: 2 * most]
     found: list[tuple[Name, float, int | None]] = []
     if star is not None and scale.x[0] < star[0] < scale.x[1] and scale.y[0] < star[1] < scale.y[1]:
@@ -289,12 +315,17 @@ def _op_names(rows: Rows, namer: Namer, marks: Sequence[Mark], star: Place | Non
         spots = _around(namer, mark.at, mark.size / 2)
         found += [
             (name, mark.size, rows.ops[mark.row])
-            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, _WORST_NAME)
+            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, worst)
+        ]
+    for clock in own.clocks if own else ():
+        spots = _around(namer, own.place(clock), CLOCK_SIZE / 2) if own else []
+        found += [
+            (name, CLOCK_SIZE, None)
+            for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE, _WORST_OWN)
         ]
     # Texts keep clear of a mark of their own trace only: it is there, and is not seen.
     return {
         **names_trace([name for name, _, _ in found], namer.width, "labels"),
-        "uid": f"labels-{namer.width}",
         "mode": "markers+text",
         "customdata": [op for _, _, op in found],
         "marker": {"size": [round(size, 1) for _, size, _ in found], "opacity": 0},

@@ -6,13 +6,13 @@ from math import log10
 
 from roofline.figures.figure import Json, inert, line
 from roofline.figures.roofs import Roof, Roofs, attainable
-from roofline.figures.scale import Range
+from roofline.figures.scale import Place, Range
 from roofline.presentation.charts.choices import JOINED, ChartChoice
 from roofline.presentation.charts.shown_roofs import all_roofs
 from roofline.presentation.page_rows import RATE, Rows
 from roofline.presentation.quantities import share
 
-_SIZE = 8
+CLOCK_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,11 @@ class Clock:
     intensity: float
     used: float
 
+    @property
+    def text(self) -> str:
+        """How much of the op's time it takes."""
+        return f"{share(self.used)} of {inert(self.roof.label)}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCeilings:
@@ -32,6 +37,10 @@ class OwnCeilings:
     shown: Roofs
     clocks: tuple[Clock, ...]
     rate: float
+
+    def place(self, clock: Clock) -> Place:
+        """The op at the intensity of this clock, log10."""
+        return log10(clock.intensity), self.rate
 
     @property
     def compute(self) -> Roof | None:
@@ -71,9 +80,9 @@ def _clocks(rows: Rows, row: int, axis: str, memory: Sequence[Roof]) -> tuple[Cl
 
 
 def own_traces(own: OwnCeilings, x: Range) -> list[Json]:
-    """A mark per clock with a line to its roof, and how much of the time the clock is of."""
+    """A mark per clock with a line to its roof."""
     clocks = [one for one in own.clocks if x[0] <= log10(one.intensity) <= x[1]]
-    places = [(log10(one.intensity), own.rate) for one in clocks]
+    places = [own.place(one) for one in clocks]
     drops = [
         line(
             f"{inert(one.roof.label)} clock",
@@ -87,15 +96,12 @@ def own_traces(own: OwnCeilings, x: Range) -> list[Json]:
     ]
     marks = {
         **line("clocks", places, role="own", token="--ink"),
-        "mode": "markers+text",
+        "mode": "markers",
         "marker": {
             "symbol": "circle",
-            "size": _SIZE,
+            "size": CLOCK_SIZE,
             "color": [one.roof.token for one in clocks],
             "line": {"color": "--halo", "width": 1},
         },
-        "text": [f"{share(one.used)} of {inert(one.roof.label)}" for one in clocks],
-        "textposition": ["bottom right" if n % 2 == 0 else "top right" for n in range(len(clocks))],
-        "textfont": {"size": 11, "color": "--ink"},
     }
     return [*drops, marks] if clocks else []

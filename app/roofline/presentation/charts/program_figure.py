@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import Any
 
-from roofline.figures.figure import PLOTS, Figure, Json, Width, layout, line, log_axis
+from roofline.figures.figure import PLOTS, Figure, Json, Width, layout, line, log_axis, numbered
 from roofline.figures.labels import Spot
 from roofline.figures.roofs import Roof, Roofs, ridge
 from roofline.figures.scale import Margin, Place, Range, log_ticks, spread, with_headroom
@@ -24,7 +24,7 @@ from roofline.presentation.quantities import count, flop_rate, percent, signific
 
 MARGIN = Margin(left=78, right=10, top=8, bottom=38)
 # Beside its list the chart is never wide: both layouts are of one size, in pixels of the plot.
-SMALL: dict[Width, tuple[float, float]] = {"wide": (330.0, 202.0), "narrow": (330.0, 202.0)}
+SMALL: dict[Width, tuple[float, float]] = {"wide": (168.0, 200.0), "narrow": (168.0, 200.0)}
 MOST_MARKS = 300
 """Ordinary steps, and other points, of which one each is drawn where several share a spot."""
 SYMBOLS = {
@@ -68,12 +68,14 @@ def program_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     gap = _gap(page, shown, known)
     return {
         "id": "program",
-        "data": [
-            *roof_traces(chart),
-            *(() if gap is None else [_gap_line(gap)]),
-            _marks(drawn),
-            *_texts(chart, drawn, gap),
-        ],
+        "data": numbered(
+            [
+                *roof_traces(chart),
+                *(() if gap is None else [_gap_line(gap)]),
+                _marks(drawn),
+                *_texts(chart, drawn, gap),
+            ]
+        ),
         "layouts": {width: _layout(chart) for width in PLOTS},
         "marks": "program",
         "beyond": {},

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 
-import numpy as np
-
 from roofline.figures.figure import PLOTS, Json, Width, inert, line, scale_of
 from roofline.figures.labels import Board, Segment, Spot
 from roofline.figures.roofs import Roof, RoofLine, Roofs, attainable, ridge, roof_lines
@@ -107,7 +105,7 @@ def _roof(one: RoofLine, shown: Roofs) -> Json:
     width = 1.2 if is_further else 2
     roof = one.roof
     text = peak_bandwidth(roof.peak) if one.is_slanted else peak_rate(roof.peak)
-    return line(
+    drawn = line(
         f"{inert(roof.label)} {text}",
         one.points,
         role="roof",
@@ -115,6 +113,7 @@ def _roof(one: RoofLine, shown: Roofs) -> Json:
         width=width,
         dash=roof.dash,
     )
+    return {**drawn, "uid": f"roof-{roof.id}"}
 
 
 def _sustained(one: RoofLine) -> Iterator[Json]:
@@ -171,6 +170,8 @@ class Namer:
         marks: Sequence[tuple[Place, float]],
         plots: Mapping[Width, tuple[float, float]] = PLOTS,
     ) -> None:
+        import numpy as np  # loads slowly: the server draws only other views than the stored one
+
         self.chart = chart
         self.width: Width = width
         self.scale = scale_of(chart.x, chart.y, width, plots)
@@ -290,6 +291,7 @@ def names_trace(names: Sequence[Name], width: Width, role: str = "names") -> Jso
     """All names of one width as one trace of texts: annotations take Plotly ten times as long."""
     return {
         **line(role, [name.at for name in names], role=role, token="--ink"),
+        "uid": f"{role}-{width}",
         "mode": "text",
         "meta": {"role": role, "width": width},
         "text": [name.text for name in names],

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
+from roofline.presentation.charts.program_figure import SYMBOLS, step_token
 from roofline.presentation.first_view.numbers import column_scale
-from roofline.presentation.first_view.program_chart import SYMBOLS, step_token
-from roofline.presentation.first_view.table import token_class
+from roofline.presentation.first_view.table import shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,
@@ -22,7 +22,6 @@ from roofline.presentation.quantities import (
     significant,
     size,
 )
-from roofline.presentation.words import shown_category
 
 STEP_ROWS = 40
 _HOST = "host"
@@ -48,14 +47,13 @@ def counted(number: int, one: str) -> str:
 class Piece:
     """A piece of a sentence; `kind` is that of a segment, `css` the colour of a bound.
 
-    A phone leaves out what `is_aside`. `quantity` says which number of the subject it is, and
-    `raw` its value in us or as a ratio, for those who read the page by machine.
+    `quantity` says which number of the subject it is, and `raw` its value in us or as a ratio, for
+    those who read the page by machine.
     """
 
     kind: str
     text: str
     css: str = ""
-    is_aside: bool = False
     quantity: str = ""
     raw: str = ""
 
@@ -70,13 +68,11 @@ def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
         if found and found[-1].kind == segment["kind"] == "link":
             text = found.pop().text + text
         css = token_class(segment["token"]) if segment.get("token") else ""
-        is_aside = segment.get("is_aside", False)
         found.append(
             Piece(
                 kind=segment["kind"],
                 text=text,
                 css=css,
-                is_aside=is_aside,
                 quantity=segment.get("quantity", ""),
                 raw=raw_text(segment["raw"]) if "raw" in segment else "",
             )

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.model.categories import IDLE_CATEGORY
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
-from roofline.presentation.words import shown_category
 
 ROWS = 50
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
@@ -264,3 +264,8 @@ def _why_above(rows: Rows, row: int) -> str:
 def token_class(token: str) -> str:
     """The class that gives a cell the colour of `token`: style attributes are not allowed here."""
     return f"of{token}"
+
+
+def shown_category(name: str) -> str:
+    """XProf has idle time in capitals: files and links keep them, the page says "idle"."""
+    return name.lower() if name == IDLE_CATEGORY else name

@@ -11,9 +11,9 @@ from statistics import median
 
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.first_view.summary import counted
+from roofline.presentation.first_view.table import shown_category
 from roofline.presentation.page_rows import EFFICIENCY, Rows
 from roofline.presentation.quantities import percent
-from roofline.presentation.words import shown_category
 
 FEWEST_TWINS = 4
 STANDS_OUT = 1.3

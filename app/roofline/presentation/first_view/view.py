@@ -1,12 +1,11 @@
 """Everything of the first view, in one piece: what the page's template writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
-from roofline.presentation.first_view.op_chart import OpChart, op_chart
-from roofline.presentation.first_view.program_chart import program_chart
 from roofline.presentation.first_view.step_times import (
     StepTimes,
     UsedShare,
@@ -16,15 +15,13 @@ from roofline.presentation.first_view.step_times import (
 from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
 from roofline.presentation.first_view.table import Table, op_table
 from roofline.presentation.first_view.time_by import TimeBy, time_by
-from roofline.presentation.page_rows import Page, Rows
+from roofline.presentation.page_rows import RATE, Page, Rows
 from roofline.presentation.quantities import count, percent
-
-_EDGE_SIGNS = {"left": "◁", "right": "▷", "above": "△", "below": "▽"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstView:
-    """The page before its script. Drawings are SVG that this package wrote; all else is text."""
+    """The page before its script, all of it text. Charts follow: here are their words."""
 
     headline: tuple[summary.Piece, ...]
     lead: tuple[summary.Piece, ...]
@@ -44,11 +41,10 @@ class FirstView:
     used_shares: Sequence[UsedShare]
     core: str
     has_peaks: bool
-    ops: OpChart
-    edge_notes: Mapping[str, str]
+    ops_alt: str
     chart_note: str
     axis: str
-    program: str | None
+    program_alt: str
     links: Strip | None
     no_flops: Strip
     table: Table
@@ -61,7 +57,7 @@ class FirstView:
 def first_view(page: Page) -> FirstView:
     """The first view of `page`, the page data as plain objects."""
     rows = Rows(page)
-    chart = op_chart(rows)
+    figures = page["figures"]
     device = page["device"]
     return FirstView(
         headline=summary.pieces(rows.verdict["headline"]),
@@ -82,14 +78,10 @@ def first_view(page: Page) -> FirstView:
         used_shares=used_shares(page),
         core=summary.core_word(page),
         has_peaks=bool(page["roofs"]["compute"] or page["roofs"]["memory"]),
-        ops=chart,
-        edge_notes={
-            edge: f"{_EDGE_SIGNS[edge]} {number} {edge}" if number else ""
-            for edge, number in chart.edges.items()
-        },
-        chart_note=_chart_note(page, chart),
+        ops_alt=figures["op"]["alt"],
+        chart_note=_chart_note(rows),
         axis=page["x_axes"][0]["label"],
-        program=program_chart(rows),
+        program_alt=figures["program"]["alt"],
         links=link_strip(rows),
         no_flops=no_flops_strip(rows),
         table=op_table(rows),
@@ -105,12 +97,17 @@ def _share(shares: float) -> str:
     return percent(shares / max(1.0, shares)) if shares > 0 else ""
 
 
-def _chart_note(page: Page, chart: OpChart) -> str:
+def _chart_note(rows: Rows) -> str:
     """How many ops the chart draws, and what is missing for the others."""
+    page = rows.page
+    places = log_places(rows.column(rows.axis), rows.column(RATE))
+    drawn = sum(place is not None for place in places)
     if not page["roofs"]["compute"] and not page["roofs"]["memory"]:
-        return f"{count(chart.drawn)} with FLOPs, no peak known: no roofs"
-    without = f", {count(chart.unheld)} on a compute unit without a known peak"
-    return f"{count(chart.drawn)} with FLOPs{without if chart.unheld else ''}"
+        return f"{count(drawn)} with FLOPs, no peak known: no roofs"
+    pairs = zip(rows.is_unheld, places, strict=True)
+    unheld = sum(is_unheld for is_unheld, place in pairs if place is not None)
+    without = f", {count(unheld)} on a compute unit without a known peak"
+    return f"{count(drawn)} with FLOPs{without if unheld else ''}"
 
 
 def _beyond(rows: Rows) -> str:

@@ -16,7 +16,7 @@ from roofline.web.api import profiles, settling
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import door, guard, sessions, streams
 from roofline.web.http.access_policy import uploads_per_hour
-from roofline.web.http.connections import HEAD_S
+from roofline.web.http.gate import HEAD_S
 from roofline.web.parts import Parts
 
 Unit = Literal["bytes", "bytes/s", "s", "days", "count", "ratio", "characters"]

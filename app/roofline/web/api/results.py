@@ -26,7 +26,6 @@ from roofline.web.api.settling import settle
 from roofline.web.bodies import REV_LENGTH, profile_url
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts, accepts_gzip, packed
-from roofline.web.http.response_cache import keep
 from roofline.web.http.zips import zip_stream
 from roofline.web.parts import Reader, parts_of
 
@@ -224,23 +223,28 @@ async def _result(
 ) -> Response:
     """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it.
 
-    Only what everybody here sees is kept for others, and by browsers without asking again.
+    Browsers keep only what everybody here sees without asking again.
     """
-    is_open = await run_in_threadpool(reader.is_for_everybody, profile_id)
-    rev = rev if is_open else None
-    file = await computed(reader, profile_id, lambda: reader.result(profile_id, name))
+    kept = parts_of(request).answers
+
+    def found() -> tuple[results.ResultFile, str | None]:
+        file = reader.result(profile_id, name)
+        return file, rev if reader.is_for_everybody(profile_id) else None
+
+    file, rev = await computed(reader, profile_id, found)
     encoding = _encoding(request, name)
     answer = {**(headers or {}), **_validators(encoding, file, rev)}
     if matches(request, answer["etag"]):
         return Response(status_code=304, headers=answer)
-    file, content = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
-    answer.update(_validators(encoding, file, rev))
+    content = kept.get(answer["etag"]) or b""
+    if not content:
+        file, content = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
+        answer.update(_validators(encoding, file, rev))
+        if encoding != "gzip":
+            content = await run_in_threadpool(_repacked, content, encoding)
+        kept.put(answer["etag"], content)
     if encoding:
         answer["content-encoding"] = encoding
-    if encoding != "gzip":
-        content = await run_in_threadpool(_repacked, content, encoding)
-    if is_open:
-        keep(request)
     return Response(content, headers=answer, media_type=media_type)
 
 

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
-from roofline.web.api import devices, results, views
+from roofline.web.api import devices, figures, results, views
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_THERE, sent_as
 from roofline.web.api.results import About, Infeed
@@ -104,6 +104,18 @@ async def roofline_csv(
 async def advice(request: Request, shared: Shared, part: Range) -> Response:
     """The advice, by what each finding adds to those before it."""
     return await results.stored_advice(request, shared.id, shared.reader, part)
+
+
+@router.get("/figures", responses=NO_SUCH_VIEW)
+async def shown_figures(
+    request: Request,
+    shared: Shared,
+    part: Range,
+    choice: figures.Choice,
+    vs: figures.Others = "",
+) -> Response:
+    """Both rooflines as figures of Plotly."""
+    return await figures.figures(request, shared.id, shared.reader, part, choice, vs)
 
 
 @router.get("/ops/{index}", responses=NO_SUCH_VIEW)

@@ -17,7 +17,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
+from roofline.errors import UploadRejectedError, UploadTooLargeError
 from roofline.model.units import MIB
 from roofline.settings import Settings
 from roofline.storage.staging import IncomingFile, StagingArea
@@ -34,9 +34,6 @@ PART_HEADER_BYTES = 16 << 10
 NAME_LENGTH = 255
 # A client that sends less for longer than it may pause holds a place for nothing.
 MIN_BYTES_PER_S = 16 << 10
-# Read before a refusal is sent, so that a client that writes first and reads later gets to see it.
-DRAIN_BYTES = 64 << 20
-DRAIN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +78,7 @@ async def receive(
         declared_bytes = _declared_bytes(request, limits)
         await run_in_threadpool(check_room, declared_bytes)
         return await _receive(request, body, area, limits)
-    except (UploadRejectedError, StorageFullError, FormParserError) as error:
-        await body.drain()
-        if not isinstance(error, FormParserError):
-            raise
+    except FormParserError as error:
         raise _malformed(error) from error
 
 
@@ -126,38 +120,19 @@ class _Body:
         self._ended = False
         self._received_bytes = 0
         self._waited_s = 0.0
-        # Such a client sends nothing before we first read, so it gets to see a refusal as it is.
-        self._client_waits = request.headers.get("expect", "").lower() == "100-continue"
 
     async def batches(self) -> AsyncIterator[bytes]:
         """The body in pieces of some MiB; `ClientDisconnect` if the client hangs up."""
         batch = bytearray()
         while not self._ended:
-            piece = await self._next()
-            if not batch and len(piece) >= BATCH_BYTES:
-                yield piece  # as it is: beside viewers the server reads ahead
-                continue
-            batch += piece
+            batch += await self._next()
             if len(batch) >= BATCH_BYTES:
                 yield bytes(batch)
                 batch.clear()
         if batch:
             yield bytes(batch)
 
-    async def drain(self) -> None:
-        """Reads on for a while and forgets: many clients read the answer only after writing."""
-        if self._client_waits:
-            return
-        seen = 0
-        try:
-            async with asyncio.timeout(DRAIN_S):
-                while not self._ended and seen < DRAIN_BYTES:
-                    seen += len(await self._next())
-        except (TimeoutError, UploadRejectedError, ClientDisconnect):
-            return
-
     async def _next(self) -> bytes:
-        self._client_waits = False
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._idle_seconds):

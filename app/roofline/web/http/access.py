@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 
 from roofline.settings import Settings
 from roofline.storage.api_tokens import Scope
-from roofline.storage.ended_sessions import EndedSessions
+from roofline.storage.sign_ins import EndedSessions
 from roofline.storage.visibility import Viewer
 from roofline.web.http.forwarded import Peer
 from roofline.web.http.sessions import COOKIE, LIFETIME_S, Session, Sessions

@@ -1,5 +1,6 @@
 """Views in memory: prepared profiles, what was computed of them, and how many at once."""
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -39,6 +40,26 @@ class Memory(Generic[T]):
             if self._size_of(value) <= self._values.maxsize:
                 self._values[key] = value
         return value
+
+
+class Changes:
+    """How often a profile has changed, as far as this process did it: for keys of its pages.
+
+    A key is made before its page is drawn, and a change is noted after its commit and before it is
+    answered. So a page that was drawn meanwhile lies under a key that is not asked for again.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._last: dict[str, int] = {}
+
+    def note(self, profile_id: str) -> None:
+        """The profile has changed, or is gone."""
+        self._last[profile_id] = next(self._numbers)
+
+    def last(self, profile_id: str) -> int:
+        """The number of its last change; 0 if there was none."""
+        return self._last.get(profile_id, 0)
 
 
 class Computations:

@@ -29,7 +29,7 @@ def peer_of(scope: Scope, headers: Headers, proxies: tuple[Network, ...]) -> Pee
     """The sender. `X-Forwarded-For` counts when `proxies`, or this machine, sent it."""
     client = scope.get("client")
     direct = client[0] if client else ""
-    if not _may_forward(direct, proxies):
+    if not may_forward(direct, proxies):
         return Peer(address=direct, is_proxy=False)
     # Each proxy appends the address it saw: the last one that is not a proxy of ours is the client.
     # A proxy may add a header of its own instead of appending to the one that the client sent.
@@ -43,13 +43,13 @@ def scheme_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, 
     """`http` or `https`, as the browser wrote it."""
     client = scope.get("client")
     said = headers.get("x-forwarded-proto", "").lower()
-    if said in {"http", "https"} and client and _may_forward(client[0], proxies):
+    if said in {"http", "https"} and client and may_forward(client[0], proxies):
         return said
     return str(scope["scheme"])
 
 
 @lru_cache(maxsize=4096)
-def _may_forward(address: str, proxies: tuple[Network, ...]) -> bool:
+def may_forward(address: str, proxies: tuple[Network, ...]) -> bool:
     """True for `proxies` and this machine, for short addresses: they are kept."""
     return _is_in(address, proxies + _LOOPBACK)
 

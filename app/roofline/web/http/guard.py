@@ -32,12 +32,9 @@ from roofline.model.units import MS_PER_S
 from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
 from roofline.web.http.api_tokens import refusal_to_token
-from roofline.web.http.at_once import KnownAnswer, UsualHeaders
 from roofline.web.http.door import Attempts
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
-from roofline.web.http.headers import IndexedHeaders
-from roofline.web.http.response_cache import ResponseCache, may_be_kept
 from roofline.web.http.share_tokens import LINK_FOLDER
 
 CONTENT_SECURITY_POLICY = (
@@ -58,15 +55,15 @@ SECURITY_HEADERS = {
     "cache-control": "private, no-cache",
 }
 STRICT_TRANSPORT = "max-age=31536000"
+Pairs = list[tuple[bytes, bytes]]
 
 
-def _encoded(headers: Mapping[str, str], *, is_encrypted: bool) -> UsualHeaders:
+def _encoded(headers: Mapping[str, str], *, is_encrypted: bool) -> Pairs:
     strict = {"strict-transport-security": STRICT_TRANSPORT} if is_encrypted else {}
-    pairs = ((name.encode(), text.encode()) for name, text in {**headers, **strict}.items())
-    return UsualHeaders(tuple(pairs))
+    return [(name.encode(), text.encode()) for name, text in {**headers, **strict}.items()]
 
 
-# As ASGI sends them: encoding them for each answer would take longer than finding what to send.
+# As ASGI sends them.
 _HEADERS = {one: _encoded(SECURITY_HEADERS, is_encrypted=one) for one in (False, True)}
 # The address of a link is its secret: no other page learns it, not even ours.
 _LINK_HEADERS = {
@@ -129,48 +126,21 @@ class Guard:
         *,
         refuse: Refuse,
         count: CountRequest,
-        kept: ResponseCache | None = None,
     ) -> None:
         self._app = app
         self._policy = policy
         self._refuse = refuse
         self._count = count
-        self._kept = kept
-
-    def at_once(self, scope: Scope) -> KnownAnswer | None:
-        """The answer that is kept, if this request may pass: see `AtOnce`.
-
-        Everything else, refusals too, is for `__call__`.
-        """
-        if self._kept is None or not may_be_kept(scope):
-            return None
-        started = time.perf_counter()
-        request = self._request(scope)
-        try:
-            may_pass = self._enter(request) is not None and self._refusal(request) is None
-        except RooflineError:
-            return None
-        kept = self._kept.answer_to(request) if may_pass else None
-        if kept is None:
-            return None
-        scope.update(kept.routed)
-        request_id, status = _new_id(), kept.status_for(request)
-        self._note(scope, request_id, status, time.perf_counter() - started)
-        lines = kept.lines(status, _usual_headers(scope))
-        return KnownAnswer(
-            status=status,
-            lines=b"x-request-id: %b\r\n%b" % (request_id.encode(), lines),
-            body=kept.body if status == 200 else b"",
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _new_id()
-        request = self._request(scope)
-        scope["state"]["request_id"] = request_id
+        request_id = os.urandom(6).hex()
+        scope.setdefault("state", {})["request_id"] = request_id
+        request = Request(scope)
+        scope["scheme"] = scheme_of(scope, request.headers, self._policy.proxies)
         sender = _Sender(send, request_id, _usual_headers(scope))
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             started = time.perf_counter()
@@ -178,13 +148,6 @@ class Guard:
                 await self._pass(request, receive, sender)
             finally:
                 self._note(scope, request_id, sender.status, time.perf_counter() - started)
-
-    def _request(self, scope: Scope) -> Request:
-        scope.setdefault("state", {})
-        request = Request(scope)
-        request._headers = headers = IndexedHeaders(scope)
-        scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
-        return request
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         """In the metrics, the audit table and the log."""
@@ -207,7 +170,7 @@ class Guard:
         write("request", **fields)
 
     def _note_read(self, scope: Scope, what: str, subject: str) -> None:
-        """For the audit table; it is here because some answers reach no route."""
+        """For the audit table."""
         state = scope["state"]
         person = state["actor"].name if state["actor"] is not None else ""
         self._policy.note_read(what, person, state["peer"].address, subject)
@@ -222,12 +185,11 @@ class Guard:
             response = self._drawn(request, refusal)
             await response(scope, receive, sender)
 
-    def _enter(self, request: Request) -> Actor | None:
+    def _enter(self, request: Request) -> None:
         """Finds out who sends the request, and from where."""
         peer = peer_of(request.scope, request.headers, self._policy.proxies)
         actor = self._policy.identify(request.headers, peer)
         request.scope["state"].update(peer=peer, actor=actor)
-        return actor
 
     def _refusal(self, request: Request) -> RooflineError | None:
         elsewhere = refusal_of(request.method, request.headers, self._policy.answered_hosts)
@@ -324,7 +286,7 @@ def _limited(scope: Scope, receive: Receive, idle_seconds: float) -> Receive:
     return receive_some
 
 
-def _usual_headers(scope: Scope) -> UsualHeaders:
+def _usual_headers(scope: Scope) -> Pairs:
     is_link = scope["path"].startswith(LINK_FOLDER)
     return (_LINK_HEADERS if is_link else _HEADERS)[scope["scheme"] == "https"]
 
@@ -332,7 +294,7 @@ def _usual_headers(scope: Scope) -> UsualHeaders:
 class _Sender:
     """`send` with our headers added, unless the route set its own."""
 
-    def __init__(self, send: Send, request_id: str, usual: UsualHeaders) -> None:
+    def __init__(self, send: Send, request_id: str, usual: Pairs) -> None:
         self._send = send
         self._request_id = request_id
         self._usual = usual
@@ -341,8 +303,10 @@ class _Sender:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            own = (*message.get("headers", ()), (b"x-request-id", self._request_id.encode()))
-            message = {**message, "headers": list(self._usual.added_to(own))}
+            own = [*message.get("headers", ()), (b"x-request-id", self._request_id.encode())]
+            named = {name for name, _ in own}
+            usual = [pair for pair in self._usual if pair[0] not in named]
+            message = {**message, "headers": own + usual}
         await self._send(message)
 
 
@@ -400,7 +364,3 @@ def _subject(scope: Scope) -> tuple[str, str]:
 def _read_what(route: str, name: str) -> str:
     """What the audit table says of a read by this route. There are some dozens."""
     return f"read {route.rpartition(f'{{{name}_id}}')[2].lstrip('/') or name}"
-
-
-def _new_id() -> str:
-    return os.urandom(6).hex()

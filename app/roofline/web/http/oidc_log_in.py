@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 from starlette.datastructures import Headers
 
-from roofline.storage.ended_sessions import EndedSessions
-from roofline.storage.people import People
+from roofline.storage.sign_ins import EndedSessions, People
 from roofline.web.http.access import NAME_LENGTH, Actor, cookie_of
 from roofline.web.http.oidc_provider import Attempt, Provider, refused
 from roofline.web.http.sessions import COOKIE, SIGNING

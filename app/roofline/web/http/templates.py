@@ -38,10 +38,15 @@ class Templates:
         who = WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
         content = self._environment.get_template(name).render(view=view, who=who)
         encoding = best_encoding(request)
-        headers = {"vary": "accept-encoding"}
-        if encoding:
-            headers["content-encoding"] = encoding
-        return HTMLResponse(packed(content.encode(), encoding), status, headers)
+        return as_page(packed(content.encode(), encoding), encoding, status)
+
+
+def as_page(content: bytes, encoding: str, status: int = 200) -> HTMLResponse:
+    """The response with a page that is packed in this encoding, or in none if it is empty."""
+    headers = {"vary": "accept-encoding"}
+    if encoding:
+        headers["content-encoding"] = encoding
+    return HTMLResponse(content, status, headers)
 
 
 @lru_cache(maxsize=4)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from roofline.devices.this_machine import written_at_ns
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists
 from roofline.web.api.limits import limits_of
@@ -12,9 +13,10 @@ from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
+from roofline.web.http.encodings import best_encoding
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
-from roofline.web.http.response_cache import keep
+from roofline.web.http.templates import as_page
 from roofline.web.pages import views
 from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
@@ -79,12 +81,21 @@ def profile(
     request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
-    if view.state == "ready":
-        keep(request)
-        if part is not None:
-            view = in_range(view, part, results_for(parts, reader, profile_id, part))
-    return parts.templates.page("profile.html", view, request)
+    actor, encoding = actor_of(request), best_encoding(request)
+    # All that a ready page depends on: made before it is drawn, see `Changes`.
+    inputs = profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns()
+    key = repr(inputs)
+    kept = parts.answers.get(key)
+    if kept is not None:
+        return as_page(kept, encoding)
+    view = own_view(reader, profile_id, actor, parts.settings, parts.advice)
+    is_ready = view.state == "ready"
+    if is_ready and part is not None:
+        view = in_range(view, part, results_for(parts, reader, profile_id, part))
+    page = parts.templates.page("profile.html", view, request)
+    if is_ready:
+        parts.answers.put(key, bytes(page.body))
+    return page
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)

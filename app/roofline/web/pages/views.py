@@ -242,6 +242,7 @@ class ProfileView:
     page_url: str
     roofline_url: str
     csv_url: str
+    figures_url: str
     ops_url: str  # append "/{index}", and then `ops_query`
     ops_query: str
     part: str

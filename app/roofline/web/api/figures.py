@@ -1,0 +1,142 @@
+"""The HTTP API, version 1: the charts of a profile as figures, drawn as its page's address says."""
+
+from functools import partial
+from typing import Annotated, Literal
+
+import orjson
+from cachetools import LRUCache
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from roofline.devices.this_machine import written_at_ns
+from roofline.errors import BadViewError
+from roofline.library.ranges import Part
+from roofline.library.reader import ProfileReader
+from roofline.presentation.charts import figures_of
+from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.charts.other_devices import with_others
+from roofline.presentation.json_text import to_json
+from roofline.presentation.page_rows import Page
+from roofline.storage.results import PAGE
+from roofline.web.api.advice import sent_json
+from roofline.web.api.ranges import Range, results_for, times_for
+from roofline.web.api.responses import NO_SUCH_VIEW
+from roofline.web.api.results import Infeed, computed
+from roofline.web.parts import Reader, parts_of
+
+_PAGES_KEPT = 32  # parsed page data: 2 MB each for a thousand operations
+_MOST_OPS = 200
+_MOST_TEXT = 2000
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+_pages: LRUCache[str, Page] = LRUCache(_PAGES_KEPT)
+
+_Text = Annotated[str, Query(max_length=_MOST_TEXT)]
+
+
+def _choice(
+    infeed: Infeed = "in",
+    x: _Text = "bottleneck",
+    y: Literal["rate", "share"] = "rate",
+    roofs: Literal["auto", "all", "none"] = "auto",
+    prec: _Text | None = None,
+    size: Literal["time", "equal"] = "time",
+    fit: Literal["time", "all"] = "time",
+    zoom: Annotated[
+        str, Query(max_length=_MOST_TEXT, description="x0,x1,y0,y1 of the axes, log10.")
+    ] = "",
+    op: Annotated[
+        int | None, Query(ge=0, description="The op whose own ceilings are drawn.")
+    ] = None,
+    ops: Annotated[
+        str, Query(max_length=_MOST_TEXT, description="Ops to join, by their number on the page.")
+    ] = "",
+) -> ChartChoice:
+    return ChartChoice(
+        infeed=infeed,
+        x=x,
+        y=y,
+        roofs=roofs,
+        prec=prec,
+        size=size,
+        fit=fit,
+        zoom=_zoom(zoom),
+        op=op,
+        ops=tuple(map(int, _numbers(ops)[:_MOST_OPS])),
+    )
+
+
+Choice = Annotated[ChartChoice, Depends(_choice)]
+Others = Annotated[
+    str, Query(max_length=_MOST_TEXT, description="Devices whose roofs are drawn, too, by id.")
+]
+
+
+def _zoom(text: str) -> tuple[float, float, float, float] | None:
+    if not text:
+        return None
+    numbers = _numbers(text)
+    if len(numbers) == 4 and numbers[0] < numbers[1] and numbers[2] < numbers[3]:
+        return numbers[0], numbers[1], numbers[2], numbers[3]
+    raise BadViewError(
+        f"“{text[:100]}” is not a range of both axes.",
+        remedy="Write x0,x1,y0,y1 in log10, each low end before its high one.",
+    )
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",") if part]
+    except ValueError:
+        numbers = [float("nan")]
+    if all(abs(number) < 1e9 for number in numbers):
+        return numbers
+    raise BadViewError(
+        f"“{text[:100]}” is not a list of numbers.", remedy="Write numbers with commas between."
+    )
+
+
+@router.get("/profiles/{profile_id}/figures", responses=NO_SUCH_VIEW)
+async def figures(
+    request: Request,
+    profile_id: str,
+    reader: Reader,
+    part: Range,
+    choice: Choice,
+    vs: Others = "",
+) -> Response:
+    """Both rooflines as figures of Plotly; docs/page-data.md."""
+    find = partial(_page, request, reader, profile_id, part)
+    page = await computed(reader, profile_id, find)
+    return await sent_json(request, await run_in_threadpool(_drawn, page, choice, vs.split(",")))
+
+
+def _drawn(page: Page, choice: ChartChoice, others: list[str]) -> bytes:
+    return to_json(figures_of(page, with_others(page, choice, others)))
+
+
+def _page(
+    request: Request,
+    reader: ProfileReader,
+    profile_id: str,
+    part: Part | None,
+) -> Page:
+    """The page data that a figure is drawn from, kept for the next one."""
+    parts = parts_of(request)
+    if part is None:
+        result = reader.result(profile_id, PAGE)
+        key = f"{profile_id} {result.etag}"
+        return _kept(key) or _keep(key, result.plain())
+    key = f"{profile_id} {times_for(reader, profile_id, part).etag} {written_at_ns()} {part!r}"
+    return _kept(key) or _keep(key, results_for(parts, reader, profile_id, part).page())
+
+
+def _kept(key: str) -> Page | None:
+    return _pages.get(key)
+
+
+def _keep(key: str, content: bytes) -> Page:
+    page: Page = orjson.loads(content)
+    _pages[key] = page
+    return page
