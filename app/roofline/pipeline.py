@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.one_host import alone, files_of_host, of_host
+from roofline.analysis.other_device import under_other_peaks
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.running_clock import at_running_clock
 from roofline.analysis.time_range import in_range
@@ -142,10 +143,13 @@ def read_profile(
         profile = of_host(profile, host)
     progress("analyse", 0.0)
     # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
-    device = resolve(
-        profile.device, choice=choice, catalogue=not xprof_compat, machine=read_machine()
-    )
-    return replace(profile, diagnostics=(*profile.diagnostics, *notes)), device
+    profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
+    machine = read_machine()
+    own = resolve(profile.device, catalogue=not xprof_compat, machine=machine)
+    if choice is None or choice.is_empty:
+        return profile, own
+    device = resolve(profile.device, choice=choice, catalogue=not xprof_compat, machine=machine)
+    return (profile, device) if xprof_compat else under_other_peaks(profile, own, device)
 
 
 def _sources(path: Path) -> list[SourceFile]:

@@ -101,11 +101,21 @@ def test_a_part_that_the_profile_lacks_is_left_out(page: Page, training_url: str
     assert view.result(page)[0] == view.result(page)[1]
 
 
-def test_other_peaks_leave_the_bar_to_the_profiles_own(page: Page, training_url: str) -> None:
+def test_the_bar_follows_other_peaks_in_the_address_and_in_the_page(
+    page: Page, training_url: str
+) -> None:
+    bar = page.locator("[data-budget]")
+    page.goto(training_url)
+    is_ready(page)
+    own = bar.inner_text()
     page.goto(f"{training_url}?v=1&peak.hbm=100")
     is_ready(page)
-    # Nothing needs to be unfolded: the headline beside the bar is by the other peaks.
-    expect(page.locator("[data-budget-own]:visible")).to_have_count(1)
+    changed = bar.inner_text()
+    assert changed != own
+    page.locator(".peaks-control [data-peaks-reset]").click()
+    expect(bar).to_have_text(own, use_inner_text=True)
+    page.go_back()
+    expect(bar).to_have_text(changed, use_inner_text=True)
 
 
 def test_without_times_there_is_no_bar_and_no_hole(

@@ -35,7 +35,8 @@ def shown_range(page: Page) -> list[float]:
 
 def shown_data(page: Page) -> Any:
     """The page data of the range in the address."""
-    answer = page.request.get(page.locator("main").get_attribute("data-page-url") or "")
+    facts = page.locator("main").get_attribute("data-facts-url") or ""
+    answer = page.request.get(facts.replace("/facts", "/page"))
     assert answer.ok
     return answer.json()
 

@@ -1,10 +1,11 @@
 """What if: other peaks, another device, several devices side by side; all of it in the address."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser import view
 from tests.browser.conftest import ROOT, NewPage, uploaded
@@ -85,6 +86,48 @@ def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
     fresh = open_at(new_page, profile.url, f"?{urlsplit(profile.url).query}")
     assert seen(fresh) == seen(profile)
     assert view.names(fresh) == view.names(profile)
+
+
+def test_the_old_view_stays_until_another_is_there_and_where_the_server_has_none(
+    profile: Page,
+) -> None:
+    own = seen(profile)
+    held: list[Route] = []
+    profile.route("**/view?*", held.append)
+    open_devices(profile, "h100 sxm").first.locator(".use").click()
+    main = profile.locator("#main")
+    expect(main).to_have_attribute("aria-busy", "true")
+    expect(main).to_have_class(re.compile(r"\bwaits\b"))
+    assert seen(profile) == own
+    busy = {"message": "The server is busy with other profiles.", "remedy": "Try again."}
+    held.pop().fulfill(status=503, json={**busy, "code": "server-busy"})
+    expect(profile.locator("[data-notice]")).to_contain_text("busy with other profiles. Try again.")
+    expect(main).not_to_have_attribute("aria-busy", "true")
+    assert seen(profile) == own
+    assert "dev=" not in profile.url
+
+
+def test_the_newest_choice_wins(profile: Page) -> None:
+    held: list[Route] = []
+    profile.route("**/view?dev=t4*", held.append)
+    open_devices(profile, "").filter(has_text="T4").first.locator(".use").click()
+    profile.locator("[data-device-search]").fill("h100 sxm")
+    profile.locator("[data-device-list] li:visible").first.locator(".use").click()
+    expect(profile.locator("[data-headline]")).to_contain_text("H100 SXM5 80GB")
+    assert len(held) == 1
+    view.has_query(profile, "dev", "h100-sxm")
+    expect(profile.locator("[data-peaks-choice]")).to_contain_text("H100")
+
+
+def test_a_link_with_peaks_is_drawn_under_them_before_its_script_runs(
+    new_page: NewPage, profile_url: str
+) -> None:
+    page = new_page()
+    page.route("**/*.bundle.js", lambda route: route.abort())
+    page.goto(f"{urlsplit(profile_url).path}?v=1&dev=h100-sxm&peak.hbm=3000")
+    assert "H100 SXM5 80GB" in headline(page)
+    expect(page.locator("[data-device-strip]")).to_contain_text("3,000 GB/s")
+    expect(page.locator("[data-headline]")).to_be_visible()
 
 
 def test_a_link_with_unknown_devices_and_peaks_says_so(new_page: NewPage, profile_url: str) -> None:

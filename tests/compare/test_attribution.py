@@ -180,7 +180,6 @@ def test_a_group_is_regrouped_and_closeness() -> None:
     assert regrouped((100.0, 60.0), (50.0, math.nan)) == {"unknown": -40.0}
 
 
-def test_the_browser_computes_the_same() -> None:
-    """`tests/js/metrics/attribution.test.js` holds the browser's module to the same file."""
+def test_worked_cases_have_their_terms() -> None:
     for case in json.loads(GOLDEN.read_text()):
         assert terms_of(case["a"], case["b"]) == pytest.approx(case["terms"], rel=1e-12, abs=1e-12)

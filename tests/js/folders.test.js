@@ -8,7 +8,7 @@ import { importsOf, isPure, MODULES, saysPure, testOf } from "./modules.js";
  * The floors of `static/js`, the highest first: modules import from their own folder and from
  * lower floors.
  */
-const FLOORS = [["app"], ["page", "upload"], ["chart"], ["state", "ui"], ["text"], ["metrics"]];
+const FLOORS = [["app"], ["page", "upload"], ["chart"], ["state", "ui"], ["text"]];
 /** @param {string} name */
 const floorOf = (name) => FLOORS.findIndex((folders) => folders.includes(dirname(name)));
 

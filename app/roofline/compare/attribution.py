@@ -9,8 +9,7 @@ L(x, y) = (x - y) / ln(x / y), L(x, x) = x:
 where the phi are the Shapley values of ln rho: the mean over the orders of replacing f, b and P.
 An equal count of FLOPs by other units (TF32 on one side, fp32 on the other) is a change of peaks:
 the split by unit then goes with P, not with f. Logarithmic mean divisia index (Ang and Liu 2007);
-at zero time its analytic limit, never a small number instead. `static/js/metrics/attribution.js` is
-the same in the browser.
+at zero time its analytic limit, never a small number instead.
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ another device or set by hand.
 
 import gzip
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from roofline.presentation.charts.choices import Infeed
     from roofline.presentation.page import PageIdentity
     from roofline.presentation.verdict import Answer
+    from roofline.presentation.what_if import OwnPeaks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,23 +73,27 @@ class StoredTimes:
 class PreparedPart:
     """A part of a profile, ready to be computed under any peaks: its own are those of `device`.
 
-    `facts` are there once a view was asked for; two threads that make them make the same.
+    `facts` and its analysis under its `own` peaks are there once a view needed them; two threads
+    that make them make the same.
     """
 
     prepared: "Prepared"
     device: "Device"
     array_bytes: int
     facts: dict[str, Any] | None = None
+    own: "RooflineAnalysis | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeResults:
     """The results of one part: its analysis, and each document of it, made when asked for.
 
-    `words` say which part it is; empty for the whole.
+    `words` say which part it is; empty for the whole. `own` is there under other peaks than its
+    own.
     """
 
     words: str
+    own: "OwnPeaks | None"
     identity: "PageIdentity"
     part: PreparedPart
     analysis: "RooflineAnalysis"
@@ -103,7 +108,7 @@ class RangeResults:
         """The page data."""
         from roofline.presentation.page import build_page
 
-        return build_page(self.analysis, self.answer, self.identity)
+        return build_page(self.analysis, self.answer, self.identity, self.own)
 
     def facts(self) -> bytes:
         """The page data that every device has in common."""
@@ -116,7 +121,7 @@ class RangeResults:
         from roofline.presentation.json_text import to_json
         from roofline.presentation.page import view_data
 
-        view = view_data(self.analysis, self.answer, self.identity, infeed, self._facts())
+        view = view_data(self.analysis, self.answer, self.identity, infeed, self._facts(), self.own)
         return to_json({**view, "advice": self.answered.advice})
 
     def _facts(self) -> dict[str, Any]:
@@ -125,6 +130,27 @@ class RangeResults:
         facts = self.part.facts or facts_data(self.analysis, self.answer, self.identity)
         self.part.facts = facts
         return facts
+
+    def on_parts(self, ids: Sequence[str], infeed: "Infeed") -> bytes:
+        """One line for each part of the catalogue, and what each op takes there, as JSON."""
+        from roofline.analysis.analyse import hold
+        from roofline.analysis.other_device import under_other_peaks
+        from roofline.devices import PeakChoice, catalogue, resolve
+        from roofline.devices.identification import chosen_part
+        from roofline.devices.this_machine import read_machine
+        from roofline.presentation.json_text import to_json
+        from roofline.presentation.other_devices import other_devices, with_stand_ins
+
+        prepared, machine = self.part.prepared, read_machine()
+        reported = prepared.profile.device
+        others = []
+        for part in (chosen_part(one, machine) for one in ids):
+            device = resolve(reported, choice=PeakChoice(part_id=part.id), machine=machine)
+            profile, device = under_other_peaks(prepared.profile, self.part.device, device)
+            analysis = hold(replace(prepared, profile=profile), with_stand_ins(device))
+            others.append((part, analysis))
+        own = catalogue.find(self.analysis.device.part_id or "")
+        return to_json(other_devices(self.analysis, others, own, infeed))
 
     def budget(self) -> bytes:
         """How the time divides, as JSON."""
@@ -196,23 +222,30 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     another clock where none is known.
     """
     from roofline.analysis.analyse import hold
+    from roofline.analysis.other_device import under_other_peaks
     from roofline.analysis.running_clock import at_running_clock
     from roofline.devices import resolve
     from roofline.devices.choice import read_choice
     from roofline.devices.this_machine import read_machine
     from roofline.exports.answering import answered
+    from roofline.presentation.what_if import OwnPeaks
 
-    prepared, device = found.prepared, found.device
+    profile, device = found.prepared.profile, found.device
+    own: OwnPeaks | None = None
     if part.device or part.peaks:
         choice = read_choice(part.device or None, part.peaks)
-        device = resolve(prepared.profile.device, choice=choice, machine=read_machine())
+        found.own = found.own or hold(found.prepared, device)
+        own = OwnPeaks(analysis=found.own, choice=choice)
+        other = resolve(profile.device, choice=choice, machine=read_machine())
+        profile, device = under_other_peaks(profile, device, other)
     if part.dvfs:
-        profile, device = at_running_clock(prepared.profile, device)
-        prepared = replace(prepared, profile=profile)
+        profile, device = at_running_clock(profile, device)
+    prepared = replace(found.prepared, profile=profile)
     analysis = hold(prepared, device)
     answer = answered(analysis, part.of or None)
     return RangeResults(
-        words=_words(prepared.profile, device, answer.answer.subject if part.of else None),
+        words=_words(profile, device, answer.answer.subject if part.of else None),
+        own=own,
         identity=identity,
         part=found,
         analysis=analysis,

@@ -26,6 +26,7 @@ from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import subject_record, verdict_record
+from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from roofline.presentation.words import page_words
 
 Json = dict[str, Any]
@@ -46,14 +47,27 @@ class PageIdentity:
     file_sizes: Mapping[str, int] = field(default_factory=dict)
 
 
-def build_page(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> bytes:
+def build_page(
+    analysis: RooflineAnalysis,
+    answer: Answer,
+    identity: PageIdentity,
+    own: OwnPeaks | None = None,
+) -> bytes:
     """The page data as UTF-8 JSON."""
-    return to_json(page_data(analysis, answer, identity))
+    return to_json(page_data(analysis, answer, identity, own))
 
 
-def page_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
-    """The page data as plain objects; `answer` is what its sentences and its subject are of."""
-    page = _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS)
+def page_data(
+    analysis: RooflineAnalysis,
+    answer: Answer,
+    identity: PageIdentity,
+    own: OwnPeaks | None = None,
+) -> Json:
+    """The page data as plain objects; `answer` is what its sentences and its subject are of.
+
+    Under other peaks than its `own` the first lines say what these change.
+    """
+    page = _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS, own)
     return {**page, "figures": figures_of(page)}
 
 
@@ -68,13 +82,14 @@ def view_data(
     identity: PageIdentity,
     infeed: Infeed,
     facts: Json | None = None,
+    own: OwnPeaks | None = None,
 ) -> Json:
     """The part that peaks change, with ("in") or without ("out") infeed and outfeed.
 
     Its figures are drawn of the `facts` as well.
     """
     facts = facts or facts_data(analysis, answer, identity)
-    view = _document(Document.VIEW, analysis, answer, identity, (infeed,))
+    view = _document(Document.VIEW, analysis, answer, identity, (infeed,), own)
     page = joined(facts, view, infeed)
     return {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
 
@@ -95,6 +110,7 @@ def _document(
     answer: Answer,
     identity: PageIdentity,
     infeeds: Sequence[str],
+    own: OwnPeaks | None = None,
 ) -> Json:
     """The page data, or that part of it which `document` has; only that is computed."""
     listed = listed_ops(analysis)
@@ -112,9 +128,12 @@ def _document(
     )
     views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
 
-    def shown_views() -> Json:
-        lines = lines_of(analysis, answer)
-        return {infeed: infeed_view(document, rows, views[infeed], lines) for infeed in infeeds}
+    def shown_view(infeed: str) -> Json:
+        if own is None:
+            lines = lines_of(analysis, answer)
+        else:
+            lines = what_if_lines(analysis, own, infeed=infeed == "in")
+        return infeed_view(document, rows, views[infeed], lines)
 
     makers: dict[str, Callable[[], Any]] = {
         "schema": lambda: SCHEMA,
@@ -142,7 +161,7 @@ def _document(
             for name, style in zip(categories, category_styles(categories), strict=True)
         ],
         "ops": lambda: page_ops(document, rows),
-        "views": shown_views,
+        "views": lambda: {infeed: shown_view(infeed) for infeed in infeeds},
         "hosts": lambda: page_frame.hosts(analysis),
         "dvfs": lambda: page_frame.dvfs(analysis),
         "serving": lambda: serving_data(analysis),

@@ -21,10 +21,10 @@ from roofline.presentation.rounding import numbers, rounded
 def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
     """Categories of the listed ops, by self time."""
     time: dict[str, float] = {}
-    self_us = analysis.ops.measures.self_time_us
-    for op in listed.tolist():
+    self_us = np.nan_to_num(analysis.ops.measures.self_time_us[listed]).tolist()
+    for op, us in zip(listed.tolist(), self_us, strict=True):
         name = analysis.ops.category[op]
-        time[name] = time.get(name, 0.0) + float(np.nan_to_num(self_us[op]))
+        time[name] = time.get(name, 0.0) + us
     return sorted(time, key=lambda name: (-time[name], name))
 
 

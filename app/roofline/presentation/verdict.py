@@ -12,7 +12,7 @@ from roofline.analysis.subjects.records import Kind, Subject
 from roofline.analysis.verdict_records import Verdict
 from roofline.model.profile import Severity
 from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
-from roofline.presentation.goal_hints import cost_hint, host_hint
+from roofline.presentation.goal_numbers import cost_hint, host_hint
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
 from roofline.presentation.serving import serving_sentences
 from roofline.presentation.standing import standing

@@ -14,21 +14,23 @@ import { showTimeline } from "../page/timeline.js";
 import { copyLink, notify } from "../page/toast.js";
 import { showWholeOrPart } from "../page/whole-or-part.js";
 import { wireWorking } from "../page/working.js";
-import { createChosenHardware } from "../state/chosen-hardware.js";
+import { createChosenHardware, isSameChoice } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
-import { createModel, unpacked } from "../state/model.js";
+import { createModel } from "../state/model.js";
 import { parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
+import { problemFromAnswer } from "../text/problem.js";
+import { isPeakOf } from "../text/roofs.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireMenus } from "../ui/menu.js";
 import { painted } from "../ui/turns.js";
 import { colour, onThemeChange } from "../ui/theme.js";
 
-/** @import { Page } from "../types/page-data.js" */
+/** @import { DeviceList } from "../types/device-list.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Paint } from "../chart/save.js" */
-/** @import { ChosenHardware } from "../state/chosen-hardware.js" */
+/** @import { ChosenHardware, Seen } from "../state/chosen-hardware.js" */
 /** @import { Fitted } from "../state/fit-state.js" */
 /** @import { Store } from "../state/store.js" */
 
@@ -37,29 +39,36 @@ const page = part("profile");
 /** The template's value. @param {string} name */
 const written = (name) => page.dataset[name] ?? "";
 
-/** @param {string} url @returns {Promise<Page>} */
-async function loadPage(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  return unpacked(await response.json());
+/** A document of the server; fails with its words. @param {string} url @param {AbortSignal} [signal] */
+async function read(url, signal) {
+  const response = await fetch(url, signal ? { signal } : {});
+  if (!response.ok) {
+    const { message, remedy } = problemFromAnswer(response.status, await response.text());
+    throw new Error([message, remedy].filter(Boolean).join(" "));
+  }
+  return response.json();
 }
 
 const NO_LIST =
   "The list of devices could not be read, so the devices of this link are left out. Reload the page to try again.";
 
 /**
- * The state with only those devices and peaks of a link that are known here, and the names of the others.
+ * The state with only those devices of a link that are known here, and the names of the others.
  * @param {ChosenHardware} hardware
  * @param {ViewState} state
  * @returns {Promise<Fitted>}
  */
 async function withDevices(hardware, state) {
-  const hasList = !hardware.needsList(state) || (await hardware.load().catch(() => null));
-  if (!hasList) {
+  if (!hardware.needsList(state)) return { state, unknown: [] };
+  /** @type {DeviceList | null} */
+  const list = await hardware.load().catch(() => null);
+  if (!list) {
     notify(NO_LIST);
     return { state: { ...state, dev: null, vs: [] }, unknown: [] };
   }
-  const { unknown } = hardware.pageFor(state);
+  const known = new Set(list.devices.map(({ id }) => id));
+  const names = [...(state.dev === null ? [] : [state.dev]), ...state.vs];
+  const unknown = names.filter((name) => !known.has(name));
   return {
     state: withoutHardware(state, unknown),
     unknown: unknown.map((name) => `“${name}”`),
@@ -67,17 +76,53 @@ async function withDevices(hardware, state) {
 }
 
 /**
+ * What a link shows: the page under its peaks, its state, and what of it is left out.
  * @param {ChosenHardware} hardware
- * @param {Fitted} link its state, and what of it is left out so far
+ * @param {Fitted} link
+ * @returns {Promise<{ seen: Seen, fitted: Fitted }>}
  */
-function open(hardware, { state, unknown }) {
-  const model = createModel(hardware.ownPage);
-  const { page: seen, others } = hardware.pageFor(state);
-  model.use(seen, others);
-  const fitted = fitToProfile(state, model);
-  const leftOut = leftOutText([...unknown, ...fitted.unknown]);
+async function seenBy(hardware, link) {
+  const { state, unknown } = link;
+  const seen = await hardware.ask(state);
+  if (!seen) throw new Error("Another view was asked for meanwhile.");
+  const strange = Object.keys(state.peaks).filter((key) => !isPeakOf(seen.page, key));
+  if (strange.length === 0) return { seen, fitted: link };
+  const names = strange.map((key) => `“${key}”`);
+  return seenBy(hardware, {
+    state: withoutHardware(state, strange),
+    unknown: [...unknown, ...names],
+  });
+}
+
+/**
+ * @param {ChosenHardware} hardware
+ * @param {Awaited<ReturnType<typeof seenBy>>} link
+ */
+function open(hardware, { seen, fitted: link }) {
+  const model = createModel(seen.page, seen.others);
+  const fitted = fitToProfile(link.state, model);
+  const unknown = [...link.unknown, ...fitted.unknown];
+  const leftOut = leftOutText(unknown);
   if (leftOut) notify(leftOut);
-  const store = createStore(fitted.state);
+  const store = createStore(fitted.state, (next, state) =>
+    isSameChoice(next, state) ? null : shown(next),
+  );
+  /** Shows the view of the server; where it has none, the old one stays. @param {ViewState} next */
+  async function shown(next) {
+    const done = waiting();
+    try {
+      const found = await hardware.ask(next);
+      if (found) model.use(found.page, found.others);
+      return found !== null;
+    } catch (error) {
+      notify(error instanceof Error ? error.message : String(error));
+      view.parts.peaksMenu.render();
+      view.parts.filterBar.render(store.get(), view.filterResult);
+      return false;
+    } finally {
+      done();
+    }
+  }
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
   const view = new PageView({
     model,
@@ -94,18 +139,44 @@ function open(hardware, { state, unknown }) {
   showWholeOrPart(model);
   wireOpenIn(model);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
-  view.start({ isWritten: isWritten() });
+  view.start({ isWritten: unknown.length === 0 && isWritten() });
   wire(view, store, model, paint);
   return view;
+}
+
+const BAR_AFTER_MS = 300;
+let waits = 0;
+
+/** Says that the page waits for the server, after a moment with a bar; returns what ends that. */
+function waiting() {
+  waits += 1;
+  page.setAttribute("aria-busy", "true");
+  const bar = setTimeout(() => page.classList.add("waits"), BAR_AFTER_MS);
+  return () => {
+    clearTimeout(bar);
+    waits -= 1;
+    if (waits > 0) return;
+    page.removeAttribute("aria-busy");
+    page.classList.remove("waits");
+  };
 }
 
 /** Back and forward of the browser. @param {Store} store @param {Model} model @param {ChosenHardware} hardware */
 function wireHistory(store, model, hardware) {
   addEventListener("popstate", async () => {
-    const { state } = await withDevices(hardware, parseQuery(location.search).state);
-    const { page: seen, others } = hardware.pageFor(state);
-    model.use(seen, others);
-    store.restore(fitToProfile(state, model).state);
+    const done = waiting();
+    try {
+      const found = await withDevices(hardware, parseQuery(location.search).state);
+      const { seen, fitted } = isSameChoice(found.state, store.get())
+        ? { seen: null, fitted: found }
+        : await seenBy(hardware, found);
+      if (seen) model.use(seen.page, seen.others);
+      store.restore(fitToProfile(fitted.state, model).state);
+    } catch (error) {
+      notify(error instanceof Error ? error.message : String(error));
+    } finally {
+      done();
+    }
   });
 }
 
@@ -137,8 +208,14 @@ function showProgramTable(store) {
   find(HTMLElement, ".tables").scrollIntoView({ block: "start" });
 }
 
-/** Whether the server has written this very view; the address may hold another one: theme-boot.js. */
-const isWritten = () => document.documentElement.dataset.linked === undefined;
+/** What the server draws: all else in an address is the browser's. */
+const DRAWN = new Set(["v", "dev", "device", "peak", "host", "dvfs", "of", "from_us", "to_us"]);
+
+/** Whether the server has written this very view. */
+const isWritten = () =>
+  [...new URLSearchParams(location.search).keys()].every(
+    (key) => DRAWN.has(key) || key.startsWith("peak."),
+  );
 
 async function main() {
   const { state, newer, unreadable } = parseQuery(location.search);
@@ -147,25 +224,30 @@ async function main() {
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
     );
   try {
-    const own = await loadPage(written("pageUrl"));
-    await painted();
-    const hardware = createChosenHardware(own, written("devicesUrl"));
-    watchFilterBar();
+    const hardware = createChosenHardware({
+      facts: read(written("factsUrl")),
+      viewUrl: written("viewUrl"),
+      partsUrl: written("partsUrl"),
+      devicesUrl: written("devicesUrl"),
+      read,
+    });
     const found = await withDevices(hardware, state);
-    const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
+    const link = { state: found.state, unknown: [...unreadable, ...found.unknown] };
+    const opened = await seenBy(hardware, link);
+    await painted();
+    watchFilterBar();
+    const view = open(hardware, opened);
     performance.mark("roofline:interactive");
     await painted();
     await view.startCharts();
     performance.mark("roofline:chart");
     await view.finish();
-    showTimeline(own.timeline);
+    showTimeline(opened.seen.page.timeline);
     watchSize(() => view.resize());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     notify(`The view could not be drawn. ${reason} Reload the page to try again.`);
     throw error;
-  } finally {
-    delete document.documentElement.dataset.linked;
   }
   document.body.dataset.ready = "true";
   performance.mark("roofline:ready");

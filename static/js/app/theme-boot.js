@@ -6,9 +6,7 @@
   } catch {
     // Storage can be forbidden; the page then follows the system.
   }
-  // A view of its own is not what the server has drawn: that stays unseen until the view is there.
   const { dataset } = document.documentElement;
-  if (location.search !== "") dataset.linked = "";
   // The first frame holds the answer: what lies below comes after it (first-view.css), as does the page's script.
   const runScript = () => {
     const link = document.querySelector("#page-script");

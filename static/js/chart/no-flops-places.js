@@ -1,6 +1,6 @@
 // Where operations without known FLOPs lie in their strip: by achieved bandwidth against its peak. Pure.
 
-import { gibToGb } from "../metrics/units.js";
+import { gibToGb } from "../text/amounts.js";
 import { createScale } from "./axes.js";
 import { markerSize, packDiscs } from "./points.js";
 import { shareOf } from "../state/filter.js";

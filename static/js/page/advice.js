@@ -1,7 +1,7 @@
 // The card "What would help": each finding filters to its operations. The server wrote its words and numbers; by other
-// peaks than the profile's own it writes another card, which stands in this one's place.
+// peaks it writes another card, which stands in this one's place.
 
-import { isRateKey, isWhatIf } from "../metrics/peaks.js";
+import { viewAddress } from "../state/chosen-hardware.js";
 import { withFilter, withoutFilters } from "../state/query.js";
 import { findAll } from "../ui/dom.js";
 
@@ -10,32 +10,31 @@ import { findAll } from "../ui/dom.js";
 /** @import { Store } from "../state/store.js" */
 
 /**
- * @param {Store} store
- * @param {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at, or none
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {(landings: readonly Landing[] | null) => void} options.onLand a finding is pointed at, or none
+ * @param {(budget: HTMLElement | null) => void} options.onBudget the budget by the same peaks
  */
-export function createAdvice(store, onLand) {
-  const own = document.querySelector("[data-advice]");
-  if (!(own instanceof HTMLElement)) return { render: () => {} };
-  let card = own;
-  let chosen = wire(own, store, onLand);
+export function createAdvice({ store, onLand, onBudget }) {
+  const first = document.querySelector("[data-advice]");
+  if (!(first instanceof HTMLElement)) return { render: () => {} };
+  let card = first;
+  let chosen = wire(card, store, onLand);
   const renderButtons = () => {
     const state = store.get();
     for (const button of buttonsOf(card))
       button.setAttribute("aria-pressed", String(isChosen(state, button)));
-    for (const note of findAll(HTMLElement, "[data-advice-own]", card))
-      note.hidden = !isWhatIf(state);
     onLand(chosen());
   };
-  /** @param {HTMLElement} next */
-  const show = (next) => {
-    if (next === card) return;
-    card.replaceWith(next);
-    card = next;
-    chosen = next === own ? ownChosen : wire(next, store, onLand);
+  const follow = followPeaks(first.dataset.adviceUrl ?? "", store.get(), (cards) => {
+    onBudget(cards.budget);
+    if (cards.advice) {
+      card.replaceWith(cards.advice);
+      card = cards.advice;
+      chosen = wire(card, store, onLand);
+    }
     renderButtons();
-  };
-  const ownChosen = chosen;
-  const follow = followPeaks(own, show);
+  });
   return {
     /** @param {ViewState} state */
     render(state) {
@@ -80,48 +79,43 @@ function wire(card, store, onLand) {
   return wireLandings(card, onLand);
 }
 
-const PAUSE_MS = 150; // a peak that is being written changes with every digit
+/**
+ * @typedef {object} Cards
+ * @property {HTMLElement | null} advice
+ * @property {HTMLElement | null} budget
+ */
 
 /**
- * Shows the card by the peaks of the view; the profile's own until the server has answered, and where it cannot.
- * @param {HTMLElement} own
- * @param {(card: HTMLElement) => void} show
+ * Has the cards of the page written again when the peaks change; the newest ones win, and the old ones stay until then
+ * and where the server cannot.
+ * @param {string} url
+ * @param {ViewState} first the choice that the page's own cards are of
+ * @param {(cards: Cards) => void} show
  * @returns {(state: ViewState) => void}
  */
-function followPeaks(own, show) {
-  let asked = "";
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let pause;
-  return (state) => {
-    const address = isWhatIf(state) ? cardAddress(own.dataset.adviceUrl ?? "", state) : "";
+function followPeaks(url, first, show) {
+  const own = { ...first, vs: [], infeed: /** @type {const} */ ("in") };
+  let asked = viewAddress(url, own);
+  return async (state) => {
+    const address = viewAddress(url, { ...state, infeed: "in" });
     if (address === asked) return;
     asked = address;
-    clearTimeout(pause);
-    show(own);
-    if (!address) return;
-    pause = setTimeout(async () => {
-      const found = await fetchCard(address).catch(() => null);
-      if (found && address === asked) show(found);
-    }, PAUSE_MS);
+    const cards = await fetchCards(address).catch(() => null);
+    if (cards && address === asked) show(cards);
   };
 }
 
-/** @param {string} url @param {Pick<ViewState, "dev" | "peaks">} state */
-export function cardAddress(url, { dev, peaks }) {
-  const query = new URLSearchParams();
-  if (dev) query.set("device", dev);
-  for (const [key, value] of Object.entries(peaks))
-    query.append("peak", `${key}=${value}${isRateKey(key) ? "GFLOP/s" : "GB/s"}`);
-  return `${url}${url.includes("?") ? "&" : "?"}${query}`;
-}
-
-/** @param {string} address @returns {Promise<HTMLElement | null>} */
-async function fetchCard(address) {
+/** @param {string} address @returns {Promise<Cards | null>} */
+async function fetchCards(address) {
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (!response.ok) return null;
-  const found = new DOMParser().parseFromString(await response.text(), "text/html");
-  const card = found.querySelector("[data-advice]");
-  return card instanceof HTMLElement ? document.adoptNode(card) : null;
+  const written = new DOMParser().parseFromString(await response.text(), "text/html");
+  /** @param {string} selector */
+  const card = (selector) => {
+    const found = written.querySelector(selector);
+    return found instanceof HTMLElement ? document.adoptNode(found) : null;
+  };
+  return { advice: card("[data-advice]"), budget: card("[data-budget]") };
 }
 
 /** @param {HTMLButtonElement} button @returns {"part" | "q"} */

@@ -1,7 +1,6 @@
 // The budget above the charts: each part is a filter. The server wrote its words and numbers.
 
 import { fitting, segmentTexts } from "../chart/bar-labels.js";
-import { isWhatIf } from "../metrics/peaks.js";
 import { around, findAll, svg } from "../ui/dom.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
@@ -19,36 +18,49 @@ const LEAST_WIDTH = 30; // pixels of a segment that a word has room in
  * @param {Light["help"]} options.onHelp
  */
 export function createBudget({ store, onHelp }) {
-  const root = document.querySelector("[data-budget]");
-  if (!(root instanceof HTMLElement)) return { render: () => {}, draw: () => {} };
-  const segments = findAll(SVGSVGElement, ".budget-part", root);
-  const terms = findAll(HTMLButtonElement, ".term[data-part]", root);
+  const first = document.querySelector("[data-budget]");
+  if (!(first instanceof HTMLElement)) return { render: () => {}, draw: () => {}, show: () => {} };
+  let root = first;
   /** @param {Event} event */
   const toggle = (event) => {
     const pressed = around(event, "button[data-part], [data-is-filter]");
     const part = pressed?.getAttribute("data-part");
     if (part) store.set({ part: store.get().part === part ? null : part, page: 1 });
   };
-  root.addEventListener("click", toggle);
-  for (const segment of segments) wireHelp(segment, onHelp);
+  const segments = () => findAll(SVGSVGElement, ".budget-part", root);
   let labelledWidth = -1;
   const draw = () => {
     labelledWidth = root.clientWidth;
-    label(segments);
+    label(segments());
   };
-  new ResizeObserver(() => {
+  const sized = new ResizeObserver(() => {
     if (root.clientWidth !== labelledWidth) draw();
-  }).observe(root);
+  });
+  const wire = () => {
+    root.addEventListener("click", toggle);
+    for (const segment of segments()) wireHelp(segment, onHelp);
+    sized.observe(root);
+  };
+  wire();
+  /** @param {ViewState} state */
+  const render = (state) => {
+    for (const term of findAll(HTMLButtonElement, ".term[data-part]", root))
+      term.setAttribute("aria-pressed", String(term.dataset.part === state.part));
+    for (const segment of segments())
+      segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
+  };
   return {
     draw,
-    /** @param {ViewState} state */
-    render(state) {
-      for (const term of terms)
-        term.setAttribute("aria-pressed", String(term.dataset.part === state.part));
-      for (const segment of segments)
-        segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
-      for (const note of findAll(HTMLElement, "[data-budget-own]", root))
-        note.hidden = !isWhatIf(state);
+    render,
+    /** The budget by other peaks takes its place. @param {HTMLElement | null} next */
+    show(next) {
+      if (!next) return;
+      sized.unobserve(root);
+      root.replaceWith(next);
+      root = next;
+      wire();
+      render(store.get());
+      draw();
     },
   };
 }

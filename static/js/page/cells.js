@@ -4,7 +4,7 @@
 import { isText } from "../state/shown-columns.js";
 import { columnScale, DASH } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
-import { isOver } from "../metrics/above-roof.js";
+import { isOver } from "../text/roofs.js";
 import { middleCut, withoutPrefix } from "../text/names.js";
 import { plainText, say } from "../text/sentences.js";
 import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";

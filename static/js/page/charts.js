@@ -5,7 +5,7 @@ import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
 import { painted } from "../ui/turns.js";
-import { createFigures, figureQuery } from "./figures.js";
+import { comesWithView, createFigures, figureQuery } from "./figures.js";
 import { OpChart } from "./op-chart.js";
 import { createProgramChart } from "./program-chart.js";
 import { notify } from "./toast.js";
@@ -14,7 +14,6 @@ import { notify } from "./toast.js";
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
-/** @import { Figures } from "./figures.js" */
 /** @import { Light } from "./light.js" */
 /** @import { Selection } from "./selection.js" */
 /** @import { Tool } from "./op-chart.js" */
@@ -32,13 +31,12 @@ const NOT_DRAWN = "The charts could not be drawn. Reload the page to try again."
  * @property {() => readonly ShownPin[]} pinned
  * @property {(key: string) => void} onAsk a peak is asked for
  * @property {string} figuresUrl
- * @property {Figures} ownFigures
  */
 
 /** @param {ChartsOptions} options */
 export function createCharts(options) {
   const { model, store, light, selection } = options;
-  const figures = createFigures(options.figuresUrl, options.ownFigures);
+  const figures = createFigures(options.figuresUrl);
   const box = find(HTMLElement, "#op-chart");
   const op = new OpChart({
     model,
@@ -73,12 +71,13 @@ export function createCharts(options) {
   /** Draws what the address says; the old charts stay until the new ones are there. @param {VisibleOps} visible */
   async function draw(visible) {
     const state = store.get();
-    const query = figureQuery(state, joinedOps(visible));
+    const joined = joinedOps(visible);
+    const query = figureQuery(state, joined);
     if (query === asked) return;
     asked = query;
     box.ariaBusy = "true";
     try {
-      const found = figures.get(query);
+      const found = comesWithView(state, joined) ? model.figures : figures.get(query);
       const { op: ops, program: points } = found instanceof Promise ? await found : found;
       if (query !== asked) return;
       await op.draw(ops);

@@ -1,6 +1,6 @@
 // The list of known devices by vendor: one can take the place of the profile's, up to four can be compared with it.
 
-import { MOST_DEVICES } from "../metrics/other-devices.js";
+import { MOST_DEVICES } from "../state/chosen-hardware.js";
 import { toggled } from "../state/filter.js";
 import { bandwidth, flopRate } from "../text/format.js";
 import { findAll, html, inputPart, part } from "../ui/dom.js";
@@ -61,7 +61,7 @@ export function createDevicePicker({ store, hardware }) {
   /** @param {KnownDevice} device */
   function createEntry(device) {
     const { id, name } = device;
-    const isOwn = hardware.ownPage.device.part?.id === id;
+    const isOwn = hardware.own?.device.part?.id === id;
     const detail = isOwn ? "this device by the catalogue" : peaksText(device);
     const use = useButton(name, detail, () => store.set({ dev: id, zoom: null }));
     const compare = compareButton(name, () => store.set({ vs: toggled(store.get().vs, id) }));

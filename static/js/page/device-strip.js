@@ -12,8 +12,8 @@ import {
   quantity,
   significant,
 } from "../text/format.js";
-import { keyOf } from "../metrics/peaks.js";
-import { gibToGb } from "../metrics/units.js";
+import { keyOf } from "../text/roofs.js";
+import { gibToGb } from "../text/amounts.js";
 import { counted } from "../text/words.js";
 
 /** @import { Comparison, ComputeRoof, Device, DeviceField, MemoryRoof, Origin, Profile, ProfileFile } from "../types/page-data.js" */

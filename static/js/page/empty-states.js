@@ -1,6 +1,6 @@
 // Words in place of an empty chart or table: why it is empty, and the way out.
 
-import { unheldReader } from "../metrics/unheld.js";
+import { unheldReader } from "../text/roofs.js";
 import { emptyWords } from "../text/empty-words.js";
 import { drawnText } from "../text/words.js";
 import { html, part } from "../ui/dom.js";

@@ -1,6 +1,6 @@
 // The figures of the page: those that came with it, and those that the server draws as the address says.
 
-import { isRateKey } from "../metrics/peaks.js";
+import { isRateKey } from "../text/roofs.js";
 import { DEFAULTS } from "../state/query.js";
 import { isShare } from "../state/places.js";
 import { JOINED } from "../state/model.js";
@@ -14,7 +14,7 @@ const MOST_KEPT = 24; // figures: 30 kB each for a thousand operations
 const KEYS = /** @type {const} */ (["infeed", "x", "y", "roofs", "prec", "size", "fit"]);
 
 /**
- * What the server is asked for; empty for the figures that came with the page.
+ * What the server is asked for; empty for the figures of a page that opens.
  * @param {ViewState} state
  * @param {readonly number[]} joined the ops to join, where that is not all
  */
@@ -35,13 +35,20 @@ export function figureQuery(state, joined) {
 }
 
 /**
+ * Whether the figures of a state came with its view.
+ * @param {ViewState} state
+ * @param {readonly number[]} joined
+ */
+export const comesWithView = (state, joined) =>
+  figureQuery({ ...state, infeed: "in", dev: null, peaks: {} }, joined) === "";
+
+/**
  * Asks for figures; of several questions under way the newest is answered.
  * @param {string} url
- * @param {Figures} own
  */
-export function createFigures(url, own) {
+export function createFigures(url) {
   /** @type {Map<string, Figures>} */
-  const kept = new Map([["", own]]);
+  const kept = new Map();
   let asked = new AbortController();
 
   /** @param {string} query @returns {Promise<Figures>} */
@@ -60,7 +67,7 @@ export function createFigures(url, own) {
       if (known) return known;
       asked = new AbortController();
       return ask(query).then((figures) => {
-        const [, oldest] = kept.keys();
+        const [oldest] = kept.keys();
         if (kept.size >= MOST_KEPT) kept.delete(oldest);
         kept.set(query, figures);
         return figures;

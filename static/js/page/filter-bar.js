@@ -1,7 +1,7 @@
 // The filter bar and the chart's own controls: view state in, events out.
 
 import { toggled } from "../state/filter.js";
-import { keyOf } from "../metrics/peaks.js";
+import { keyOf } from "../text/roofs.js";
 import { canDropInfeed, JOINED } from "../state/model.js";
 import { isFiltered, parseValue, withoutFilters } from "../state/query.js";
 import { partLabel } from "../text/budget-words.js";

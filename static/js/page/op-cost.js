@@ -4,31 +4,22 @@ import { opReader } from "../text/op-facts.js";
 import { findAll, html } from "../ui/dom.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
-/** @import { Get } from "../text/op-facts.js" */
 /** @import { Landing } from "./landings.js" */
 /** @typedef {(landings: readonly Landing[] | null) => void} OnLand */
 
-const FLOP_PER_US = 1000; // of 1 GFLOP/s
 const PAUSE_MS = 150;
 
 /** The measured values of one call, for the address. @param {Model} model @param {View} view @param {Row} row */
 function measured(model, view, row) {
   const get = opReader(view, row);
-  const [time, rate] = [get("avg_time_us"), get("flop_rate_gflops")];
-  const flop = time && rate ? time * rate * FLOP_PER_US : null;
-  const query = new URLSearchParams({ category: model.categories[row.category].name });
-  set(query, "measured_us", row.timing === "measured" ? time : null);
-  set(query, "calls", get("occurrences"));
-  set(query, "counted_flops", flop);
-  set(query, "counted_bytes", bytes(model, get, flop));
-  return query;
-}
-
-/** Bytes of the main memory per call. @param {Model} model @param {Get} get @param {number | null} flop */
-function bytes(model, get, flop) {
   const main = model.levels[0];
-  const intensity = main ? get(main.columns.intensity) : null;
-  return flop && intensity ? flop / intensity : null;
+  const query = new URLSearchParams({ category: model.categories[row.category].name });
+  if (row.timing === "measured") set(query, "measured_us", get("avg_time_us"));
+  set(query, "each_us", get("avg_time_us"));
+  set(query, "calls", get("occurrences"));
+  set(query, "rate_gflops", get("flop_rate_gflops"));
+  if (main) set(query, "intensity", get(main.columns.intensity));
+  return query;
 }
 
 /** @param {URLSearchParams} query @param {string} key @param {number | null} value */

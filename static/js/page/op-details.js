@@ -1,8 +1,8 @@
 // The content of the drawer: all numbers of an op, its places on small rooflines, its origin.
 
 import { miniRoofline } from "../chart/mini-roofline.js";
-import { computeRoof } from "../metrics/peaks.js";
 import { logPlace } from "../state/places.js";
+import { computeRoof } from "../text/roofs.js";
 import { percent } from "../text/format.js";
 import { transferFacts } from "../text/link-words.js";
 import {

@@ -1,13 +1,10 @@
 // The tab "Other hardware": what the program would take at least on each device, and an estimate.
 
-import { LATENCY_EFFICIENCY, ownBounds, summarise } from "../metrics/other-devices.js";
 import { DASH, count, duration, percent, significant } from "../text/format.js";
-import { deviceNotes, impossibleText, leftText, limitsText } from "../text/other-devices-words.js";
 import { find, html, part } from "../ui/dom.js";
 
-/** @import { Bound } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
-/** @import { Summary } from "../metrics/other-devices.js" */
+/** @import { DeviceLine } from "../types/other-devices.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
 
@@ -52,11 +49,12 @@ const COLUMNS = [
   },
 ];
 
+/** Below this share of its roof an operation waits for something else, as the server counts. */
+const LATENCY_EFFICIENCY = 0.05;
+
 /**
  * @typedef {object} DeviceRow
- * @property {string} name
- * @property {Summary} summary
- * @property {string[]} notes
+ * @property {DeviceLine} line
  * @property {{ token: string, dash: string, onRemove: () => void } | null} other null: the profile's own device
  */
 
@@ -77,20 +75,13 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
 
   /** @returns {DeviceRow[]} */
   function rows() {
-    const view = model.view(store.get().infeed);
-    const own = summarise(view, ownBounds(model));
-    const notes = [impossibleText(own), leftText(own, model)].filter(Boolean);
-    const others = model.others.map((other, i) => {
-      const summary = summarise(view, other);
-      const { id, name, token } = other;
-      return {
-        name,
-        summary,
-        notes: deviceNotes({ other, summary, model, list: hardware.list }),
-        other: { token, dash: `vs-${i + 1}`, onRemove: () => remove(id) },
-      };
-    });
-    return [{ name: `${model.device.name}, here`, summary: own, notes, other: null }, ...others];
+    const here = hardware.seen?.here;
+    if (!here) return [];
+    const others = model.others.map((line, i) => ({
+      line,
+      other: { token: line.token, dash: `vs-${i + 1}`, onRemove: () => remove(line.id) },
+    }));
+    return [{ line: { ...here, name: `${here.name}, here` }, other: null }, ...others];
   }
 
   return {
@@ -102,7 +93,7 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
       part("hardware-note").hidden = length === 0;
       if (length === 0) return;
       const shown = rows();
-      part("hardware-rows").replaceChildren(...shown.map((row) => createRow(row, model.bounds)));
+      part("hardware-rows").replaceChildren(...shown.map(createRow));
       part("hardware-note").replaceChildren(
         html("p", {}, noteText(model.device.core_word)),
         ...notesOf(shown).map(([text, names]) => noteLine(text, names)),
@@ -119,8 +110,8 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
 function notesOf(rows) {
   /** @type {Map<string, string[]>} */
   const found = new Map();
-  for (const { name, notes } of rows)
-    for (const text of notes) found.set(text, [...(found.get(text) ?? []), name]);
+  for (const { line } of rows)
+    for (const text of line.notes) found.set(text, [...(found.get(text) ?? []), line.name]);
   return [...found];
 }
 
@@ -137,25 +128,29 @@ function createHeader({ label, sub, help, left }) {
 /** @param {string} text @param {string | null} [className] */
 const cell = (text, className = null) => html("td", { class: className }, text);
 
-/** @param {DeviceRow} row @param {readonly Bound[]} bounds */
-function createRow(row, bounds) {
-  const { summary } = row;
-  const known = summary.boundUs > 0;
+/** @param {DeviceRow} row */
+function createRow(row) {
+  const { line } = row;
+  const known = line.bound_us > 0;
   return html(
     "tr",
     {},
     rowHead(row),
-    cell(known ? duration(summary.boundUs) : DASH),
+    cell(known ? duration(line.bound_us) : DASH),
     cell(estimateText(row)),
     cell(known ? speedText(row) : DASH),
-    cell(limitsText(summary, bounds), "left"),
+    cell(limitsText(line), "left"),
     cell(changedText(row)),
-    cell(percent(summary.coveredShare)),
+    cell(percent(line.covered_ratio)),
   );
 }
 
+/** "HBM 66 % · compute 34 %". @param {DeviceLine} line */
+const limitsText = ({ limits }) =>
+  limits.map(({ label, ratio }) => `${label} ${percent(ratio, 0)}`).join(" · ") || DASH;
+
 /** @param {DeviceRow} row */
-function rowHead({ name, other }) {
+function rowHead({ line: { name }, other }) {
   if (!other) return html("th", { scope: "row", class: "left" }, name);
   const { token, dash, onRemove } = other;
   const swatch = html("i", { class: `swatch ${dash}`, vars: { "--swatch": `var(${token})` } });
@@ -170,20 +165,19 @@ function rowHead({ name, other }) {
 }
 
 /** @param {DeviceRow} row */
-function estimateText({ summary, other }) {
-  if (!other) return `${duration(summary.measuredUs)} measured`;
-  return summary.boundUs > 0 ? duration(summary.estimateUs) : DASH;
+function estimateText({ line, other }) {
+  if (!other) return `${duration(line.measured_us)} measured`;
+  return line.bound_us > 0 ? duration(line.estimate_us) : DASH;
 }
 
-/** @param {DeviceRow} row */
-function speedText({ summary: { measuredUs, estimateUs }, other }) {
-  return `${significant(measuredUs / (other ? estimateUs : measuredUs), 2)}×`;
-}
+/** Measured time over the estimate. @param {DeviceRow} row */
+const speedText = ({ line, other }) =>
+  other ? `${significant(line.measured_us / line.estimate_us, 2)}×` : `${significant(1, 2)}×`;
 
 /** @param {DeviceRow} row */
-function changedText({ summary: { changed }, other }) {
+function changedText({ line: { changed }, other }) {
   if (!other) return "";
-  return changed.ops === 0 ? "none" : `${count(changed.ops)} · ${percent(changed.share)}`;
+  return changed.ops === 0 ? "none" : `${count(changed.ops)} · ${percent(changed.share_ratio)}`;
 }
 
 /** @param {string} coreWord */

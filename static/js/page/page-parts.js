@@ -52,6 +52,7 @@ import { createTimeBy } from "./time-by.js";
 export function createParts(options) {
   const { model, store, hardware, opsUrl, opsQuery, selection } = options;
   const peaksMenu = new PeaksMenu({ model, store, hardware });
+  const budget = createBudget({ store, onHelp: options.light.help });
   const { closeOp: onClose, move: onMove } = selection;
   const { opTable, programTable, programList } = createLists(options);
   return {
@@ -61,8 +62,8 @@ export function createParts(options) {
     peaksMenu,
     groupTable: createGroupTable({ model, store }),
     filterBar: createFilterBar({ model, store }),
-    advice: createAdvice(store, options.onLand),
-    budget: createBudget({ store, onHelp: options.light.help }),
+    advice: createAdvice({ store, onLand: options.onLand, onBudget: budget.show }),
+    budget,
     timeBy: createTimeBy({ model, store, onFirst: options.onTimeBy }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({

@@ -1,9 +1,5 @@
 // The page of a profile: which part is rendered when which part of the view state changes.
 
-import { isWhatIf } from "../metrics/peaks.js";
-import { isSameChoice } from "../state/chosen-hardware.js";
-import { createModel } from "../state/model.js";
-import { whatIfVerdict } from "../text/whatif-words.js";
 import { createCharts } from "./charts.js";
 import { showDevice, showFields } from "./device-strip.js";
 import { createHoverCard } from "./hover-card.js";
@@ -79,8 +75,6 @@ const WRITTEN = new Set(["program list", "time by"]);
 
 export class PageView {
   #options;
-  /** The profile by its own peaks, beside the model that follows the chosen ones. */
-  #ownModel;
   #card;
   #light;
   /** @type {Charts | null} null before their library is there */
@@ -93,9 +87,8 @@ export class PageView {
 
   /** @param {PageOptions} options */
   constructor(options) {
-    const { model, store, hardware } = options;
+    const { model, store } = options;
     this.#options = options;
-    this.#ownModel = createModel(hardware.ownPage);
     this.#card = createHoverCard(model);
     this.#light = createLight({
       card: this.#card,
@@ -112,6 +105,11 @@ export class PageView {
       onTimeBy: () => this.parts.timeBy.render(this.#visible, store.get()),
     });
     this.#visible = visibleOps(model, store.get());
+  }
+
+  /** What the filter bar says of the ops that are left. */
+  get filterResult() {
+    return filterResult(this.#visible);
   }
 
   get charts() {
@@ -147,13 +145,12 @@ export class PageView {
 
   /** Makes the charts: they can be pointed at, chosen and filtered from when they are drawn. */
   async startCharts() {
-    const { model, store, hardware, figuresUrl } = this.#options;
+    const { model, store, figuresUrl } = this.#options;
     const [light, selection] = [this.#light, this.selection];
     this.#charts = createCharts({
       model,
       store,
       figuresUrl,
-      ownFigures: hardware.ownPage.figures,
       light,
       selection,
       pinned: () => this.parts.pins.shown,
@@ -191,7 +188,7 @@ export class PageView {
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
     {
       part: "budget",
-      keys: [...HARDWARE, "part"],
+      keys: ["part"],
       render: (state) => this.parts.budget.render(state),
     },
     {
@@ -263,7 +260,6 @@ export class PageView {
   #update(state, previous) {
     /** @param {readonly (keyof ViewState)[]} keys */
     const changed = (keys) => keys.some((key) => state[key] !== previous[key]);
-    if (!isSameChoice(state, previous)) this.#useHardware(state);
     if (changed(VIEW)) this.parts.drawer.forget();
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
@@ -308,15 +304,6 @@ export class PageView {
     charts.links.show(this.#visible.set);
   }
 
-  /**
-   * Other peaks, another device or a comparison: the same page from other data.
-   * @param {ViewState} state
-   */
-  #useHardware(state) {
-    const { page, others } = this.#options.hardware.pageFor(state);
-    this.#options.model.use(page, others);
-  }
-
   #showDevice() {
     showDevice(this.#options.model, (key) => this.parts.peaksMenu.edit(key));
   }
@@ -327,17 +314,11 @@ export class PageView {
 
   /** @param {ViewState} state */
   #showVerdict(state) {
-    const { model, hardware } = this.#options;
-    const { infeed, peaks } = state;
-    const { device } = hardware.pageFor(state);
-    const view = model.view(infeed);
-    const isOther = isWhatIf(state);
-    const verdict = isOther
-      ? whatIfVerdict({ model, ownModel: this.#ownModel, infeed, device, peaks })
-      : view.verdict;
+    const { model } = this.#options;
+    const view = model.view(state.infeed);
     const hasCounts = view.rows.some(({ cost }) => cost !== "unknown" && cost !== "idle");
     const provenance = hasCounts ? model.profile.provenance : undefined;
-    showVerdict(verdict, provenance, this.parts.follow);
+    showVerdict(view.verdict, provenance, this.parts.follow);
   }
 
   /** @param {ViewState} state */

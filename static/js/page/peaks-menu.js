@@ -1,6 +1,7 @@
 // The menu of peaks: each can be set by hand, another device's can be taken, other devices can be compared with.
 
-import { isWhatIf, parseAmount } from "../metrics/peaks.js";
+import { isWhatIf } from "../text/roofs.js";
+import { parseAmount } from "../text/amounts.js";
 import { isSamePeak, peakRows, valueOf } from "../state/peak-rows.js";
 import { buttonPart, find, findAll, html, inputPart, part } from "../ui/dom.js";
 import { showMenu } from "../ui/menu.js";
@@ -53,8 +54,8 @@ export class PeaksMenu {
     for (const reset of this.#resets) reset.hidden = !isWhatIf(state);
     if (!this.#menu.matches(":popover-open")) return;
     const { model, hardware } = this.#options;
-    const { compute, memory } = hardware.ownPage.roofs;
-    this.#renderFields(peakRows(model, hardware.ownPage));
+    const { compute, memory } = (hardware.own ?? model).roofs;
+    this.#renderFields(peakRows(model));
     part("peak-note").hidden = compute.length + memory.length > 0;
     this.#picker.render();
   }
@@ -73,7 +74,7 @@ export class PeaksMenu {
 
   /** "H100, 2 set by you". @param {ViewState} state */
   #label({ dev, peaks }) {
-    const device = this.#options.hardware.list?.devices.find(({ id }) => id === dev)?.name ?? dev;
+    const device = dev === null ? null : (this.#options.model.device.part?.name ?? dev);
     const edited = Object.keys(peaks).length;
     if (edited > 0) return `${device ?? "Profile"}, ${edited} set by you`;
     return device ?? (this.#hasPeaks ? "From the profile" : "Choose the device…");

@@ -1,58 +1,90 @@
-// The page through the user's choice of peaks and of other devices; the device list is read when first needed.
+// The page under the chosen peaks and beside other devices: the server computes it, the newest choice wins. Pure.
 
-import { otherDevices, withOthers } from "../metrics/other-devices.js";
-import { chosenRoofs, isWhatIf } from "../metrics/peaks.js";
-import { withRoofs } from "../metrics/whatif.js";
+import { isRateKey, isWhatIf } from "../text/roofs.js";
+import { unpacked } from "./model.js";
 
-/** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
-/** @import { Page } from "../types/page-data.js" */
+/** @import { DeviceList } from "../types/device-list.js" */
+/** @import { Column, Facts, Page } from "../types/page-data.js" */
+/** @import { OnParts, Other } from "../types/other-devices.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { Other } from "../metrics/other-devices.js" */
 
 /**
- * @typedef {Pick<ViewState, "dev" | "peaks" | "vs">} Choice the view state that changes what the page data say
+ * @typedef {Pick<ViewState, "dev" | "peaks" | "vs" | "infeed">} Choice the view state that the server computes
  *
  * @typedef {object} Seen
- * @property {Page} page the page data to show
- * @property {KnownDevice | null} device the chosen device; null: the profile's own
- * @property {string[]} unknown what the link names and neither the profile nor the device list has
- * @property {Other[]} others
+ * @property {Page} page
+ * @property {Other[]} others devices beside it
+ * @property {OnParts["here"] | null} here the profile's own line beside theirs
  */
 
 /** @param {Choice} a @param {Choice} b */
-export const isSameChoice = (a, b) => a.dev === b.dev && a.peaks === b.peaks && a.vs === b.vs;
+export const isSameChoice = (a, b) =>
+  a.dev === b.dev && a.peaks === b.peaks && a.vs === b.vs && a.infeed === b.infeed;
 
 /**
- * @param {Page} own the server's page data
- * @param {string} url of the device list
+ * The parameters of a view, as addresses of pages write them.
+ * @param {string} url may have a query
+ * @param {Choice} choice
+ * @param {readonly string[]} [devices] beside it
  */
-export function createChosenHardware(own, url) {
+export function viewAddress(url, { dev, peaks, infeed }, devices = []) {
+  const query = new URLSearchParams();
+  for (const id of devices) query.append("device", id);
+  if (dev) query.set("dev", dev);
+  if (infeed !== "in") query.set("infeed", infeed);
+  for (const [key, value] of Object.entries(peaks))
+    query.append("peak", `${key}=${value}${isRateKey(key) ? "GFLOP/s" : "GB/s"}`);
+  if (query.size === 0) return url;
+  return `${url}${url.includes("?") ? "&" : "?"}${query}`;
+}
+
+/**
+ * @param {object} options
+ * @param {Promise<Facts>} options.facts
+ * @param {string} options.viewUrl
+ * @param {string} options.partsUrl
+ * @param {string} options.devicesUrl
+ * @param {(url: string, signal?: AbortSignal) => Promise<any>} options.read
+ */
+export function createChosenHardware({ facts, viewUrl, partsUrl, devicesUrl, read }) {
   /** @type {DeviceList | null} */
   let list = null;
   /** @type {Promise<DeviceList> | null} */
   let asked = null;
-  /**
-   * @type {{ state: Choice, list: DeviceList | null, seen: Seen } | null} the last answer: most changes of state leave the choice alone
-   */
-  let last = null;
+  /** @type {Seen | null} */
+  let seen = null;
+  /** @type {Page | null} */
+  let own = null;
+  let newest = new AbortController();
 
-  /** @param {Choice} state @returns {Seen} */
-  function compute(state) {
-    const { roofs, device, unknown } = chosenRoofs(own, list, state);
-    const page = isWhatIf(state) ? withRoofs(own, roofs) : own;
-    const others = list === null ? [] : otherDevices(page, list, state.vs);
-    const missing = state.vs.filter((id) => !others.some((other) => other.id === id));
-    return { page: withOthers(page, others), device, unknown: [...unknown, ...missing], others };
+  /** @param {Choice} choice @param {AbortSignal} signal @returns {Promise<Seen>} */
+  async function load(choice, signal) {
+    const [measured, view, beside] = await Promise.all([
+      facts,
+      read(viewAddress(viewUrl, choice), signal),
+      choice.vs.length > 0 ? read(viewAddress(partsUrl, choice, choice.vs), signal) : null,
+    ]);
+    const page = unpacked(measured, view, choice.infeed);
+    if (!isWhatIf(choice)) own = page;
+    const others = othersOf(beside);
+    return { page: withOthers(page, others), others, here: beside?.here ?? null };
   }
   return {
-    ownPage: own,
+    /** The page by the profile's own peaks; null until it was seen. */
+    get own() {
+      return own;
+    },
     /** Null until it has been read. */
     get list() {
       return list;
     },
+    /** The newest page that has arrived. */
+    get seen() {
+      return seen;
+    },
     /** Reads the device list; a failure is asked again the next time. */
     load() {
-      const promise = asked ?? readList(url);
+      const promise = asked ?? read(devicesUrl);
       asked = promise;
       promise.then(
         (found) => {
@@ -65,24 +97,112 @@ export function createChosenHardware(own, url) {
       return promise;
     },
     /** @param {Choice} state */
-    needsList: (state) => list === null && (state.dev !== null || state.vs.length > 0),
+    needsList: (state) => state.dev !== null || state.vs.length > 0,
     /**
-     * @param {Choice} state
-     * @returns {Seen}
+     * The page under a choice; null where a newer one was asked for meanwhile. Fails where the server does.
+     * @param {Choice} choice
+     * @returns {Promise<Seen | null>}
      */
-    pageFor(state) {
-      if (last === null || last.list !== list || !isSameChoice(last.state, state))
-        last = { state, list, seen: compute(state) };
-      return last.seen;
+    async ask(choice) {
+      newest.abort();
+      const mine = (newest = new AbortController());
+      try {
+        const found = await load(choice, mine.signal);
+        if (mine.signal.aborted) return null;
+        seen = found;
+        return found;
+      } catch (error) {
+        if (mine.signal.aborted) return null;
+        throw error;
+      }
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createChosenHardware>} ChosenHardware */
 
-/** @param {string} url @returns {Promise<DeviceList>} */
-async function readList(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  return response.json();
+export const MOST_DEVICES = 4;
+/** @type {readonly (readonly [token: string, dash: string])[]} */
+const STYLES = [
+  ["--vs-1", "9px,4px"],
+  ["--vs-2", "3px,3px"],
+  ["--vs-3", "12px,3px,3px,3px"],
+  ["--vs-4", "6px,2px,2px,2px,2px,2px"],
+];
+
+/** @param {OnParts | null} beside @returns {Other[]} */
+const othersOf = (beside) =>
+  (beside?.devices ?? []).map((device, i) => {
+    const [token, dash] = STYLES[i];
+    return { ...device, token, dash };
+  });
+
+/** Column of the lower bound on a device. @param {string} id of the device */
+export const boundTimeId = (id) => `on_${id}_us`;
+/** Column of what binds on a device. @param {string} id of the device */
+export const bindsId = (id) => `on_${id}_bound`;
+
+/**
+ * The page with two columns per other device: its lower bound, and what binds there.
+ * @param {Page} page
+ * @param {Other[]} others
+ * @returns {Page}
+ */
+export function withOthers(page, others) {
+  if (others.length === 0) return page;
+  const at = 1 + page.columns.findIndex(({ id }) => id === "saving_per_core_us");
+  const added = others.flatMap((other) => columnsOf(other, page, others.length));
+  const values = Object.fromEntries(
+    others.flatMap((other) => [
+      [boundTimeId(other.id), other.us],
+      [
+        bindsId(other.id),
+        page.ops.columns.bound_by.map((bound, op) => bindsText(page, other, op, bound)),
+      ],
+    ]),
+  );
+  return {
+    ...page,
+    columns: [...page.columns.slice(0, at), ...added, ...page.columns.slice(at)],
+    ops: { ...page.ops, columns: { ...page.ops.columns, ...values } },
+  };
+}
+
+/**
+ * @param {Other} other
+ * @param {Page} page
+ * @param {number} devices how many are compared with
+ * @returns {Column[]}
+ */
+function columnsOf({ id, name }, page, devices) {
+  return [
+    {
+      id: boundTimeId(id),
+      label: name,
+      unit: "time_us",
+      sub: `at least, per ${page.device.core_word}`,
+      default: true,
+      help: `Least self time on ${name}: the longest of FLOPs ÷ its compute peak and bytes ÷ its bandwidth.`,
+    },
+    {
+      id: bindsId(id),
+      label: name,
+      unit: "text",
+      sub: "bound by",
+      default: devices <= 2,
+      help: `What would bind the op on ${name}; where that differs from here, this says what binds here.`,
+    },
+  ];
+}
+
+/**
+ * @param {Page} page
+ * @param {Other} other
+ * @param {number} op
+ * @param {number} here what binds it here
+ */
+function bindsText({ bounds }, other, op, here) {
+  if (other.us[op] === null) return null;
+  const label = bounds[other.bound_by[op]].label;
+  return other.bound_by[op] === here ? label : `${label}, here ${bounds[here].label}`;
 }

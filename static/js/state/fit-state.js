@@ -1,6 +1,6 @@
 // A link may name what this profile does not have: that part is left out and named, the rest is shown. Pure.
 
-import { keyOf } from "../metrics/peaks.js";
+import { keyOf } from "../text/roofs.js";
 import { groupFilter } from "./groups.js";
 import { isPlace } from "./pins.js";
 import { DEFAULTS } from "./query.js";

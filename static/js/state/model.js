@@ -1,23 +1,40 @@
 // The page data as the other modules use it: rows of a view, readers of columns. Pure.
 
-import { shownLevels } from "../metrics/peaks.js";
+import { shownLevels } from "../text/roofs.js";
 
-/** @import { Axis, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value } from "../types/page-data.js" */
-/** @import { Other } from "../metrics/other-devices.js" */
+/** @import { Axis, Facts, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value, ViewOfPeaks } from "../types/page-data.js" */
+/** @import { Other } from "../types/other-devices.js" */
 /** @import { Infeed, Level, Model, Row, View } from "../types/model.js" */
 
 /** The x axis on which every memory level of an op is a point. */
 export const JOINED = "joined";
 
 /**
- * The page data as sent, with program points as objects: there are few of them where the page reads them one by one.
- * @param {SentPage} page
+ * The page data of what was measured and of what follows under the chosen peaks, with program points as objects: there
+ * are few of them where the page reads them one by one.
+ * @param {Facts} facts
+ * @param {ViewOfPeaks} view
+ * @param {Infeed} infeed
  * @returns {Page}
  */
-export function unpacked(page) {
-  /** @param {SentView} view */
-  const withPoints = (view) => ({ ...view, program: pointsOf(view.program) });
-  return { ...page, views: { in: withPoints(page.views.in), out: withPoints(page.views.out) } };
+export function unpacked(facts, view, infeed) {
+  const page = /** @type {SentPage} */ ({ ...facts, ...view });
+  const [measured, shown] = [facts, view].map(
+    ({ views }) => /** @type {Record<Infeed, SentView>} */ (views)[infeed],
+  );
+  const columns = { ...measured.columns, ...shown.columns };
+  const program = pointsOf(shown.program);
+  const ops = { ...facts.ops, ...view.ops };
+  return {
+    ...page,
+    ops: /** @type {Page["ops"]} */ ({
+      ...ops,
+      columns: { ...facts.ops.columns, ...view.ops.columns },
+    }),
+    views: /** @type {Page["views"]} */ ({
+      [infeed]: { ...measured, ...shown, columns, program },
+    }),
+  };
 }
 
 /** @param {SentProgram} program */
@@ -30,14 +47,15 @@ function pointsOf({ count, columns }) {
 
 /**
  * @param {Page} first
+ * @param {Other[]} [beside] devices it is compared with
  * @returns {Model}
  */
-export function createModel(first) {
+export function createModel(first, beside = []) {
   /** @type {Map<Infeed, View>} */
   const views = new Map();
   /** @type {Model} */
   const model = {
-    ...shownOf(first, []),
+    ...shownOf(first, beside),
     coreWord: first.device.core_word === "TensorCore" ? "core" : first.device.core_word,
     use(next, others = []) {
       views.clear();
@@ -68,7 +86,8 @@ const shownOf = (page, others) => ({
  * @returns {View}
  */
 function createView(page, infeed) {
-  const source = page.views[infeed];
+  const source = page.views[infeed] ?? page.views.in ?? page.views.out;
+  if (!source) throw new Error("The page data have no view.");
   const shared = page.ops.columns;
   const rows = source.op.map((op, position) => createRow(page.ops, source.columns, op, position));
   markCoverage(rows);

@@ -1,8 +1,8 @@
 // Which peaks can be set by hand, in order, and what they are now. Pure.
 
-import { keyOf } from "../metrics/peaks.js";
+import { keyOf } from "../text/roofs.js";
 
-/** @import { ComputeRoof, MemoryRoof, Page } from "../types/page-data.js" */
+/** @import { ComputeRoof, MemoryRoof } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 
 /**
@@ -16,17 +16,16 @@ import { keyOf } from "../metrics/peaks.js";
 /**
  * The main peak and the memories, then further compute units; also what has no peak yet.
  * @param {Model} model under the chosen peaks
- * @param {Page} own the profile's own page data
  * @returns {PeakRow[]}
  */
-export function peakRows(model, own) {
+export function peakRows(model) {
   const { compute, memory } = model.roofs;
   const [main, ...others] = compute.map((roof) =>
     rateRow(keyOf(model.roofs, roof), roof.label, roof),
   );
   const levels = model.levels.filter(
     ({ roof, is_main: isMain, is_link: isLink, columns }) =>
-      roof || isMain || isLink || isCounted(own, columns.bandwidth),
+      roof || isMain || isLink || isCounted(model, columns.bandwidth),
   );
   const beside = memory.filter((roof) => !levels.some(({ id }) => id === roof.id));
   return [
@@ -34,7 +33,7 @@ export function peakRows(model, own) {
     ...levels.map(({ id, label, roof }) => bandwidthRow(id, label, roof)),
     ...beside.map((roof) => bandwidthRow(roof.id, roof.label, roof)),
     ...others,
-    ...(main ? unitsWithoutRoof(model, own) : []),
+    ...(main ? unitsWithoutRoof(model) : []),
   ];
 }
 
@@ -44,13 +43,13 @@ const rateRow = (key, label, roof) => ({ key, kind: "gflops", label, roof });
 /** @param {string} key @param {string} label @param {MemoryRoof | null} roof @returns {PeakRow} */
 const bandwidthRow = (key, label, roof) => ({ key, kind: "gbs", label, roof });
 
-/** @param {Page} own @param {`${string}_gibs`} bandwidth column of a level */
-const isCounted = (own, bandwidth) =>
-  own.ops.columns[bandwidth]?.some((value) => (value ?? 0) > 0) ?? false;
+/** @param {Model} model @param {`${string}_gibs`} bandwidth column of a level */
+const isCounted = ({ ops }, bandwidth) =>
+  ops.columns[bandwidth]?.some((value) => (value ?? 0) > 0) ?? false;
 
-/** @param {Model} model @param {Page} own */
-const unitsWithoutRoof = (model, own) =>
-  own.units
+/** @param {Model} model */
+const unitsWithoutRoof = (model) =>
+  model.units
     .filter(
       ({ id }) => !model.roofs.compute.some((roof) => roof.unit === id || roof.covers.includes(id)),
     )

@@ -1,7 +1,8 @@
 // View state and query string, both ways. Pure. Saved links never break: a changed key means a new version here.
 
 import { DIMENSIONS } from "./group-keys.js";
-import { isRateKey, parseAmount } from "../metrics/peaks.js";
+import { isRateKey } from "../text/roofs.js";
+import { parseAmount } from "../text/amounts.js";
 import { readPin, writePin } from "./pins.js";
 
 /** The version this page writes; older ones are upgraded, newer ones cannot be read. */

@@ -6,9 +6,15 @@ import { toQuery } from "./query.js";
 
 /** @typedef {(state: ViewState, previous: ViewState) => void} Listener */
 
-/** @param {ViewState} initial */
-export function createStore(initial) {
+/**
+ * @param {ViewState} initial
+ * @param {(next: ViewState, state: ViewState) => Promise<boolean> | null} [prepare] what a change needs before it is
+ *   shown; null: nothing. False: the change is dropped
+ */
+export function createStore(initial, prepare = () => null) {
   let state = initial;
+  /** Changes that wait for what they need. @type {Partial<ViewState>} */
+  let waiting = {};
   at = last = entryNumber();
   /** @type {Listener[]} */
   const listeners = [];
@@ -18,6 +24,12 @@ export function createStore(initial) {
     state = next;
     for (const listener of listeners) listener(state, previous);
   }
+  /** @param {Partial<ViewState>} change @param {boolean} isStep */
+  function commit(change, isStep) {
+    const next = { ...state, ...change };
+    writeAddress(next, isStep ? "" : Object.keys(change).sort().join());
+    use(next);
+  }
   return {
     get: () => state,
     /**
@@ -25,12 +37,20 @@ export function createStore(initial) {
      * @param {{ isStep?: boolean }} [options] `isStep`: always an entry of its own in the history
      */
     set(change, { isStep = false } = {}) {
-      const next = { ...state, ...change };
-      writeAddress(next, isStep ? "" : Object.keys(change).sort().join());
-      use(next);
+      const wanted = { ...waiting, ...change };
+      const prepared = prepare({ ...state, ...wanted }, { ...state, ...waiting });
+      if (prepared === null) return commit(change, isStep);
+      waiting = wanted;
+      return prepared.then((isShown) => {
+        // What was changed meanwhile asks again, with this change in it.
+        if (waiting !== wanted) return;
+        waiting = {};
+        if (isShown) commit(wanted, isStep);
+      });
     },
     /** Takes the state of the history entry that the browser has gone to. @param {ViewState} next */
     restore(next) {
+      waiting = {};
       forgetPending();
       lastKeys = "";
       at = entryNumber();

@@ -1,6 +1,6 @@
 // A range of the capture's time: snapping to bins, and the address that shows it. Pure.
 
-import { plainNumber } from "../metrics/peaks.js";
+import { plainNumber } from "../text/amounts.js";
 
 /** @import { TimeStrip } from "../types/page-data.js" */
 

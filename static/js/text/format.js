@@ -1,6 +1,6 @@
 // Numbers to text. Pure. Missing is "–" and never 0; three significant digits, integer digits always kept.
 
-import { gibToGb } from "../metrics/units.js";
+import { gibToGb } from "./amounts.js";
 
 /** @import { Maybe, Value } from "../types/page-data.js" */
 

@@ -1,14 +1,14 @@
 // Terms and values that the card and the drawer show of an op or a program point. Pure.
 
-import { computeRoof } from "../metrics/peaks.js";
-import { unheldUnit } from "../metrics/unheld.js";
+import { computeRoof } from "./roofs.js";
+import { unheldUnit } from "./roofs.js";
 import { count, DASH, duration, flopRate, intensity, percent, quantity } from "./format.js";
 import { rateWord } from "./provenance.js";
 import { AT_BEST, atLeast, placeSentence } from "./words.js";
 
 /** @import { Measure, ProgramPoint, Timing, Unit, Value, ValueOf } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
-/** @import { Other } from "../metrics/other-devices.js" */
+/** @import { Other } from "../types/other-devices.js" */
 
 /**
  * @typedef {readonly [term: string, value: string]} Fact
@@ -224,7 +224,7 @@ export function memoryRows(model, get) {
  */
 export function otherFacts({ others, bounds }, { op, bound }) {
   /** @param {Other} other */
-  const text = ({ us, bound: there }) => {
+  const text = ({ us, bound_by: there }) => {
     const differs = us[op] !== null && there[op] !== bound;
     return [duration(us[op]), differs ? bounds[there[op]].spoken : ""].filter(Boolean).join(" · ");
   };

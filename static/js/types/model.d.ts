@@ -1,6 +1,6 @@
 // The model that all parts of the page read, made from the page data: views and their rows.
 
-import type { Other } from "../metrics/other-devices.js";
+import type { Other } from "./other-devices.js";
 import type {
   Axis,
   Column,

@@ -196,5 +196,11 @@ interface PageOf<View>
 
 /** As sent: program points as columns. */
 export type SentPage = PageOf<SentView>;
+/** `GET …/facts` and `GET …/view`: keys and columns of the page data in two documents. */
+export type Facts = Partial<Omit<SentPage, "ops" | "views">> & {
+  ops: { columns: object };
+  views: object;
+};
+export type ViewOfPeaks = Facts;
 /** As the page uses it: program points as objects. */
 export type Page = PageOf<PageView>;

@@ -33,7 +33,7 @@ test("the peak of a link that is not known can be entered", () => {
   const own = page(0);
   own.roofs.memory.pop();
   own.ops.columns.ici_bandwidth_gibs = [null, 0];
-  const rows = peakRows(createModel(own), own);
+  const rows = peakRows(createModel(own));
   assert.deepEqual(
     rows.map(({ key, roof }) => [key, roof === null]),
     [

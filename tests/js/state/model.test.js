@@ -10,7 +10,7 @@ import {
 } from "../../../static/js/state/model.js";
 import { level, memoryRoof, pageWith, programPoint } from "../builders.js";
 
-/** @import { Page, SentPage } from "../../../static/js/types/page-data.js" */
+/** @import { Page } from "../../../static/js/types/page-data.js" */
 
 const page = () =>
   pageWith([
@@ -19,17 +19,25 @@ const page = () =>
     ["Fusion.2", "loop fusion", "Compute", "known", 0.2, 500, 50_000],
   ]);
 
-test("program points come as columns and are used as objects", () => {
-  const { views, ...rest } = page();
+test("facts and a view are joined: keys, columns of operations and of the view", () => {
+  const { views, ops, device, roofs, ...rest } = page();
+  const { name, category, cost, ...underPeaks } = ops.columns;
+  const { op, columns, program: _, ...ofView } = views.in;
   const program = { count: 2, columns: { scope: ["total", "step"], label: ["Total", "0"] } };
-  /** @type {SentPage} */
-  const sent = { ...rest, views: { in: { ...views.in, program }, out: { ...views.out, program } } };
-  const { program: points } = unpacked(sent).views.in;
+  const facts = { ...rest, ops: { ...ops, columns: { name, category, cost } }, views: {} };
+  Object.assign(facts.views, { in: { op, columns: {} }, out: { op: [], columns: {} } });
+  const view = { device, roofs, ops: { columns: underPeaks }, views: {} };
+  Object.assign(view.views, { in: { ...ofView, columns, program } });
+  const joined = unpacked(facts, view, "in");
+  assert.deepEqual(joined.ops.columns, ops.columns);
+  assert.equal(joined.ops.count, ops.count);
+  assert.equal(joined.device, device);
+  assert.deepEqual(joined.views.in.columns, columns);
   assert.deepEqual(
-    points.map(({ label }) => label),
+    joined.views.in.program.map(({ label }) => label),
     ["Total", "0"],
   );
-  assert.equal(sent.views.in.program, program, "the page data stay as they were");
+  assert.equal(createModel(joined).view("in").rows.length, 3);
 });
 
 test("a row has its op's columns, and its share of the view's time", () => {

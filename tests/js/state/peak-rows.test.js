@@ -11,7 +11,7 @@ test("the main peak comes first, then the memories, then further units", () => {
   const page = own();
   page.roofs.compute.push(computeRoof(8000, { id: "vector_fp32", unit: "vector_fp32" }));
   page.units.push(workUnit("vector_fp32", "Vector fp32"), workUnit("matrix_int8", "Matrix int8"));
-  const rows = peakRows(createModel(page), page);
+  const rows = peakRows(createModel(page));
   assert.deepEqual(
     rows.map(({ key, kind }) => [key, kind]),
     [
@@ -30,7 +30,7 @@ test("units and levels without a peak can be given one: compute and the main mem
   page.roofs = { compute: [], memory: [] };
   page.ops.columns.l2_bandwidth_gibs = [5];
   page.ops.columns.l1_bandwidth_gibs = [0];
-  const rows = peakRows(createModel(page), page);
+  const rows = peakRows(createModel(page));
   assert.deepEqual(
     rows.map(({ key }) => key),
     ["compute", "hbm", "l2"],

@@ -122,11 +122,9 @@ test("other devices tell their least time, and what binds there if it differs", 
     {
       ...model,
       others: [
-        /** @type {typeof model.others[number]} */ ({
-          name: "H100",
-          us: [750, null],
-          bound: [0, 1],
-        }),
+        /** @type {typeof model.others[number]} */ (
+          /** @type {unknown} */ ({ name: "H100", us: [750, null], bound_by: [0, 1] })
+        ),
       ],
     },
     row,

@@ -11,6 +11,7 @@ from roofline.pipeline import analyse_files
 from roofline.presentation.facts_and_view import joined
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.what_if import OwnPeaks
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client
 
@@ -60,7 +61,9 @@ def test_the_view_under_own_peaks_is_the_stored_result_to_the_byte(
 
 
 def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: str) -> None:
-    analysis = analyse_files([SAMPLE], choice=read_choice("h100-sxm", ["hbm=3TB/s"]))
+    choice = read_choice("h100-sxm", ["hbm=3TB/s"])
+    analysis = analyse_files([SAMPLE], choice=choice)
+    own = OwnPeaks(analysis=analyse_files([SAMPLE]), choice=choice)
     found = answered(analysis)
     facts = client.get(f"{base}/facts").json()
     view = client.get(f"{base}/view", params=OTHER).json()
@@ -69,7 +72,7 @@ def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: s
         created_at=facts["profile"]["created_at"],
         file_sizes={SAMPLE.name: SAMPLE.stat().st_size},
     )
-    expected = json.loads(to_json(page_data(analysis, found.answer, identity)))
+    expected = json.loads(to_json(page_data(analysis, found.answer, identity, own)))
     assert both(facts, view, "in") == of_page(expected, "in")
     assert view["advice"] == json.loads(to_json(found.advice))
     assert client.get(f"{base}/advice", params=OTHER).json() == view["advice"]
@@ -117,12 +120,24 @@ def test_a_share_link_has_views_of_its_profile(client: Client, base: str) -> Non
         assert client.get(f"{path}/{document}", params=OTHER).content == own
 
 
+def test_other_parts_have_a_line_each(client: Client, base: str) -> None:
+    found = client.get(f"{base}/parts?device=h100-sxm&device=T4").json()
+    assert [one["id"] for one in found["devices"]] == ["h100-sxm", "t4"]
+    count = client.get(f"{base}/facts").json()["ops"]["count"]
+    assert {len(one["us"]) for one in found["devices"]} == {count}
+    here = client.get(f"{base}/parts?device=t4&dev=l4").json()["here"]
+    assert here["bound_us"] != found["here"]["bound_us"], "compared with other peaks"
+    assert client.get(f"{base}/parts").status_code == 400
+    assert client.get(f"{base}/parts?device=h-9000").status_code == 400
+
+
 def test_a_page_is_drawn_under_the_peaks_of_its_address(client: Client, base: str) -> None:
     address = base.replace("/api/v1/profiles", "/p")
     own, other = client.get(address), client.get(f"{address}?dev=h100-sxm&peak.hbm=3000")
     assert own.text != other.text
     lead = client.get(f"{base}/view", params=OTHER).json()["views"]["in"]["verdict"]["headline"]
-    texts = [segment["text"] for segment in lead if segment["kind"] == "plain"]
+    texts = [segment["text"] for segment in lead if "text" in segment]
+    assert any("the program is" in text for text in texts)
     assert all(text.strip() in other.text for text in texts)
     # A device that is not known leaves the page as it is; its script says so.
     assert client.get(f"{address}?dev=h-9000").status_code == 200

@@ -75,6 +75,7 @@ def test_link_reaches_nothing_else(instance: Instance, capture: bytes) -> None:
         "/advice-card",
         "/facts",
         "/view",
+        "/parts",
         "/ops/{index}",
         "/source",
         "/devices",

@@ -131,6 +131,18 @@ def _choice_of_page(request: Request, device: _Device = None, peak: _Peaks = Non
         return PeakChoice()
 
 
+def _base_choice(request: Request, reader: Reader) -> PeakChoice:
+    """The choice of a route whose `device` means something else."""
+    return _choice(request, reader)
+
+
+def _base(
+    measured: Annotated[Part, Depends(_measured)],
+    choice: Annotated[PeakChoice, Depends(_base_choice)],
+) -> Part | None:
+    return _with(measured, choice)
+
+
 def _part(
     measured: Annotated[Part, Depends(_measured)], choice: Annotated[PeakChoice, Depends(_choice)]
 ) -> Part | None:
@@ -165,6 +177,7 @@ def query_of(part: Part) -> str:
 
 
 Range = Annotated[Part | None, Depends(_part)]
+BaseRange = Annotated[Part | None, Depends(_base)]
 PageRange = Annotated[Part | None, Depends(_part_of_page)]
 
 

@@ -13,13 +13,13 @@ from starlette.concurrency import run_in_threadpool
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
 from roofline.web.api import devices, figures, results, views
-from roofline.web.api.ranges import Range
+from roofline.web.api.ranges import BaseRange, Range
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_THERE, sent_as
 from roofline.web.api.results import About, Infeed
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor
+from roofline.web.http.api_tokens import LINK_FOLDER, share_digest, share_path
 from roofline.web.http.guard import peer_of_request
-from roofline.web.http.share_tokens import LINK_FOLDER, share_digest, share_path
 from roofline.web.parts import Parts
 
 _PREFIX = f"{LINK_FOLDER}{{token}}"
@@ -78,6 +78,14 @@ async def facts(request: Request, shared: Shared, part: Range) -> Response:
 async def view(request: Request, shared: Shared, part: Range, infeed: Infeed = "in") -> Response:
     """What follows under these peaks."""
     return await views.view(request, shared.id, shared.reader, part, infeed)
+
+
+@router.get("/parts", responses=NO_SUCH_VIEW)
+async def other_parts(
+    request: Request, shared: Shared, part: BaseRange, device: views.Devices, infeed: Infeed = "in"
+) -> Response:
+    """The same program on other parts."""
+    return await views.other_parts(request, shared.id, shared.reader, part, device, infeed)
 
 
 @router.get("/roofline", responses=NO_SUCH_VIEW)

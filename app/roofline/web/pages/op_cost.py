@@ -15,6 +15,7 @@ from roofline.estimate.forms import Filled, filled
 from roofline.estimate.from_op import MeasuredOp, form_of_op
 from roofline.estimate.on_device import estimate
 from roofline.library.reader import ProfileReader
+from roofline.model.units import GIGA, US_PER_S
 from roofline.web.api.results import computed
 from roofline.web.pages import calculator_views as views
 from roofline.web.pages.calculator import KEPT, MOST_TEXT, field_view, measured_of, positive
@@ -53,13 +54,26 @@ async def op_cost(
 
     The query has what was measured per call (`measured_us`, `calls`, `counted_flops`,
     `counted_bytes`) and `category`; with `op`, the fields of a form that the reader has changed.
+    In place of counts it may have `each_us`, `rate_gflops` and `intensity` of the main memory.
     """
     content = await computed(reader, profile_id, lambda: reader.op_details(profile_id, index))
-    given = {key: value[:MOST_TEXT] for key, value in request.query_params.items()}
+    given = _with_counts({key: value[:MOST_TEXT] for key, value in request.query_params.items()})
     view = await run_in_threadpool(_view, reader, profile_id, orjson.loads(content), given)
     if view is None:
         return Response(status_code=204)
     return parts.templates.page("_op_cost.html", view, request)
+
+
+def _with_counts(given: Mapping[str, str]) -> dict[str, str]:
+    """`given` with FLOPs and bytes per call, where it has rates: time × rate, FLOPs ÷ intensity."""
+    each_us, gflops = positive(given, "each_us"), positive(given, "rate_gflops")
+    if each_us is None or gflops is None:
+        return dict(given)
+    flop, intensity = each_us * gflops * GIGA / US_PER_S, positive(given, "intensity")
+    counts = {"counted_flops": f"{flop:.9g}"}
+    if intensity is not None:
+        counts["counted_bytes"] = f"{flop / intensity:.9g}"
+    return {**given, **counts}
 
 
 def _view(

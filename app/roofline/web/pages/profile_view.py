@@ -70,18 +70,25 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
 
 def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
     """The view of a part of the profile: its words and numbers, and addresses."""
-    query = query_of(part)
+    own_peaks = replace(part, device="", peaks=())
+    queries = query_of(part), query_of(own_peaks), query_of(part.measured)
+    whole, own, measured = (f"?{query}" if query else "" for query in queries)
     return replace(
         view,
-        page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{query}",
-        roofline_url=f"{view.roofline_url}?{query}",
-        csv_url=f"{view.csv_url}?{query}",
-        ops_query=f"?{query}",
-        figures_url=f"{view.figures_url}?{query}",
+        page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{whole[1:]}",
+        facts_url=f"{view.facts_url}{measured}",
+        view_url=f"{view.view_url}{own}",
+        parts_url=f"{view.parts_url}{own}",
+        cards_url=f"{view.cards_url}{own}",
+        roofline_url=f"{view.roofline_url}{own}",
+        csv_url=f"{view.csv_url}{own}",
+        ops_query=own,
+        figures_url=f"{view.figures_url}{own}",
         part=found.words,
         whole_label=_whole_label(part),
         budgets=_budgets(found.budget()),
         advice=_advice(found.advice()),
+        is_by_other_peaks=part != own_peaks,
         first=first_view(orjson.loads(found.page())),
     )
 
@@ -105,11 +112,6 @@ def _advice(found: bytes | None) -> Mapping[str, Any] | None:
     """The advice; `None` while the profile is not ready."""
     record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
     return record
-
-
-def card_of(profile_id: str, advice: bytes) -> views.AdviceCard:
-    """The card "What would help" of an advice in JSON, by other peaks than the profile's own."""
-    return views.AdviceCard(id=profile_id, advice=orjson.loads(advice))
 
 
 def _decided(reader: ProfileReader, profile_id: str, book: AdviceBook) -> Mapping[str, Any] | None:
@@ -141,6 +143,7 @@ def _profile_view(
     state: str,
     base: str,
 ) -> views.ProfileView:
+    whole = base.replace("/api/v1/profiles/", "/p/")
     return views.ProfileView(
         id=profile_id,
         title=title,
@@ -148,6 +151,10 @@ def _profile_view(
         description="",
         status_url=base,
         page_url=f"{base}/page" if state == "ready" else "",
+        facts_url=f"{base}/facts",
+        view_url=f"{base}/view",
+        parts_url=f"{base}/parts",
+        cards_url=f"{whole}/advice-card",
         roofline_url=f"{base}/roofline",
         csv_url=f"{base}/roofline.csv",
         ops_url=f"{base}/ops",
@@ -155,7 +162,7 @@ def _profile_view(
         ops_query="",
         part="",
         whole_label="",
-        whole_url=base.replace("/api/v1/profiles/", "/p/"),
+        whole_url=whole,
         source_url=f"{base}/source",
         delete_url=base,
         progress=None,

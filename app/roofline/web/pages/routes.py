@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from roofline.devices.this_machine import written_at_ns
 from roofline.library.ranges import Part
-from roofline.library.reader import ProfileLists
+from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
@@ -20,8 +20,8 @@ from roofline.web.http.templates import as_page
 from roofline.web.pages import views
 from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
-from roofline.web.pages.profile_view import card_of, in_range, own_view, tag_view
-from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
+from roofline.web.pages.profile_view import in_range, own_view, tag_view
+from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
@@ -88,27 +88,29 @@ def profile(
     kept = parts.answers.get(key)
     if kept is not None:
         return as_page(kept, encoding)
-    view = own_view(reader, profile_id, actor, parts.settings, parts.advice)
-    is_ready = view.state == "ready"
-    if is_ready and part is not None:
-        view = in_range(view, part, results_for(parts, reader, profile_id, part))
+    view = _profile(request, profile_id, reader, parts, part)
     page = parts.templates.page("profile.html", view, request)
-    if is_ready:
+    if view.state == "ready":
         parts.answers.put(key, bytes(page.body))
     return page
 
 
 @router.api_route("/p/{profile_id}/advice-card", methods=_READ)
 def advice_card(
-    request: Request,
-    profile_id: str,
-    reader: Reader,
-    parts: Parts,
-    part: PageRange,
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
-    """The card "What would help" by the peaks that the page was given."""
-    found = results_for(parts, reader, profile_id, part or Part())
-    return parts.templates.page("advice_card.html", card_of(profile_id, found.advice()), request)
+    """The cards of budget and advice of a page by the peaks that it was given."""
+    view = _profile(request, profile_id, reader, parts, part)
+    return parts.templates.page("advice_card.html", view, request)
+
+
+def _profile(
+    request: Request, profile_id: str, reader: ProfileReader, parts: ServerParts, part: Part | None
+) -> views.ProfileView:
+    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
+    if part is None or view.state != "ready":
+        return view
+    return in_range(view, part, results_for(parts, reader, profile_id, part))
 
 
 @router.api_route("/api", methods=_READ)

@@ -206,24 +206,14 @@ class HomeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceCard:
-    """The card "What would help" alone, by other peaks; nothing in it can be decided."""
-
-    id: str
-    advice: Mapping[str, Any]
-    may_change: bool = False
-    part: str = ""
-    is_by_other_peaks: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileView:
     """The page of one profile, in the three states `importing`, `ready` and `failed`.
 
     Addresses are paths on this server. `page_url` carries `?rev=` and may be cached for ever; it
-    is the page data to preload, empty until the profile is ready. `description` is one line for
-    link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
-    where the files are kept and are not what was wrong.
+    is the page data, empty until the profile is ready. The page's script reads `facts_url`,
+    `view_url`, `parts_url`, and `cards_url` with the budget and the advice; to all but the first it
+    appends peaks. `description` is one line for link previews. `progress` is set while importing,
+    `failure` when failed, and `can_retry` where the files are kept and are not what was wrong.
 
     `part` says of what the numbers are, in sentences, where that is not the whole capture;
     `whole_url` is the page of the whole, and `whole_label` what its link says.
@@ -240,6 +230,10 @@ class ProfileView:
     description: str
     status_url: str
     page_url: str
+    facts_url: str
+    view_url: str
+    parts_url: str
+    cards_url: str
     roofline_url: str
     csv_url: str
     figures_url: str
@@ -266,7 +260,7 @@ class ProfileView:
     devices_url: str = "/api/v1/devices"
     is_own: bool = False  # the one who looks has uploaded it
     is_shared: bool = False  # opened by a share link
-    is_by_other_peaks: bool = False  # only of the card of advice alone
+    is_by_other_peaks: bool = False  # drawn by the peaks in its address, not the profile's own
     notes: tuple[NoteBody, ...] = ()  # on single points
 
     @property

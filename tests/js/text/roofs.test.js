@@ -1,9 +1,43 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unheldReader, unheldUnit } from "../../../static/js/metrics/unheld.js";
 import { createModel } from "../../../static/js/state/model.js";
-import { computeRoof, pageWith, workUnit } from "../builders.js";
+import {
+  isOver,
+  isPeakOf,
+  isWhatIf,
+  placedRate,
+  unheldReader,
+  unheldUnit,
+} from "../../../static/js/text/roofs.js";
+import { computeRoof, pageWith, programPoint, workUnit } from "../builders.js";
+
+test("a hair above the roof is rounding", () => {
+  assert.ok(!isOver(1.0004));
+  assert.ok(isOver(1.001));
+  assert.ok(!isOver(null));
+});
+
+test("peaks that mean nothing here are known as such", () => {
+  const page = pageWith([["a", "fusion", "HBM", "known", 1, 10, 100]]);
+  page.units.push(workUnit("matrix_int8", "int8"));
+  const keys = ["compute", "hbm", "dram", "matrix_int8", "lds", "matrix_fp4"];
+  assert.deepEqual(
+    keys.map((key) => isPeakOf(page, key)),
+    [true, true, true, true, false, false],
+  );
+});
+
+test("a rate of the ops that have a place stands for all where it is there", () => {
+  const point = programPoint({ flop_rate_gflops: 5 });
+  assert.equal(placedRate(point, "flop_rate_gflops"), 5);
+  assert.equal(placedRate({ ...point, placed_flop_rate_gflops: 4 }, "flop_rate_gflops"), 4);
+});
+
+test("without a choice there is no what-if", () => {
+  assert.equal(isWhatIf({ dev: null, peaks: {} }), false);
+  assert.equal(isWhatIf({ dev: null, peaks: { hbm: 1 } }), true);
+});
 
 /**
  * Two ops split by unit: one on fp32, which has a roof, one on int8 and a little int4, which have
