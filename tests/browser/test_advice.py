@@ -1,5 +1,7 @@
 """The card "What would help": there without scripts, and each finding filters to its operations."""
 
+import re
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -79,15 +81,14 @@ def test_a_dismissed_finding_is_counted_and_comes_back(training: Page) -> None:
 
 
 def test_pointing_at_a_finding_shows_where_its_points_land(training: Page) -> None:
-    marks = training.locator(".plot-ops circle.landing")
+    marks = training.locator("#op-chart .tracelandings .point")
     expect(marks).to_have_count(0)
     assumed = training.locator(".advice-item", has_text="if half of the bytes went").first
     assumed.hover()
     expect(marks).not_to_have_count(0)
-    lines = training.locator(".plot-ops line.landing")
-    x1, x2, y1, y2 = (
-        float(lines.first.get_attribute(name) or 0) for name in ("x1", "x2", "y1", "y2")
-    )
+    lines = training.locator("#op-chart .tracelanding-ways .js-line")
+    path = lines.first.get_attribute("d") or ""
+    x1, y1, x2, y2 = map(float, re.findall(r"-?[\d.]+", path)[:4])
     assert x2 > x1 and y2 < y1  # fewer bytes in less time: right and up
     training.locator("h1").first.hover()
     expect(marks).to_have_count(0)

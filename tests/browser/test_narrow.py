@@ -120,7 +120,7 @@ def test_forced_colours_keep_the_states_apart(new_page: NewPage, full_url: str) 
     assert pressed.evaluate(outline) == "solid"
     assert page.locator(".seg button[aria-pressed=false]").first.evaluate(outline) == "none"
     strokes = "(lines) => lines.map((line) => getComputedStyle(line).stroke)"
-    roofs = page.locator("#op-chart .ground .line").evaluate_all(strokes)
+    roofs = page.locator("#op-chart [class*=traceroof] .js-line").evaluate_all(strokes)
     assert len(set(roofs)) > 1, "roofs keep their colours"
 
 

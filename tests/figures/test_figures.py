@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,7 @@ X = (0.0, 4.0)
 HBM = Roof(id="hbm", label="HBM", peak=1000, token="--roof-hbm", dash="solid", sustained=0.8)
 L2 = Roof(id="l2", label="L2", peak=1500, token="--roof-l2", dash="dash")
 TENSOR = Roof(id="t", label="Tensor", peak=100_000, token="--roof-compute", dash="solid")
-NO_MARKS = np.empty((0, 3))
+NO_MARKS: list[tuple[float, float, float]] = []
 
 
 def test_ticks_are_thinned_out_and_refined() -> None:
@@ -81,7 +80,7 @@ def test_texts_do_not_overlap_and_stay_inside() -> None:
 
 
 def test_a_text_stands_beside_its_mark_and_covers_no_large_one() -> None:
-    marks = np.array([[50.0, 50.0, 10.0], [80.0, 50.0, 12.0]])
+    marks = [(50.0, 50.0, 10.0), (80.0, 50.0, 12.0)]
     board = Board(width=200, height=100, marks=marks, lines=[])
     spot = board.put(spots(50, 50, 10), "dot", 11, 1)
     assert spot is not None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roofline.storage.blobs import open_blobs
+from roofline.storage.blob_places import open_blobs
 
 
 @pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"])

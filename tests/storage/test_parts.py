@@ -12,7 +12,8 @@ import pytest
 
 from roofline.errors import SettingsError, StorageFullError
 from roofline.storage import durable
-from roofline.storage.blobs import FolderBlobs, open_blobs
+from roofline.storage.blob_places import open_blobs
+from roofline.storage.blobs import FolderBlobs
 from roofline.storage.raw import RawStore, key_of
 from roofline.storage.records import StoredFile, new_profile_id
 from roofline.storage.results import CSV, OPS, PAGE, ROOFLINE, ResultStore, ResultWriter

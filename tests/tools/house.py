@@ -25,13 +25,7 @@ SMALL_LINES = 60
 
 _SKIPPED = {"vendor", "node_modules", "__pycache__", "generated"}
 # Hooks that a library calls by name.
-_CALLED_BY_LIBRARIES = {
-    "get_key",
-    "get_map",
-    "get_loop_factory",
-    "_unsupported_upgrade_warning",
-    "pytest_addoption",
-}
+_CALLED_BY_LIBRARIES = {"pytest_addoption"}
 _QUANTITY = (
     r"(?:gflops|gibs|gbs|bandwidths?|intensit(?:y|ies)|attainable|ridge|[a-z_]*peaks?|flop_?rate"
     r"|efficiency|GIB_PER_GB|GB_PER_US|FLOP_PER_US)"

@@ -24,11 +24,6 @@ _JINJA = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 CALLED_BY = {
     "open_profile": "notebooks",
     "pytest_addoption": "pytest, of a plug-in",
-    "get_key": "selectors",
-    "get_loop_factory": "uvicorn",
-    "get_map": "selectors",
-    "send_400_response": "uvicorn",
-    "_unsupported_upgrade_warning": "uvicorn",
 }
 
 

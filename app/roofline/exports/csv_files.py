@@ -7,7 +7,7 @@ a comment, is part of many names of operations.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from roofline import __version__
@@ -24,6 +24,15 @@ def csv_cell(value: Any) -> Any:
     return "" if value is None else value
 
 
+def csv_bytes(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A table as RFC 4180, UTF-8: a header, and cells that no spreadsheet runs."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator=CSV_END)
+    writer.writerow(heads)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    return text.getvalue().encode("utf-8", "replace")
+
+
 COLUMNS = ("device", "profile", "roofline_version")
 
 
@@ -32,13 +41,9 @@ def csv_with_about(text: bytes, *, device: str, profile: str) -> bytes:
 
     `device` is its name, `profile` the address of the profile or the names of its files.
     """
-    told = [csv_cell(one) for one in (device, profile, __version__)]
+    about = [csv_cell(one) for one in (device, profile, __version__)]
     written = io.StringIO()
     writer = csv.writer(written, lineterminator=CSV_END)
-    for at, row in enumerate(_rows_of(text)):
-        writer.writerow([*row, *(told if at else COLUMNS)])
+    for at, row in enumerate(csv.reader(io.StringIO(text.decode(), newline=""))):
+        writer.writerow([*row, *(about if at else COLUMNS)])
     return written.getvalue().encode("utf-8", "replace")
-
-
-def _rows_of(text: bytes) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text.decode(), newline=""))

@@ -1,13 +1,11 @@
 """Groups of ops for people's own tools: JSON as a tree, CSV with a row per group, text."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis, View
-from roofline.exports.csv_files import csv_cell
+from roofline.exports.csv_files import csv_bytes
 from roofline.model.units import GIGA
 from roofline.presentation.grouping_choice import Grouping
 from roofline.presentation.groups import SLOWER, Group, group_ops
@@ -37,14 +35,15 @@ def groups_record(analysis: RooflineAnalysis, view: View, grouping: Grouping) ->
 
 def groups_to_csv(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> bytes:
     """A row per group, outermost first, each before the groups in it; RFC 4180, UTF-8."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(["group", "level", "op_count", *_NUMBERS, "is_slower"])
-    for one in _walk(group_ops(analysis, view, grouping)):
-        numbers = [getattr(one, name) for name in _NUMBERS]
-        row = ["/".join(one.path), len(one.path), len(one.ops), *numbers, one.is_slower]
-        writer.writerow([csv_cell(value) for value in row])
-    return text.getvalue().encode("utf-8", "replace")
+    rows = (
+        [
+            *("/".join(one.path), len(one.path), len(one.ops)),
+            *(getattr(one, name) for name in _NUMBERS),
+            one.is_slower,
+        ]
+        for one in _walk(group_ops(analysis, view, grouping))
+    )
+    return csv_bytes(["group", "level", "op_count", *_NUMBERS, "is_slower"], rows)
 
 
 def groups_text(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> str:

@@ -1,7 +1,5 @@
 """The ledger of advice as files and text: JSON lines, CSV, predicted against measured."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +8,7 @@ import orjson
 
 from roofline.advice.ledger import Entry, document_of, entry_from, hits_of, rates_of
 from roofline.errors import CorruptProfileError
-from roofline.exports.csv_files import csv_cell
+from roofline.exports.csv_files import csv_bytes
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, significant
 from roofline.presentation.text_table import plain, spaced
@@ -119,6 +117,4 @@ def _csv(entries: Sequence[Entry]) -> bytes:
         ]
         for one in entries
     ]
-    written = io.StringIO(newline="")
-    csv.writer(written).writerows([map(csv_cell, row) for row in [head, *rows]])
-    return written.getvalue().encode()
+    return csv_bytes(head, rows)

@@ -1,12 +1,10 @@
 """A predicted step over a measured run, as CSV: one row per op of the model or of the run."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from roofline.exports.csv_files import csv_cell
+from roofline.exports.csv_files import csv_bytes
 
 _SIDES = {"calls": "calls", "flops": "flops_per_call", "bytes": "bytes_per_call"}
 _NUMBERS = ("predicted_us", "measured_us", "expected_us", "ratio")
@@ -25,17 +23,12 @@ def overlay_csv(over: Mapping[str, Any]) -> bytes:
     Names of ops are joined by "; ". Calls and times, in us, are those of the step. Ops without a
     partner have one side. Names come from a profile: none is a formula for a spreadsheet.
     """
-    written = io.StringIO(newline="")
-    rows = csv.DictWriter(written, _HEAD, restval="")
-    rows.writeheader()
-    for row in _rows(over):
-        rows.writerow({name: _cell(value) for name, value in row.items()})
-    return written.getvalue().encode()
+    rows = ([_known(row.get(name)) for name in _HEAD] for row in _rows(over))
+    return csv_bytes(_HEAD, rows)
 
 
-def _cell(value: Any) -> Any:
-    is_unknown = isinstance(value, float) and not math.isfinite(value)
-    return csv_cell(None if is_unknown else value)
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _rows(over: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

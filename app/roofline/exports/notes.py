@@ -1,12 +1,10 @@
 """Notes on points of a profile as JSON, CSV, Markdown and lines of text."""
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from roofline.exports.csv_files import csv_cell
+from roofline.exports.csv_files import csv_bytes
 
 COLUMNS = ("kind", "program", "name", "text", "by", "at")
 NoteFormat = Literal["text", "json", "csv", "markdown"]
@@ -17,11 +15,7 @@ Note = Mapping[str, Any]
 
 def notes_to_csv(notes: Sequence[Note]) -> bytes:
     """A row each. A text that a spreadsheet would run as a formula gets an apostrophe."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(one[name]) for name in COLUMNS] for one in notes)
-    return text.getvalue().encode()
+    return csv_bytes(COLUMNS, ([one[name] for name in COLUMNS] for one in notes))
 
 
 def notes_to_markdown(notes: Sequence[Note]) -> bytes:

@@ -3,13 +3,10 @@
 Pixels of a nominal plot, from its top left corner.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from math import hypot
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -19,6 +16,7 @@ Segment = tuple[float, float, float, float]
 LETTER = 0.56  # of the font's size: width of a letter
 _GAP = 2.0  # between two texts
 _LARGE = 6.0  # radius of a mark that no text may cover
+_CELL = 48.0  # pixels
 _CROSSED = 2.0  # as bad as so many covered small marks
 POSITIONS = (
     "middle right",
@@ -63,13 +61,35 @@ def box_of(spot: Spot, text: str, size: float) -> Box:
 
 @dataclass(slots=True, kw_only=True)
 class Board:
-    """A plot that fills with texts; `marks` are x, y and radius of each mark."""
+    """A plot that fills with texts; `marks` are x, y and radius of each mark.
+
+    Marks are looked up by the square of `_CELL` pixels that they lie in: a thousand of them, and
+    the places of two dozen names, take a few milliseconds.
+    """
 
     width: float
     height: float
-    marks: "NDArray[np.float64]"
+    marks: Sequence[tuple[float, float, float]]
     lines: Sequence[Segment]
     taken: list[Box] = field(default_factory=list)
+    _cells: dict[tuple[int, int], list[tuple[float, float, float]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    _reach: float = 0.0
+
+    def __post_init__(self) -> None:
+        for x, y, radius in self.marks:
+            self._cells[int(x // _CELL), int(y // _CELL)].append((x, y, radius))
+            self._reach = max(self._reach, radius)
+
+    def _near(self, box: Box) -> Iterator[tuple[float, float, float]]:
+        """Marks in the cells that the box, or a mark beside it, can reach."""
+        left, top, right, bottom = box
+        columns = range(int((left - self._reach) // _CELL), int((right + self._reach) // _CELL) + 1)
+        rows = range(int((top - self._reach) // _CELL), int((bottom + self._reach) // _CELL) + 1)
+        for column in columns:
+            for row in rows:
+                yield from self._cells.get((column, row), ())
 
     def put(self, spots: Iterable[Spot], text: str, size: float, worst: float) -> Spot | None:
         """Writes the text at the best of `spots`; `None` where all cost more than `worst`."""
@@ -96,16 +116,13 @@ class Board:
 
     def _covered(self, box: Box, spot: Spot) -> float:
         """How many small marks the box covers; infinite for a large one that is not its own."""
-        import numpy as np  # loads slowly: the server draws only other views than the stored one
-
-        if not len(self.marks):
-            return 0.0
-        x, y, radius = self.marks.T
         left, top, right, bottom = box
-        apart = np.hypot(x - np.clip(x, left, right), y - np.clip(y, top, bottom))
-        is_own = (x == spot.x) & (y == spot.y)
-        is_covered = (apart < radius) & ~is_own
-        return float("inf") if (is_covered & (radius > _LARGE)).any() else float(is_covered.sum())
+        covered = 0.0
+        for x, y, radius in self._near(box):
+            across, down = max(left - x, 0.0, x - right), max(top - y, 0.0, y - bottom)
+            if hypot(across, down) < radius and (x, y) != (spot.x, spot.y):
+                covered += float("inf") if radius > _LARGE else 1.0
+        return covered
 
 
 def _overlaps(box: Box, other: Box) -> bool:

@@ -25,7 +25,8 @@ from roofline.pods.folders import HostFile
 from roofline.pods.partial import FORMAT, Names, Partial, names_needed
 from roofline.pods.report import Unreadable
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
-from roofline.storage.blobs import BlobInfo, BlobStore, open_blobs
+from roofline.storage.blob_places import open_blobs
+from roofline.storage.blobs import BlobInfo, BlobStore
 
 _READS = "roofline.pods.reading"
 _LIST = b'{"entries":'

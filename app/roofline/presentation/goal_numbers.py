@@ -1,4 +1,4 @@
-"""Numbers of one headline: all in the unit and with the decimals of its time."""
+"""Numbers of one headline, in the unit and with the decimals of its time."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,8 @@
 """Sentences about the same program on another device."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +12,21 @@ from roofline.model.compute import ComputeUnit
 from roofline.presentation.quantities import count, percent, size
 from roofline.presentation.shown import unit_labels
 
-if TYPE_CHECKING:
-    from roofline.presentation.other_devices import LeftOut
-
 _RATE = "rate:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Ops that are not counted for one reason: how many, their share of the time, some names."""
+
+    ops: int
+    share: float
+    names: tuple[str, ...]
 
 
 def notes_of(
     here: RooflineAnalysis,
-    left: "Mapping[str, LeftOut]",
+    left: Mapping[str, LeftOut],
     own_line: Mapping[str, Any] | None,
     *,
     there: RooflineAnalysis | None = None,
@@ -97,7 +104,7 @@ def _levels(here: RooflineAnalysis, there: RooflineAnalysis) -> str:
 
 
 def _left(
-    here: RooflineAnalysis, left: "Mapping[str, LeftOut]", absent: tuple[ComputeUnit, ...] = ()
+    here: RooflineAnalysis, left: Mapping[str, LeftOut], absent: tuple[ComputeUnit, ...] = ()
 ) -> str:
     """The operations that are not counted, and why: neither time has them."""
     labels = {unit.value: label for unit, label in unit_labels(here).items()}

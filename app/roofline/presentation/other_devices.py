@@ -15,7 +15,7 @@ from roofline.analysis.roofline import Floats
 from roofline.devices.parts import Part
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device
-from roofline.presentation.other_device_words import notes_of
+from roofline.presentation.other_device_words import LeftOut, notes_of
 from roofline.presentation.page_roofs import bounds, roofs
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import listed_ops
@@ -32,15 +32,6 @@ _STAND_INS = {
     ComputeUnit.MATRIX_TF32: (ComputeUnit.MATRIX_FP32, ComputeUnit.VECTOR_FP32),
 }
 """The units that do the work of one that a device lacks: the same precision, only slower."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """Ops that are not counted for one reason: how many, their share of the time, some names."""
-
-    ops: int
-    share: float
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

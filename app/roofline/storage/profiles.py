@@ -20,7 +20,7 @@ from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.audit import AuditLog
 from roofline.storage.blob_owner import BlobOwner
-from roofline.storage.blobs import open_blobs
+from roofline.storage.blob_places import open_blobs
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.disk_room import DeletionRoom
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned

@@ -47,11 +47,10 @@ from roofline.web.http.access_policy import answered_hosts, check_access, upload
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import assets_dir, load_static
 from roofline.web.http.computing import Changes, Memory
-from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.oidc_log_in import OidcLogIn
-from roofline.web.http.rate_limit import UploadRate
+from roofline.web.http.rate_limit import Attempts, Door, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages

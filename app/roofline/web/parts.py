@@ -27,10 +27,9 @@ from roofline.web.http.computing import (
     Computations,
     Memory,
 )
-from roofline.web.http.door import Attempts, Door
 from roofline.web.http.guard import actor_of
 from roofline.web.http.oidc_log_in import OidcLogIn
-from roofline.web.http.rate_limit import UploadRate
+from roofline.web.http.rate_limit import Attempts, Door, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
 from roofline.web.http.templates import Templates

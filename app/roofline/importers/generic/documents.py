@@ -51,7 +51,7 @@ def is_document(head: str, *, is_whole: bool) -> bool:
         return not is_whole and any(f'"{key}"' in text for key in _LISTS) and '"flops"' in text
     lists = [value for key in _LISTS if isinstance(value := first.get(key), list)]
     if lists:
-        return any(_is_kernel(item) for found in lists for item in found[:10])
+        return any(_is_kernel(item) for items in lists for item in items[:10])
     return _is_kernel(first)
 
 
@@ -184,7 +184,7 @@ def _number(value: object, meaning: Meaning) -> float | None:
 
 def _tags(key: str, value: object) -> list[str]:
     if isinstance(value, Mapping):
-        return [f"{inner} {one}" for inner, one in value.items() if one is not None]
+        return [f"{inner} {content}" for inner, content in value.items() if content is not None]
     return [] if value is None else [f"{key} {str(value)[:MAX_NAME_BYTES]}"]
 
 
@@ -220,8 +220,8 @@ def _items(value: object) -> list[object]:
         return value
     if isinstance(value, Mapping) and "value" not in value:
         return [
-            {"name": str(key), "level": str(key), "precision": str(key), "value": one}
-            for key, one in value.items()
+            {"name": str(key), "level": str(key), "precision": str(key), "value": item}
+            for key, item in value.items()
         ]
     return [] if value is None else [{"value": value}]
 

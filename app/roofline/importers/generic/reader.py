@@ -286,10 +286,10 @@ def _diagnostics(
     yield from counted(_NOTES, {"roofs-left-out": len(machine.skipped)}, roofs=roofs)
 
 
-def _contradictions(found: Sequence[Conflict]) -> Iterator[Diagnostic]:
+def _contradictions(contradictions: Sequence[Conflict]) -> Iterator[Diagnostic]:
     """One message per pair of columns and likely cause."""
     groups: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
-    for conflict in found:
+    for conflict in contradictions:
         groups[conflict.what, conflict.cause].append(conflict)
     for (what, cause), same in groups.items():
         yield noted(

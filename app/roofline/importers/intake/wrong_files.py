@@ -237,7 +237,7 @@ def packed_document(members: Sequence[str]) -> WrongFile | None:
     `members` are file names, with or without their folders.
     """
     names = {member.rsplit("/", 1)[-1] for member in members}
-    return next((found for path, found in _MEMBERS if path.rsplit("/", 1)[-1] in names), None)
+    return next((wrong for path, wrong in _MEMBERS if path.rsplit("/", 1)[-1] in names), None)
 
 
 def _by_signature(head: bytes) -> WrongFile | None:

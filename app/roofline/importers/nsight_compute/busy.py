@@ -137,7 +137,7 @@ def _capability(numbers: Numbers) -> tuple[float, ...]:
 
 def _name_shared_pipe(shares: Shares) -> None:
     """The pipe that several kinds of instructions share is named after the one that fills it."""
-    busiest = max(_SHARE_THE_PIPE, key=lambda one: shares.get(one, -1.0))
+    busiest = max(_SHARE_THE_PIPE, key=lambda ceiling: shares.get(ceiling, -1.0))
     shared, named = shares.get(Ceiling.SHARED_PIPE), shares.get(busiest)
     if shared is not None and named is not None and abs(shared - named) <= SAME:
         shares[busiest] = max(shared, named)
@@ -153,7 +153,7 @@ def _keep_if_largest(headline: Ceiling, shares: Shares, named: Iterable[Ceiling]
     """Keep a headline only where it says more than every named unit of its side."""
     share = shares.get(headline)
     if share is not None and share <= SAME + max(
-        (shares.get(one, 0.0) for one in named), default=0
+        (shares.get(ceiling, 0.0) for ceiling in named), default=0
     ):
         del shares[headline]
 
@@ -200,7 +200,7 @@ def use_factors(
 
 
 def _fused(busy: Mapping[Ceiling, float], fused: Mapping[ComputeUnit, float]) -> float | None:
-    pipe = max(_PIPES, key=lambda one: busy.get(one, 0.0))
+    pipe = max(_PIPES, key=lambda ceiling: busy.get(ceiling, 0.0))
     return fused.get(_PIPES[pipe]) if busy.get(pipe) else None
 
 

@@ -48,7 +48,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 
 def build_profile(captures: Sequence[Capture]) -> Profile:
     """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
-    pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
+    pairs = [(launch, launch_work(launch)) for capture in captures for launch in capture.launches]
     measured = [(launch, work) for launch, work in pairs if not work.is_empty]
     if not measured:
         raise _nothing_measured(captures, len(pairs))
@@ -75,7 +75,10 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         bytes_provenance=Provenance.MEASURED,
         limits=limits(works),
         launches=_launch_table(launches, works, number),
-        environment=merged(_environment(capture) for capture in captures),
+        environment=merged(
+            environment({**capture.versions, "profiler_version": capture.tool_version})
+            for capture in captures
+        ),
         program=next((capture.program for capture in captures if capture.program), ""),
     )
 
@@ -84,10 +87,6 @@ def _version(captures: Sequence[Capture]) -> str:
     """The version of the profiler that took all captures; empty where they differ or do not say."""
     versions = {capture.tool_version for capture in captures}
     return versions.pop() if len(versions) == 1 else ""
-
-
-def _environment(capture: Capture) -> dict[str, str]:
-    return environment({**capture.versions, "profiler_version": capture.tool_version})
 
 
 def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:
@@ -122,7 +121,7 @@ def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dic
         cause = slow_cause(launch, work.time_ns)
         candidate = (bool(cause.why), work.time_ns or 0.0, cause)
         longest[launch.name] = max(
-            longest.get(launch.name, candidate), candidate, key=lambda one: one[:2]
+            longest.get(launch.name, candidate), candidate, key=lambda known: known[:2]
         )
     return {name: cause for name, (_, _, cause) in longest.items()}
 
@@ -130,17 +129,13 @@ def _slow_causes(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> dic
 def _label(launch: Launch, cause: SlowCause) -> OpLabels:
     return OpLabels(
         name=launch.name,
-        category=_category(launch),
+        # Of a range or a graph its kind: the name is only a number.
+        category=kernel_category(launch.name)
+        if launch.kind is ResultKind.KERNEL
+        else launch.kind.value,
         slow_why=cause.why,
         slow_words=cause.words,
     )
-
-
-def _category(launch: Launch) -> str:
-    """The category of a kernel by its name, or of a result by its kind: a range, a graph."""
-    if launch.kind is not ResultKind.KERNEL:
-        return launch.kind.value
-    return kernel_category(launch.name)
 
 
 def _levels(works: Sequence[LaunchWork]) -> tuple[MemoryLevel, ...]:
@@ -221,16 +216,12 @@ def _capacities(
     peak: Callable[[LaunchWork, Key], float | None],
 ) -> dict[Key, F64]:
     """Peak × time of each launch, NaN where either is unknown; keys without any are left out."""
-    columns = {}
+    columns, times_ns = {}, _known([work.time_ns for work in works])
     for key in keys:
-        column = np.array([_capacity(peak(w, key), w.time_ns) for w in works], np.float64)
+        column = _known([peak(work, key) for work in works]) * times_ns / NS_PER_S
         if not np.isnan(column).all():
             columns[key] = column
     return columns
-
-
-def _capacity(per_second: float | None, time_ns: float | None) -> float:
-    return np.nan if per_second is None or time_ns is None else per_second * time_ns / NS_PER_S
 
 
 def _launch_table(

@@ -299,8 +299,10 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
     for item in wire.fields(data, begin, end):
         number = item[0]
         if number == 2 and session.captured_at_ns is None:
-            seconds = _whole_of(item)
-            session.captured_at_ns = None if seconds is None else _captured_ns(seconds)
+            seconds = _whole_of(item) or 0
+            # Captures are of this century: other numbers are damage.
+            if 0 < seconds < _SECONDS_OF_2100:
+                session.captured_at_ns = seconds * NS_PER_S
         elif number == 3 and not session.hostname:
             session.hostname = _texts(data, *wire.inside(item)).get(5, "")
         elif number == 8:
@@ -309,11 +311,6 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
                 session.tool_version = version.get(2, "").split(" ")[0]
             elif version.get(1) in _VERSIONS:
                 session.versions.setdefault(_VERSIONS[version[1]], version.get(2, ""))
-
-
-def _captured_ns(seconds: int) -> int | None:
-    """The time of the capture; `None` for numbers outside of this century."""
-    return seconds * NS_PER_S if 0 < seconds < _SECONDS_OF_2100 else None
 
 
 def _texts(data: bytes, begin: int, end: int) -> dict[int, str]:

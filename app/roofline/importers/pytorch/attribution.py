@@ -177,11 +177,14 @@ def settle_collectives(trace: Trace, attribution: Attribution) -> None:
 
 def _merged(sources: Sequence[Collective | None]) -> Collective:
     """The first known value of each field; the kernel itself comes last."""
-    known = [one for one in sources if one is not None]
+    known = [source for source in sources if source is not None]
     return Collective(
-        next((one.kind for one in known if one.kind != UNKNOWN_KIND), UNKNOWN_KIND),
-        next((one.payload_bytes for one in known if not math.isnan(one.payload_bytes)), math.nan),
-        next((one.group_size for one in known if one.group_size), 0),
+        next((source.kind for source in known if source.kind != UNKNOWN_KIND), UNKNOWN_KIND),
+        next(
+            (source.payload_bytes for source in known if not math.isnan(source.payload_bytes)),
+            math.nan,
+        ),
+        next((source.group_size for source in known if source.group_size), 0),
     )
 
 
@@ -208,7 +211,7 @@ def _around(
 
 def _of_operators(trace: Trace, attribution: Attribution, at: I64) -> list[Collective | None]:
     """The message of the innermost operator around each launch that is a collective."""
-    calls = [called_collective_of(one) for one in trace.signatures]
+    calls = [called_collective_of(call) for call in trace.signatures]
     moves = np.array([*(call is not None for call in calls), False], np.bool_)
     signatures = np.append(trace.operators["signature"].astype(np.int64), -1)
     parents = np.append(attribution.parent.astype(np.int64), -1)
@@ -217,4 +220,4 @@ def _of_operators(trace: Trace, attribution: Attribution, at: I64) -> list[Colle
         signature = signatures[operator]
         chosen = np.where((chosen < 0) & moves[signature], signature, chosen)
         operator = parents[operator]
-    return [calls[one] if one >= 0 else None for one in chosen.tolist()]
+    return [calls[number] if number >= 0 else None for number in chosen.tolist()]

@@ -169,11 +169,6 @@ def _broadcast(tensors: list[Tensor]) -> tuple[int, ...]:
     return tuple(max(sizes) for sizes in zip(*padded, strict=True))
 
 
-def _flops(inputs: Inputs) -> int | None:
-    """None where nothing is computed; those of arithmetic have no formula."""
-    return 0 if _base(inputs.operator) in _MOVES else None
-
-
 _BY_NAME = frozenset(
     {
         *(*_TAKES, *_COMPARISONS, *_LIKE_FIRST, *_READ, *_POOL_BACKWARD, *_WRITTEN, *_LOOKUPS),
@@ -184,7 +179,8 @@ FAMILY = Family(
     names=frozenset(
         {*_BY_NAME, *(f"{name}_" for name in (*_TAKES, *_COMPARISONS)), _COPY, _GATHER}
     ),
-    flops=_flops,
+    # None where nothing is computed; those of arithmetic have no formula.
+    flops=lambda inputs: 0 if _base(inputs.operator) in _MOVES else None,
     moved=_moved,
     precision=first_precision,
 )
@@ -345,14 +341,10 @@ def _rotated(inputs: Inputs) -> int | None:
     return positions.size_bytes + 2 * turned + positions.elements * per_token
 
 
-def _library_flops(inputs: Inputs) -> int | None:
-    """None in moving rows to a cache; those of arithmetic have no formula."""
-    return 0 if known_as(inputs.operator) in _CACHE_WRITES else None
-
-
 LIBRARIES = Family(
     names=frozenset({*_ONCE, *_RESIDUAL, *_RETURNED, *_CACHE_WRITES, *_ROTARY}),
-    flops=_library_flops,
+    # None in moving rows to a cache; those of arithmetic have no formula.
+    flops=lambda inputs: 0 if known_as(inputs.operator) in _CACHE_WRITES else None,
     moved=_library_moved,
     precision=first_precision,
     cached=_cached,

@@ -148,7 +148,7 @@ def _label(trace: Trace, begin: int, end: int) -> str:
         and end <= annotation.end_ns
         and _LABEL.match(annotation.name)
     ]
-    return min(around, key=lambda one: one.end_ns - one.begin_ns).name if around else ""
+    return min(around, key=lambda mark: mark.end_ns - mark.begin_ns).name if around else ""
 
 
 def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> CapturedGraph:
@@ -204,8 +204,8 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     _, scopes = _around(trace, trace.scopes, at)
     begin, scope_begin = operators["begin"][inside], trace.scopes["begin"][scopes]
     end, scope_end = (
-        one["begin"][rows] + one["duration"][rows]
-        for one, rows in ((operators, inside), (trace.scopes, scopes))
+        spans["begin"][rows] + spans["duration"][rows]
+        for spans, rows in ((operators, inside), (trace.scopes, scopes))
     )
     ticks = np.unique(np.concatenate([begin, end, launched, scope_begin, scope_end]))
     first, tick = np.searchsorted(ticks, begin), np.searchsorted(ticks, launched)
@@ -255,9 +255,9 @@ def _note_stacks(trace: Trace, at: I64, around: I32, own: Mapping[int, int]) -> 
 def _numbers(trace: Trace, signatures: Collection[Signature]) -> I64:
     """Place of each new signature among those of the trace, one per label."""
     places = {signature.label: k for k, signature in enumerate(trace.signatures)}
-    for one in signatures:
-        if places.setdefault(one.label, len(trace.signatures)) == len(trace.signatures):
-            trace.signatures.append(one)
+    for added in signatures:
+        if places.setdefault(added.label, len(trace.signatures)) == len(trace.signatures):
+            trace.signatures.append(added)
     return np.array([places[signature.label] for signature in signatures], np.int64)
 
 

@@ -49,7 +49,7 @@ def accelerator_behind(trace: Trace) -> str:
 def listed_device(trace: Trace) -> str:
     """A device of the machine, in words; empty if the trace lists none."""
     listed = device_properties(trace.header)
-    named = (name for one in listed if (name := text(one.get("name"))))
+    named = (name for device in listed if (name := text(device.get("name"))))
     return next(named, "a GPU" if listed else "")
 
 

@@ -91,15 +91,18 @@ def grouped_product(kernel: str, routing: Routing) -> Grouped | None:
     sizes = _ACTIVATION_BYTES.get(out), _ACTIVATION_BYTES.get(taken)
     if weight is None or sizes[0] is None or sizes[1] is None:
         return None
-    one = routing
-    rows = one.tokens * one.chosen
-    inner, columns = (one.width, 2 * one.inner) if is_first else (one.inner, one.width)
-    read = one.tokens * one.width if is_first else rows * one.inner
-    written = rows * (one.inner if is_first else one.width)
-    touched_experts = touched(one.experts, one.chosen, one.tokens, round(inner * columns * weight))
+    rows = routing.tokens * routing.chosen
+    inner, columns = (
+        (routing.width, 2 * routing.inner) if is_first else (routing.inner, routing.width)
+    )
+    read = routing.tokens * routing.width if is_first else rows * routing.inner
+    written = rows * (routing.inner if is_first else routing.width)
+    touched_experts = touched(
+        routing.experts, routing.chosen, routing.tokens, round(inner * columns * weight)
+    )
     name = "gate and up" if is_first else "down"
     return Grouped(
-        label=f"experts {name} [{rows}x{inner}, {one.experts} of {inner}x{columns}] {stored}",
+        label=f"experts {name} [{rows}x{inner}, {routing.experts} of {inner}x{columns}] {stored}",
         flop=2 * rows * inner * columns,
         moved_bytes=read * sizes[1] + written * sizes[0] + touched_experts.weight_bytes,
         touched=touched_experts,

@@ -93,15 +93,15 @@ def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
     ]
 
 
-def _launched_in(found: Attribution, steps: list[Step]) -> I32:
+def _launched_in(attribution: Attribution, steps: list[Step]) -> I32:
     """The step that launched each event, -1 for none.
 
     Work whose launch the trace does not hold was launched before it began, so in no step of it.
     Traces without any launch go by the time of the work itself.
     """
-    scope = step_at(found.launched_ns, steps).astype(np.int32)
-    if found.has_launch.any():
-        scope[~found.has_launch] = -1
+    scope = step_at(attribution.launched_ns, steps).astype(np.int32)
+    if attribution.has_launch.any():
+        scope[~attribution.has_launch] = -1
     return scope
 
 
@@ -283,8 +283,8 @@ class _GpuWork:
         signature[operator >= 0] = self._trace.operators["signature"][operator[operator >= 0]]
         place = np.stack([row[held], signature, self._in_graph[held]], axis=1)
         places, count = np.unique(place, axis=0, return_counts=True)
-        for (at, one, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
-            self._numbers.rows[at].ran_in(self._region(one, is_graph=bool(is_graph)), n)
+        for (at, number, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
+            self._numbers.rows[at].ran_in(self._region(number, is_graph=bool(is_graph)), n)
 
     def _region(self, signature: int, *, is_graph: bool) -> str:
         around = self._trace.signatures[signature].operator if signature >= 0 else ""
@@ -381,7 +381,7 @@ class _GpuWork:
                     rows=rows,
                     transfer=transfer[mine],
                     moved=moved,
-                    links=[host.get(one.kind, link) for one in moved],
+                    links=[host.get(message.kind, link) for message in moved],
                     steps=steps[number],
                     launch=None if launched is None else launched[mine],
                 )
@@ -474,13 +474,17 @@ class _GpuWork:
         uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
         maskless = np.array([s.is_mask_unknown for s in self._trace.signatures], np.bool_)
         both = np.array([s.are_gradients_unknown for s in self._trace.signatures], np.bool_)
+        # Launches of single kernels, and those whose kernel is in the trace.
+        launches = int((self._trace.launches["api"] == Api.KERNEL).sum())
+        ran = int((self._is_kernel & (self._found.api == Api.KERNEL)).sum())
         return Counter(
             {
                 "kernels": int(self._is_kernel.sum()),
                 "unattributed": int(self._is_loose.sum()),
                 "in-graphs": int(self._in_graph.sum()),
                 "in-regions": int(self._in_region.sum()),
-                **self._launch_counts(),
+                "launches": launches,
+                "launches-not-run": max(launches - ran, 0),
                 "without-shapes": int((~with_shapes[calls]).sum()),
                 "with-shapes": int(with_shapes[calls].sum()),
                 "uncounted": int(uncounted[calls].sum()),
@@ -493,9 +497,3 @@ class _GpuWork:
                 ),
             }
         )
-
-    def _launch_counts(self) -> dict[str, int]:
-        """Launches of single kernels, and those whose kernel is not in the trace."""
-        launches = int((self._trace.launches["api"] == Api.KERNEL).sum())
-        ran = int((self._is_kernel & (self._found.api == Api.KERNEL)).sum())
-        return {"launches": launches, "launches-not-run": max(launches - ran, 0)}

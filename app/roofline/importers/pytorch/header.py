@@ -51,7 +51,11 @@ def _single_keys(text: str) -> dict[str, object]:
 def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]]:
     """One entry per GPU of the machine; none where the trace lists no device."""
     listed = header.get("deviceProperties")
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return (
+        [device for device in listed if isinstance(device, dict)]
+        if isinstance(listed, list)
+        else []
+    )
 
 
 def rank(header: Mapping[str, object]) -> int | None:

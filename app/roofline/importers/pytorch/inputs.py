@@ -79,8 +79,8 @@ class Inputs:
 
     def tensor(self, place: int) -> Tensor | None:
         """The tensor at an argument's place."""
-        found = self.tensors[place] if place < len(self.tensors) else ()
-        return found[0] if len(found) == 1 else None
+        tensors = self.tensors[place] if place < len(self.tensors) else ()
+        return tensors[0] if len(tensors) == 1 else None
 
     def value(self, place: int) -> str:
         """The text of a plain argument; empty where unknown."""
@@ -88,8 +88,8 @@ class Inputs:
 
     def number(self, place: int) -> int | None:
         """A plain argument that is a whole number; `None` for every other text."""
-        found = _parsed(self.value(place))
-        return found if type(found) is int else None
+        parsed = _parsed(self.value(place))
+        return parsed if type(parsed) is int else None
 
     def flag(self, place: int) -> bool | None:
         """A plain argument that is true or false; `None` for every other text."""
@@ -97,8 +97,8 @@ class Inputs:
 
     def whole_numbers(self, place: int) -> list[int]:
         """A plain argument that is one number from 0 up or a list of them; empty if it is not."""
-        found = _parsed(self.value(place))
-        parts = found if isinstance(found, list) else [found]
+        parsed = _parsed(self.value(place))
+        parts = parsed if isinstance(parsed, list) else [parsed]
         numbers = [part for part in parts if type(part) is int and 0 <= part < 2**32]
         return numbers if len(numbers) == len(parts) else []
 

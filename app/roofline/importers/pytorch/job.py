@@ -63,10 +63,10 @@ def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
 
 def _captures_first(sources: Sequence[SourceFile]) -> list[tuple[SourceFile, bool]]:
     """By name, and which record graphs: these come before those that replay them, as in time."""
-    ordered = sorted(sources, key=lambda one: one.name)
+    ordered = sorted(sources, key=lambda source: source.name)
     if len(ordered) == 1:
         return [(ordered[0], False)]
-    result = [(one, has_capture(one.data)) for one in ordered]
+    result = [(source, has_capture(source.data)) for source in ordered]
     return sorted(result, key=lambda pair: not pair[1])
 
 
@@ -140,7 +140,7 @@ class _Job:
     def _graphs_for(self, trace: Trace) -> list[CapturedGraph]:
         """The graphs that `trace` may replay: its own, and those of its rank, else of any."""
         number, own = rank(trace.header), captured_graphs(trace)
-        others = [one for one in self._recorded if not (own and one.rehearses)]
+        others = [recorded for recorded in self._recorded if not (own and recorded.rehearses)]
         same = [other.graph for other in others if _is_same(other.rank, number)]
         return own + (same or [other.graph for other in others])
 
@@ -162,7 +162,11 @@ class _Job:
         """
         if not replays_graphs(trace):
             return bool(replays)
-        used = [of for of, one in replays if any(name == trace.file_name for name, _ in one.used)]
+        used = [
+            of
+            for of, alignment in replays
+            if any(name == trace.file_name for name, _ in alignment.used)
+        ]
         return any(_is_same(of, rank(trace.header)) for of in used)
 
     def profile(self) -> Profile:
@@ -194,7 +198,7 @@ class _Job:
                     is_named=bool(device.name),
                     accelerator="" if side is self._gpu else self._accelerator,
                     unused=self._unused,
-                    replays=summed([one for _, one in self._replays]),
+                    replays=summed([alignment for _, alignment in self._replays]),
                     server=server_of(self._annotations),
                     assumed=self._assumed,
                     other_categories=self._others,
@@ -204,7 +208,7 @@ class _Job:
 
     def _device(self, side: "_Side") -> ReportedDevice:
         if side is self._gpu:
-            count = sum(len(one.busy_ns) for one in side.work)
+            count = sum(len(work.busy_ns) for work in side.work)
             return gpu(side.properties, is_hip=side.is_hip, count=count)
         count = max(len(side.work), 1)
         if self._accelerator:
@@ -251,18 +255,18 @@ class _Side:
 
     def shifts(self) -> list[int]:
         """The shift that brings each file's times to ns since the first event of all."""
-        starts = [one.begin_ns + base for one, base in zip(self.work, self._bases, strict=True)]
+        starts = [work.begin_ns + base for work, base in zip(self.work, self._bases, strict=True)]
         marks = [
             step.begin_ns + base
-            for one, base in zip(self.work, self._bases, strict=True)
-            for step in one.steps
+            for work, base in zip(self.work, self._bases, strict=True)
+            for step in work.steps
         ]
         first = min([*starts, *marks], default=0)
         return [base - first for base in self._bases]
 
     def captured_at_ns(self) -> int | None:
         """Time of the first event since 1970, where the trace tells."""
-        starts = [one.begin_ns + base for one, base in zip(self.work, self._bases, strict=True)]
+        starts = [work.begin_ns + base for work, base in zip(self.work, self._bases, strict=True)]
         known = [start for start in starts if start >= _EPOCH_NS]
         return min(known, default=None)
 

@@ -51,7 +51,7 @@ def _caches(signatures: Sequence[Signature]) -> dict[tuple[int, ...], int]:
 
 def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
     """Give each attention in `trace` that needs it the work of its step's lengths."""
-    open_ones = [k for k, one in enumerate(trace.signatures) if one.ragged is not None]
+    open_ones = [k for k, signature in enumerate(trace.signatures) if signature.ragged is not None]
     if not open_ones or not steps:
         return
     signature = np.array(trace.operators["signature"], np.int64)
@@ -146,8 +146,8 @@ class Assumed:
             return
         counts = np.bincount(trace.operators["signature"], minlength=len(trace.signatures))
         for kind in kinds:
-            one, count = trace.signatures[kind], int(counts[kind])
-            if one.touched and count:
-                self.touched[one.touched] = self.touched.get(one.touched, 0) + count
-            if one.window and count:
-                self.windows[one.window] = self.windows.get(one.window, 0) + count
+            called, count = trace.signatures[kind], int(counts[kind])
+            if called.touched and count:
+                self.touched[called.touched] = self.touched.get(called.touched, 0) + count
+            if called.window and count:
+                self.windows[called.window] = self.windows.get(called.window, 0) + count

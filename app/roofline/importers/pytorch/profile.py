@@ -215,7 +215,7 @@ def _serving(
     parts: Parts, units: Mapping[int, Unit], level: MemoryLevel, op_of_row: I64
 ) -> ServingSteps | None:
     """The steps of a server, where every file has some."""
-    files = [one.serving for one in parts.work if one.serving is not None]
+    files = [file.serving for file in parts.work if file.serving is not None]
     if not files or len(files) < len(parts.work):
         return None
     place = {number: k for k, number in enumerate(_in_order_of_time(parts))}

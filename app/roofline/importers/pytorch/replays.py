@@ -247,7 +247,10 @@ class _Matcher:
             if self._in_common(nodes, k) < (best[0][0] if best else least):
                 break
             graph = self._graphs[k]
-            match = _Found(graph=graph, launch=self._aligned(nodes, k))
+            # Launches without names are aligned by their order alone, where there are as many.
+            by_order = np.arange(len(nodes))
+            launch = aligned(nodes, self._nodes[k]) if graph.is_named else by_order
+            match = _Found(graph=graph, launch=launch)
             rank = (match.count, -len(graph.nodes), -abs(graph.place - replay.place))
             if match.count >= least and (best is None or rank > best[0]):
                 best = (rank, match)
@@ -257,12 +260,6 @@ class _Matcher:
         if self._graphs[graph].is_named:
             return most_in_common(nodes, self._nodes[graph])
         return len(nodes) if len(nodes) == len(self._nodes[graph]) else 0
-
-    def _aligned(self, nodes: I64, graph: int) -> I64:
-        """By names, or by order alone where launches have no names and there are as many."""
-        if self._graphs[graph].is_named:
-            return aligned(nodes, self._nodes[graph])
-        return np.arange(len(nodes))
 
 
 def _count(trace: Trace, replay: _Replay, match: _Found | None, total: Alignment) -> None:

@@ -72,8 +72,8 @@ def note_paths(
     keys, at = np.unique(key * 2 + scopes.is_backward[operator], return_inverse=True)
     time = added_up(at, time_ns, len(keys), trace.file_name)
     texts = list(number)
-    for one, ns in zip(keys.tolist(), time.tolist(), strict=True):
-        rest, is_backward = divmod(one, 2)
+    for code, ns in zip(keys.tolist(), time.tolist(), strict=True):
+        rest, is_backward = divmod(code, 2)
         rest, name = divmod(rest, n_names)
         place, scope = divmod(rest, n_scopes)
         path = scopes.path_of(scope - 1, texts[name], is_backward=bool(is_backward))

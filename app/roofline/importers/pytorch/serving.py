@@ -152,9 +152,9 @@ def serving_steps(annotations: Sequence[Annotation]) -> list[ServingStep]:
 
 def _read(annotations: Sequence[Annotation]) -> Iterator[ServingStep]:
     for annotation in annotations:
-        found = _phases(annotation.name)
-        if found is not None and any(phase.sequences for phase in found):
-            prefill, decode = found
+        phases = _phases(annotation.name)
+        if phases is not None and any(phase.sequences for phase in phases):
+            prefill, decode = phases
             yield ServingStep(
                 begin_ns=annotation.begin_ns,
                 end_ns=annotation.end_ns,
@@ -304,7 +304,7 @@ def joined_serving(
         for name, total in moved.items():
             total[at] += getattr(file.moved, name)
     steps = [first[k] for k in range(count)]
-    rows = joined([one.rows.numbers() for one in work]) if work else OpColumns.zeros(0)
+    rows = joined([part.rows.numbers() for part in work]) if work else OpColumns.zeros(0)
     return ServingSteps(
         phase=tuple(step.phase for step in steps),
         sequences=_column(step.sequences for step in steps),
@@ -318,8 +318,8 @@ def joined_serving(
         weight_least=moved["least"],
         weight_most=moved["most"],
         cache_bytes=moved["cache"],
-        work_step=np.concatenate([one.step for one in work] or [np.zeros(0, np.int64)]),
-        work_op=np.concatenate([one.op for one in work] or [np.zeros(0, np.int64)]),
+        work_step=np.concatenate([part.step for part in work] or [np.zeros(0, np.int64)]),
+        work_op=np.concatenate([part.op for part in work] or [np.zeros(0, np.int64)]),
         work=rows,
     )
 

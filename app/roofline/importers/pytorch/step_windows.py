@@ -42,8 +42,8 @@ def joined(
 ) -> Timeline | None:
     """The timelines of all traces as one, with ops of the table in place of rows."""
     parts = [(timeline, host, op_of_row) for timeline, host in zip(timelines, hosts, strict=True)]
-    found = joined_timeline(parts if len(parts) > 1 else [(part, "", op) for part, _, op in parts])
-    return None if found is None else replace(found, work=with_calls(found.work, ops))
+    result = joined_timeline(parts if len(parts) > 1 else [(part, "", op) for part, _, op in parts])
+    return None if result is None else replace(result, work=with_calls(result.work, ops))
 
 
 # Work that ran before a wait counts as before the step if it is no more than this share of it,

@@ -190,7 +190,9 @@ class Trace:
         self.collectives = {
             int(place[at]): moved for at, moved in self.collectives.items() if is_kept[at]
         }
-        self.messages = {int(place[at]): one for at, one in self.messages.items() if is_kept[at]}
+        self.messages = {
+            int(place[at]): message for at, message in self.messages.items() if is_kept[at]
+        }
 
 
 MOST_FRAMES = 24

@@ -114,11 +114,11 @@ def matrix_precisions(architecture: str, name: str, kernels: Iterable[str]) -> M
     capability, gfx = _CUDA.match(architecture), _AMD.match(architecture)
     if capability:
         number = int(capability.group(1))
-        precisions = {one for one, since in _SINCE.items() if number >= since}
+        precisions = {kind for kind, since in _SINCE.items() if number >= since}
         return frozenset(precisions | ({Precision.FP64} if number in _WITH_FP64 else set()))
     names = [gfx.group(1)] if gfx else [isa for model, isa in _INSTINCT if re.search(model, name)]
     names += [isa.group(1) for kernel in kernels if (isa := _TENSILE_ISA.search(kernel))]
-    return next((_GFX[one] for one in names if one in _GFX), _EVERY)
+    return next((_GFX[part] for part in names if part in _GFX), _EVERY)
 
 
 _TENSILE = re.compile(r"Cijk_[A-Za-z]+_[A-Za-z]+_([A-Z0-9]+)_")
@@ -185,7 +185,7 @@ def working_kernel(kernels: Mapping[str, tuple[int, int]]) -> str:
 def _candidates(precision: Precision, matrix: Matrix) -> frozenset[ComputeUnit]:
     """The units of the part that take inputs of this type: of narrow types the matrix unit."""
     inside = _IN_MATRIX.get(precision, (precision,))
-    units = {ComputeUnit(f"matrix_{one.value}") for one in inside if one in matrix}
+    units = {ComputeUnit(f"matrix_{kind.value}") for kind in inside if kind in matrix}
     if units and precision not in _MATRIX:
         return frozenset(units)
     name = f"vector_{precision.value}"

@@ -101,11 +101,11 @@ def read_file(source: SourceFile) -> Table:
         )
     # The columns of a later pass repeat those of the first, and the first counts.
     columns = {column_name(cell): k for k, cell in reversed(list(enumerate(table.header)))}
-    kept = {name: k for name, k in columns.items() if _is_read(name, kind, columns)}
+    columns_read = {name: k for name, k in columns.items() if _is_read(name, kind, columns)}
     return Table(
         name=source.name,
         kind=kind,
-        rows=tuple({name: row[k] for name, k in kept.items()} for row in table.rows),
+        rows=tuple({name: row[k] for name, k in columns_read.items()} for row in table.rows),
         lines=table.lines,
         n_columns=len(table.header),
     )

@@ -99,14 +99,15 @@ def read_file(source: SourceFile) -> list[Process]:
 def _process(file_name: str, tool: Json) -> Process:
     kernels = _kernel_names(tool)
     buffers, callbacks = _object(tool, "buffer_records"), _object(tool, "callback_records")
-    dispatches = {
-        dispatch.number: dispatch
-        for dispatch in _dispatches(_list(buffers, "kernel_dispatch"), kernels)
-    }
-    for one in _counted(_list(callbacks, "counter_collection"), kernels, _counter_names(tool)):
-        known = dispatches.setdefault(one.number, one)
-        known.counters = one.counters
-        known.times = known.times or one.times
+    dispatches: dict[int, Dispatch] = {}
+    for place, record in enumerate(_list(buffers, "kernel_dispatch")):
+        dispatch = _dispatch(_object(record, "dispatch_info"), record, kernels, place)
+        dispatches[dispatch.number] = dispatch
+    names = _counter_names(tool)
+    for dispatch in _counted(_list(callbacks, "counter_collection"), kernels, names):
+        known = dispatches.setdefault(dispatch.number, dispatch)
+        known.counters = dispatch.counters
+        known.times = known.times or dispatch.times
     return Process(
         file_name=file_name,
         pid=_whole(_object(tool, "metadata").get("pid")) or 0,
@@ -162,11 +163,6 @@ def _counter_names(tool: Json) -> dict[int, str]:
     return result
 
 
-def _dispatches(records: Sequence[Json], kernels: Mapping[int, str]) -> Iterator[Dispatch]:
-    for place, record in enumerate(records):
-        yield _dispatch(_object(record, "dispatch_info"), record, kernels, place)
-
-
 def _dispatch(info: Json, timed: Json, kernels: Mapping[int, str], place: int) -> Dispatch:
     """A dispatch; `place` is that of its record, for files without numbers of dispatches."""
     number = _whole(info.get("dispatch_id"))
@@ -203,7 +199,7 @@ def _copies(records: Sequence[Json], tool: Json) -> Iterator[Copy]:
         source, target = _handle(record, "src_agent_id"), _handle(record, "dst_agent_id")
         yield Copy(
             name=_operation(record, kinds),
-            agent=next((one for one in (target, source) if one in gpus), 0) or 0,
+            agent=next((agent for agent in (target, source) if agent in gpus), 0) or 0,
             times=_times(record),
             size=_whole(record.get("bytes")),
         )
@@ -232,7 +228,7 @@ def _object(record: Json, key: str) -> Json:
 
 def _list(record: Json, key: str) -> list[Json]:
     value = record.get(key)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _whole(value: object) -> int | None:

@@ -55,7 +55,7 @@ _NOTES = {
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`."""
     processes: list[Process] = []
-    for k, source in enumerate(sorted(sources, key=lambda one: one.name)):
+    for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
         progress("read", k / len(sources))
         processes += read_file(source)
     processes = joined_passes(processes)
@@ -86,13 +86,13 @@ def joined_passes(processes: Sequence[Process]) -> list[Process]:
 
 
 def _ordered(process: Process) -> list[Dispatch]:
-    return sorted(process.dispatches, key=lambda one: one.number)
+    return sorted(process.dispatches, key=lambda dispatch: dispatch.number)
 
 
 def _is_pass_of(process: Process, other: Process) -> bool:
     """True where both ran the same kernels, and each counted what the other did not."""
     mine, theirs = _ordered(process), _ordered(other)
-    if [one.kernel for one in mine] != [one.kernel for one in theirs]:
+    if [dispatch.kernel for dispatch in mine] != [dispatch.kernel for dispatch in theirs]:
         return False
     names, others = _counter_names(mine), _counter_names(theirs)
     return bool(names and others) and not names & others

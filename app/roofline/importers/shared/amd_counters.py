@@ -230,7 +230,9 @@ def busy_shares(counters: Counters, size: AmdSize, time_ps: int | None) -> dict[
     for ceiling, names in _CYCLES.items():
         used, place = [counters.get(name) for name in names], places.get(ceiling, size.units)
         if place and None not in used:
-            result[ceiling] = min(1.0, sum(one or 0.0 for one in used) / (cycles * place))
+            result[ceiling] = min(
+                1.0, sum(cycles_used or 0.0 for cycles_used in used) / (cycles * place)
+            )
     return result
 
 

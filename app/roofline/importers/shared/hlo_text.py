@@ -162,7 +162,7 @@ def _precision(attributes: str) -> str:
 
 
 def _shapes(text: str) -> tuple[Shape, ...]:
-    return tuple(_shape(found) for found in _SHAPE.finditer(text))
+    return tuple(_shape(match) for match in _SHAPE.finditer(text))
 
 
 def _shape(match: re.Match[str]) -> Shape:

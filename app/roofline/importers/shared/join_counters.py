@@ -72,9 +72,9 @@ def _matches(program: OpTable, counted: OpTable) -> list[_Match]:
     short: dict[str, list[int]] = {}
     for row in rows:
         short.setdefault(kernel_key(counted.name[row]), []).append(row)
-    alone = {key: found[0] for key, found in short.items() if key and len(found) == 1}
-    found = (whole.get(_plain(name), alone.get(kernel_key(name))) for name in program.name)
-    return [_Match(op, kernel) for op, kernel in enumerate(found) if kernel is not None]
+    alone = {key: rows[0] for key, rows in short.items() if key and len(rows) == 1}
+    kernels = (whole.get(_plain(name), alone.get(kernel_key(name))) for name in program.name)
+    return [_Match(op, kernel) for op, kernel in enumerate(kernels) if kernel is not None]
 
 
 def _measured(program: Profile, counted: Profile, matches: list[_Match]) -> MeasuredWork:

@@ -65,30 +65,27 @@ def joined_timeline(
     if not parts:
         return None
     counts = {timeline.steps for timeline, _, _ in parts}
-    kept = counts == {steps} if steps is not None else len(counts) == 1
-    moved = [_moved(timeline, op, core) for (timeline, _, op), core in _with_first_core(parts)]
+    keeps_steps = counts == {steps} if steps is not None else len(counts) == 1
+    first_cores = np.cumsum([0, *(len(timeline.cores) for timeline, _, _ in parts)]).tolist()
+    moved = [
+        _moved(timeline, op, core)
+        for (timeline, _, op), core in zip(parts, first_cores[:-1], strict=True)
+    ]
     joined = Timeline(
         cores=tuple(
             f"{host} {core}".strip() for timeline, host, _ in parts for core in timeline.cores
         ),
-        steps=counts.pop() if kept else 0,
-        times=_joined_times([one.times for one in moved]),
-        work=joined_rows(WorkTimes, [one.work for one in moved]),
+        steps=counts.pop() if keeps_steps else 0,
+        times=_joined_times([part.times for part in moved]),
+        work=joined_rows(WorkTimes, [part.work for part in moved]),
         transfers=with_least(
-            _joined_transfers([one.transfers for one in moved]),
-            sum(len(one.cores) for one, _, _ in parts),
+            _joined_transfers([part.transfers for part in moved]),
+            sum(len(timeline.cores) for timeline, _, _ in parts),
         ),
         # Clocks of several files differ by more than a bin, so only one file's bins are kept.
         bins=moved[0].bins if len(moved) == 1 else None,
     )
-    return joined if kept else _without_steps(joined)
-
-
-def _with_first_core(
-    parts: Sequence[tuple[Timeline, str, I64]],
-) -> list[tuple[tuple[Timeline, str, I64], int]]:
-    firsts = np.cumsum([0, *(len(timeline.cores) for timeline, _, _ in parts)])
-    return list(zip(parts, firsts[:-1].tolist(), strict=True))
+    return joined if keeps_steps else _without_steps(joined)
 
 
 def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:

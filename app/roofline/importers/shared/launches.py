@@ -76,7 +76,7 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
         flop=_known([None if launch.is_rate else launch.flop for launch in launches]),
         traffic_bytes={
             level: _known(
-                [None if one.is_rate else one.traffic_bytes.get(level) for one in launches]
+                [None if launch.is_rate else launch.traffic_bytes.get(level) for launch in launches]
             )
             for level in levels
         },
@@ -150,12 +150,12 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
     flop_known = everywhere([launch.flop is not None for launch in launches])
     traffic = {
         level: total(
-            [one.traffic_bytes.get(level) for one in launches],
+            [launch.traffic_bytes.get(level) for launch in launches],
             has_moved if level.is_link else has_bytes,
         )
         for level in levels
     }
-    time_ps = _whole([PS_PER_S if one.is_rate else one.time_ps for one in launches])
+    time_ps = _whole([PS_PER_S if launch.is_rate else launch.time_ps for launch in launches])
     return OpRows(
         label=label,
         occurrences=np.array([launch.calls for launch in launches], np.int64),
@@ -167,10 +167,12 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
         traffic_known=has_bytes,
         cost_known=has_flop | has_bytes | has_moved,
         flop_known=flop_known,
-        bytes_known=everywhere([main in one.traffic_bytes for one in launches]),
-        unit_flop={u: total([one.unit_flop.get(u) for one in launches], flop_known) for u in units},
-        busy_ps=shares_of_time(label, time_ps, [one.busy for one in launches]),
-        use_ps=shares_of_time(label, time_ps, [one.use for one in launches]),
+        bytes_known=everywhere([main in launch.traffic_bytes for launch in launches]),
+        unit_flop={
+            u: total([launch.unit_flop.get(u) for launch in launches], flop_known) for u in units
+        },
+        busy_ps=shares_of_time(label, time_ps, [launch.busy for launch in launches]),
+        use_ps=shares_of_time(label, time_ps, [launch.use for launch in launches]),
     )
 
 

@@ -109,7 +109,9 @@ def timeline_of(
         cores=tuple(device.name for device in devices),
         steps=n_steps,
         times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
-        work=_work(swept, tick_ps),
+        work=joined_rows(
+            WorkTimes, [_work_of(device, core, tick_ps) for core, device in enumerate(swept)]
+        ),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
         bins=_bins(swept, edges, tick_ps),
     )
@@ -191,8 +193,8 @@ def _edges(devices: Sequence[DeviceEvents]) -> I64:
     ran = [device for device in devices if len(device.begin)]
     if not ran:
         return np.zeros(0, np.int64)
-    first = min(int(one.begin.min()) for one in ran)
-    last = max(int(one.end.max()) for one in ran)
+    first = min(int(device.begin.min()) for device in ran)
+    last = max(int(device.end.max()) for device in ran)
     steps = _first_steps(devices)
     n_bins = most_bins(max(len(device.rows) for device in devices))
     edges_of_steps = np.concatenate([steps.begin, steps.end])
@@ -311,17 +313,17 @@ def _first_launches(
     """Per device: when the first of the events was launched that end each idle stretch."""
     first: list[I64 | None] = []
     ended: list[tuple[I64, I64]] = []
-    for one in devices:
-        launch, at = one.events.launch, _idle_gaps(one.swept, tick_ps)[-1]
+    for device in devices:
+        launch, at = device.events.launch, _idle_gaps(device.swept, tick_ps)[-1]
         if launch is None:
             first.append(None)
             continue
-        stretch, event = enders(at, one.swept.order, one.events.begin)
+        stretch, event = enders(at, device.swept.order, device.events.begin)
         first.append(np.full(len(at), NO_LAUNCH))
         ended.append((stretch, launch[event]))
     times = launched(np.concatenate([np.zeros(0, np.int64), *(launch for _, launch in ended)]))
     parts = iter(np.split(times, np.cumsum([len(launch) for _, launch in ended])))
-    known = [one for one in first if one is not None]
+    known = [launches for launches in first if launches is not None]
     for mine, (stretch, _), part in zip(known, ended, parts, strict=False):
         np.minimum.at(mine, stretch, part)
     return first
@@ -356,12 +358,6 @@ def _idle_of(device: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTim
 
 
 # --------------------------------------------------------------------------------------------- work
-
-
-def _work(devices: Sequence[_Device], tick_ps: int) -> WorkTimes:
-    """Owned time by device, scope and op; `calls` are events, to be scaled by the op's calls."""
-    parts = [_work_of(device, core, tick_ps) for core, device in enumerate(devices)]
-    return joined_rows(WorkTimes, parts)
 
 
 def _work_of(device: _Device, core: int, tick_ps: int) -> WorkTimes:

@@ -115,7 +115,7 @@ def _times(cores: Sequence[CoreSums]) -> BinTimes:
 
 
 def _over(core: CoreSums, link: MemoryLevel | None) -> F64:
-    uses = np.array([one is link for one in core.link], np.bool_)
+    uses = np.array([used is link for used in core.link], np.bool_)
     return _in_bins(core.own_ps[:, uses & (core.kind == COMMUNICATES)].sum(1))
 
 
@@ -147,7 +147,7 @@ def _ops(cores: Sequence[CoreSums]) -> BinOps:
 
 def _added(sums: Sequence[F64], places: Sequence[NDArray[np.intp]], n_keys: int) -> F64:
     """The sums of all cores for each key, bin by bin."""
-    parts = (_by_key(one, place, n_keys) for one, place in zip(sums, places, strict=True))
+    parts = (_by_key(column, place, n_keys) for column, place in zip(sums, places, strict=True))
     total = next(parts)
     for part in parts:
         total += part

@@ -98,7 +98,7 @@ def _read_gpus(
 
 def _groups_of_plane(grouping: Future[EventGroups], index: int) -> Mapping[int, I64]:
     by_line = grouping.result().by_line
-    return {line: found for (plane, line), found in by_line.items() if plane == index}
+    return {line: groups for (plane, line), groups in by_line.items() if plane == index}
 
 
 def _cores(gpus: Sequence[Kernels], oddities: Oddities) -> int:

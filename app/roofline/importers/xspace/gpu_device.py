@@ -121,7 +121,9 @@ def _rates(stats: Stats, oddities: Oddities) -> _Rates:
     if vendor == "Nvidia":
         return _nvidia(version, oddities)
     if vendor == "AMD":
-        return _amd(_gfx(stats, oddities), version[0])
+        gfx = _gfx(stats, oddities)
+        name = _amd_name(gfx, version[0])
+        return _Rates(name, _AMD_FLOP.get(gfx), _AMD_SHARED_BYTES.get(gfx))
     return _Rates("GPU", None, None)
 
 
@@ -141,10 +143,6 @@ def _nvidia(version: tuple[int, int], oddities: Oddities) -> _Rates:
 def _at_or_below(table: Mapping[tuple[int, int], T], version: tuple[int, int]) -> T:
     keys = sorted(table)
     return table[keys[max(0, bisect_right(keys, version) - 1)]]
-
-
-def _amd(gfx: str, major: int) -> _Rates:
-    return _Rates(_amd_name(gfx, major), _AMD_FLOP.get(gfx), _AMD_SHARED_BYTES.get(gfx))
 
 
 def _amd_name(gfx: str, major: int) -> str:

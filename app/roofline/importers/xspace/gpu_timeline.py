@@ -121,7 +121,7 @@ def gpu_timeline(
     numbers = _numbers_of_steps(ran)
     launches = HostLaunches(hosts, origin)
     devices = [
-        _events(one, numbers, origin, rows_of, has_launches=launches.are_there) for one in ran
+        _events(gpu, numbers, origin, rows_of, has_launches=launches.are_there) for gpu in ran
     ]
     return timeline_of(devices, len(numbers), tick_ps=1, launched=launches.of)
 
@@ -175,7 +175,7 @@ def _events(
 def _marked_steps(plane: Plane) -> Mapping[str, tuple[int, int]]:
     """Begin and end of each step on the plane's own line of them, in order; none where two share
     time or a name, for then they do not divide it."""
-    line = next((one for one in plane.lines if one.name == STEPS_LINES[0]), None)
+    line = next((line for line in plane.lines if line.name == STEPS_LINES[0]), None)
     if line is None or not line.event_count:
         return {}
     events = plane.scan(line)

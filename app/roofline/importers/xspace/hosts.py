@@ -103,7 +103,10 @@ def _merge_device(profiles: Sequence[Profile], oddities: Oddities) -> ReportedDe
         has_megacore=any(device.has_megacore for device in flagged),
         has_cmem=any(device.has_cmem for device in flagged),
         has_merged_vmem=any(device.has_merged_vmem for device in flagged),
-        counters=_mean_counters(capable),
+        counters=HardwareCounters(
+            matrix_unit_ratio=_mean([device.counters.matrix_unit_ratio for device in capable]),
+            hbm_ratio=_mean([device.counters.hbm_ratio for device in capable]),
+        ),
         traits=capable[-1].traits,
         derivation=capable[-1].derivation,
     )
@@ -148,14 +151,8 @@ def _last_type(devices: Sequence[ReportedDevice]) -> str:
     return shown
 
 
-def _mean_counters(devices: Sequence[ReportedDevice]) -> HardwareCounters:
-    """Mean over hosts, known only where every host has the counter."""
-    matrix = [device.counters.matrix_unit_ratio for device in devices]
-    hbm = [device.counters.hbm_ratio for device in devices]
-    return HardwareCounters(matrix_unit_ratio=_mean(matrix), hbm_ratio=_mean(hbm))
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
+    """Mean over hosts, known only where every host has the counter."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 

@@ -100,10 +100,10 @@ class LineBins:
     def _coarsen(self, width_ps: int) -> None:
         self.width_ps = width_ps
         came = self._edges[: self._count]
-        kept = np.flatnonzero((came % width_ps == 0) | np.isin(came, self.steps))
+        at_edges = np.flatnonzero((came % width_ps == 0) | np.isin(came, self.steps))
         for column in (self._edges, self._sums, self._launch_ps):
-            column[: len(kept)] = column[kept]
-        self._count = len(kept)
+            column[: len(at_edges)] = column[at_edges]
+        self._count = len(at_edges)
 
 
 def _power_of_two(least: int) -> int:
@@ -113,7 +113,7 @@ def _power_of_two(least: int) -> int:
 def common_edges(bins: Sequence[LineBins], first_ps: int, last_ps: int) -> I64:
     """The edges of all cores: begin, end and steps, and multiples of the widest core's width, or
     of twice it, four times …"""
-    width_ps, most = max(one.width_ps for one in bins), min(one.most for one in bins)
+    width_ps, most = max(core.width_ps for core in bins), min(core.most for core in bins)
     steps = bins[0].steps
     while (last_ps - first_ps) // width_ps > most:
         width_ps *= 2

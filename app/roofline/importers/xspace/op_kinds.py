@@ -68,7 +68,10 @@ def op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...
             continue
         wraps = max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2
         if wraps and not oddities.wraps_negative_costs:
-            op = _without_cost(op)
+            # A negative count is unknown: XProf shows it as 2**64 minus something.
+            op = replace(
+                op, flop=0, model_flop=0, bytes_accessed=0, traffic_bytes=None, cost_known=False
+            )
             negative += 1
         kinds.append(op)
     nameless = _op_kind(EventKind("", "", Stats({}, ())))
@@ -120,11 +123,6 @@ def _cost_known(
         return True
     counted = any(name in kind.stats for name in ("flops", "bytes_accessed"))
     return counted and category != "custom-call"
-
-
-def _without_cost(op: OpKind) -> OpKind:
-    """A negative count is unknown: XProf shows it as 2**64 minus something."""
-    return replace(op, flop=0, model_flop=0, bytes_accessed=0, traffic_bytes=None, cost_known=False)
 
 
 def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:

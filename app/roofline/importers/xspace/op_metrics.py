@@ -387,8 +387,8 @@ class _PlaneReader:
         own = events.stats.get(GROUP_ID)
         derived: I64 | None = None
         if follower is not None and self._markers is not None:
-            found = follower.find(events.begin_ps, events.end_ps)
-            derived = np.append(self._markers.group, -1)[found]
+            step = follower.find(events.begin_ps, events.end_ps)
+            derived = np.append(self._markers.group, -1)[step]
         if own is None or not own.present.any():
             return derived
         rest = derived if derived is not None else np.int64(-1)

@@ -383,10 +383,7 @@ def read_environment(space: Space) -> dict[str, str]:
                 if name in _OF_JAX:
                     versions[name] = text
                 elif text:
-                    backends.append(_backend(name.removesuffix(_SUFFIX), text))
+                    backend = name.removesuffix(_SUFFIX)
+                    # `cpu` says no more than its name; others have a version after it.
+                    backends.append(backend if text == backend else f"{backend} {text}")
     return environment({**versions, "backend_version": ", ".join(backends)})
-
-
-def _backend(name: str, version: str) -> str:
-    """`cpu` says no more than its name; others have a version after it."""
-    return name if version == name else f"{name} {version}"

@@ -150,7 +150,7 @@ def _share(
     metas = core.rows.first_meta[with_events]
     step_metas = core.step_rows.first_meta[step_with_events]
     programs = {k: kind.program_id for k, kind in enumerate(kinds) if kind is not None}
-    found = np.searchsorted(groups, core.step_group[step_with_events])
+    places = np.searchsorted(groups, core.step_group[step_with_events])
     inside = np.isin(core.step_group[step_with_events], groups)
     return CoreShare(
         name=plane.name,
@@ -163,7 +163,7 @@ def _share(
         step_rows=core.step_rows.take(step_with_events),
         op_of_step_row=numbers[step_metas],
         meta_of_step_row=step_metas,
-        step_of_row=np.where(inside, found, -1),
+        step_of_row=np.where(inside, places, -1),
         windows=_windows(core, groups),
         collector=collector,
         occurrences=collector.transfers(programs),

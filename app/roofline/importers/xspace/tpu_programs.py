@@ -116,7 +116,7 @@ class _Program:
             for computation in reversed(module.computations)
             for instruction in reversed(computation.instructions)
         }
-        self._computations = {one.id: one for one in module.computations}
+        self._computations = {computation.id: computation for computation in module.computations}
         self._operands: dict[int, Mapping[int, pb.Instruction]] = {}
 
     def completed(self, labels: OpLabels) -> OpLabels:
@@ -138,11 +138,11 @@ class _Program:
         if place is None or place.instruction.opcode != b"fusion":
             return None
         inner = list(self._inside(place.instruction, set()))
-        if any(one.instruction.opcode == b"custom-call" for one in inner):
+        if any(place.instruction.opcode == b"custom-call" for place in inner):
             return None
-        products = [one for one in inner if text(one.instruction.opcode).startswith(PRODUCTS)]
+        products = [place for place in inner if text(place.instruction.opcode).startswith(PRODUCTS)]
         if not products:
-            return vector_unit(type_name(one.instruction.shape.element_type) for one in inner)
+            return vector_unit(type_name(place.instruction.shape.element_type) for place in inner)
         units = {self._unit_of_product(product) for product in products}
         return units.pop() if len(units) == 1 else None
 

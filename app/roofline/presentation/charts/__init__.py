@@ -6,8 +6,9 @@ from roofline.figures.figure import Figure
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import program_figure
-from roofline.presentation.json_text import SIGNIFICANT_DIGITS
 from roofline.presentation.page_rows import Page
+
+_DIGITS = 6  # significant ones, as those of columns: `json_text`, which needs NumPy
 
 
 def figures_of(page: Page, choice: ChartChoice | None = None) -> dict[str, Figure]:
@@ -26,5 +27,4 @@ def _short(part: Any) -> Any:
         return {key: _short(value) for key, value in part.items()}
     if isinstance(part, list):
         return [_short(value) for value in part]
-    # As `rounding.numbers`, which is made for columns: a figure has few numbers in many lists.
-    return float(f"{part:.{SIGNIFICANT_DIGITS}g}") if isinstance(part, float) else part
+    return float(f"{part:.{_DIGITS}g}") if isinstance(part, float) else part

@@ -170,8 +170,6 @@ class Namer:
         marks: Sequence[tuple[Place, float]],
         plots: Mapping[Width, tuple[float, float]] = PLOTS,
     ) -> None:
-        import numpy as np  # loads slowly: the server draws only other views than the stored one
-
         self.chart = chart
         self.width: Width = width
         self.scale = scale_of(chart.x, chart.y, width, plots)
@@ -180,7 +178,7 @@ class Namer:
         self.board = Board(
             width=self.scale.width,
             height=self.scale.height,
-            marks=np.array(placed, dtype=np.float64).reshape(-1, 3),
+            marks=placed,
             lines=[self._segment(one) for one in chart.lines],
         )
 

@@ -15,10 +15,8 @@ from roofline.library.reader import Failed, ProfileReader, State
 from roofline.storage.records import EVERYBODY, LINK, OWNER, ProfileId, Visibility
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS
-from roofline.web.api.settling import Wait, settle
-from roofline.web.api.upload_form import upload_form
-from roofline.web.api.uploads import Fields, receive, upload_limits
+from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS, Wait, settle
+from roofline.web.api.uploads import Fields, receive, upload_form, upload_limits
 from roofline.web.bodies import (
     ProfileBody,
     ProfileList,

@@ -12,9 +12,9 @@ from roofline.library import labels
 from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.storage.jobs import MAX_ATTEMPTS
-from roofline.web.api import profiles, settling
+from roofline.web.api import profiles, responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
-from roofline.web.http import door, guard, sessions, streams
+from roofline.web.http import guard, rate_limit, sessions, streams
 from roofline.web.http.access_policy import uploads_per_hour
 from roofline.web.http.gate import HEAD_S
 from roofline.web.parts import Parts
@@ -118,7 +118,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("import_cpu_seconds", "Processor time", "s", _STOPPED),
         _Told("attempts", "Attempts, if the server stops", "count", _TRY_AGAIN, MAX_ATTEMPTS),
         _Told(
-            "wait", "Time an answer waits for it", "s", "It continues alone.", settling.MAX_WAIT_S
+            "wait", "Time an answer waits for it", "s", "It continues alone.", responses.MAX_WAIT_S
         ),
     ),
     "One person": (
@@ -148,7 +148,11 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
 }
 _OF_TOKENS = (
     _Told(
-        "attempts_to_log_in", "Attempts to log in per minute", "count", _NEXT_TIME, door.ATTEMPTS
+        "attempts_to_log_in",
+        "Attempts to log in per minute",
+        "count",
+        _NEXT_TIME,
+        rate_limit.ATTEMPTS,
     ),
     _Told("session", "A session", "days", "Log in again.", sessions.LIFETIME_S / 86_400),
 )

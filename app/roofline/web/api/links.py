@@ -9,11 +9,10 @@ from fastapi import APIRouter, Body, Request
 from roofline.errors import ProfileNotFoundError
 from roofline.storage.share_links import ShareLink
 from roofline.web.api.audit import log_action
-from roofline.web.api.moments import DAY_S, moment
-from roofline.web.api.responses import NOT_YOURS
+from roofline.web.api.responses import DAY_S, NOT_YOURS, moment
+from roofline.web.http.api_tokens import new_share_token, share_path
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import check_may_change
-from roofline.web.http.share_tokens import new_share_token, share_path
 from roofline.web.parts import Parts
 
 NAME_LENGTH = 80

@@ -15,7 +15,7 @@ from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
 from roofline.library.comparing import predict_over
 from roofline.web.api.comparing import note_compared, sides_of
-from roofline.web.api.options import check_options
+from roofline.web.api.estimate import check_options
 from roofline.web.api.responses import NOT_READY
 from roofline.web.parts import Reader
 

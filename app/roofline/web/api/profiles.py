@@ -7,8 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import NOT_READY, NOT_YOURS
-from roofline.web.api.settling import Wait, settle
+from roofline.web.api.responses import NOT_READY, NOT_YOURS, Wait, settle
 from roofline.web.bodies import EditBody, ProfileBody, ProfileList, body_of, stored_body
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import DeleteToken, check_may_change

@@ -1,7 +1,13 @@
-"""OpenAPI's words on responses that more than one route gives."""
+"""What several routes share: OpenAPI's words on responses, times, and waiting for a result."""
 
-from typing import Any
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
+from fastapi import Query
+from starlette.concurrency import run_in_threadpool
+
+from roofline.library.reader import ProfileReader
 from roofline.web.bodies import UploadErrorBody
 from roofline.web.http.errors import ErrorBody
 
@@ -46,3 +52,27 @@ def sent_as(*media_types: str) -> dict[str, Any]:
     """A response that is a file."""
     file = {"schema": {"type": "string", "format": "binary"}}
     return {"content": dict.fromkeys(media_types, file)}
+
+
+DAY_S = 24 * 3600.0
+
+
+def moment(seconds: float) -> str:
+    """ISO 8601 in UTC, to the second: 2026-01-31T12:00:00Z."""
+    found = datetime.fromtimestamp(seconds, UTC)
+    return found.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+MAX_WAIT_S = 300.0
+
+Wait = Annotated[
+    float, Query(ge=0, le=MAX_WAIT_S, description="Seconds to wait for the import to end.")
+]
+
+
+async def settle(reader: ProfileReader, profile_id: str, seconds: float) -> None:
+    """Waits until no import of the profile is under way, at most `seconds`."""
+    future = await run_in_threadpool(reader.pending, profile_id) if seconds > 0 else None
+    if future is not None:
+        # `wait` leaves the import alone when the time is up or the client hangs up.
+        await asyncio.wait({asyncio.wrap_future(future)}, timeout=seconds)

@@ -20,7 +20,7 @@ from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.adding import check_upload_rate
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import BAD_FILE, NO_ROOM, Responses
+from roofline.web.api.responses import BAD_FILE, NO_ROOM, Responses, Wait
 from roofline.web.api.run_bodies import (
     NOTHING_YET,
     FoundRun,
@@ -34,9 +34,7 @@ from roofline.web.api.run_bodies import (
     known_fields,
     run_body,
 )
-from roofline.web.api.settling import Wait
-from roofline.web.api.upload_form import upload_form
-from roofline.web.api.uploads import receive, upload_limits
+from roofline.web.api.uploads import receive, upload_form, upload_limits
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import actor_of, peer_of_request

@@ -18,8 +18,8 @@ from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_THERE, sent_
 from roofline.web.api.results import About, Infeed
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor
+from roofline.web.http.api_tokens import LINK_FOLDER, share_digest, share_path
 from roofline.web.http.guard import peer_of_request
-from roofline.web.http.share_tokens import LINK_FOLDER, share_digest, share_path
 from roofline.web.parts import Parts
 
 _PREFIX = f"{LINK_FOLDER}{{token}}"

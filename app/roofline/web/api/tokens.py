@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query, Request
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
 from roofline.storage.api_tokens import ApiToken, Scope
 from roofline.web.api.audit import log_action
-from roofline.web.api.moments import DAY_S, moment
-from roofline.web.api.responses import NOT_THERE
+from roofline.web.api.responses import DAY_S, NOT_THERE, moment
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
 from roofline.web.parts import Parts, ServerParts

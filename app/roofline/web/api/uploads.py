@@ -6,10 +6,12 @@ holds some MiB of the body in memory.
 """
 
 import asyncio
+import hmac
+import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 from python_multipart.exceptions import FormParserError
@@ -17,11 +19,10 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from roofline.errors import UploadRejectedError, UploadTooLargeError
+from roofline.errors import DamagedUploadError, UploadRejectedError, UploadTooLargeError
 from roofline.model.units import MIB
 from roofline.settings import Settings
-from roofline.storage.staging import IncomingFile, StagingArea
-from roofline.web.api.content_digest import DIGEST_HEADER, check_digest, expected_digest
+from roofline.storage.staging import IncomingFile, StagedFile, StagingArea
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -334,3 +335,52 @@ def _shown_name(name: str) -> str:
     """A name to show for a file: the last part of its path, printable. Never used as a path."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return "".join(ch for ch in last if ch.isprintable())[:NAME_LENGTH] or "unnamed"
+
+
+DIGEST_HEADER = "x-content-sha256"
+_SHA256 = re.compile(rb"[0-9a-f]{64}")
+
+
+def expected_digest(given: Sequence[bytes]) -> str | None:
+    """The digest of these headers, in lower case; `None` where there is none.
+
+    Raises `UploadRejectedError` for two of them, and for what is not a SHA-256.
+    """
+    if not given:
+        return None
+    text = given[0].strip().lower()
+    if len(given) > 1 or not _SHA256.fullmatch(text):
+        raise UploadRejectedError(
+            "X-Content-SHA256 is not one SHA-256 of 64 hexadecimal digits.",
+            remedy="Send what `sha256sum FILE` prints, or leave the header out.",
+        )
+    return text.decode()
+
+
+def check_digest(file: StagedFile, expected: str) -> None:
+    """Raises `DamagedUploadError` unless the bytes that came are those that were meant."""
+    if not hmac.compare_digest(file.sha256, expected):
+        raise DamagedUploadError(
+            f"{file.name} was damaged on its way, or its digest is of another file: its SHA-256"
+            f" should be {expected}, and that of the {file.size_bytes:,} bytes that came is"
+            f" {file.sha256}.",
+            remedy="Upload it again. Nothing of this upload was stored.",
+        )
+
+
+def upload_form(
+    files: str, fields: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """The `openapi_extra` of a route with `files`, in its words, in fields named `file`.
+
+    `fields` are the schemas of further fields of the form, by name.
+    """
+    several = {
+        "type": "array",
+        "items": {"type": "string", "format": "binary"},
+        "description": files,
+    }
+    properties = {"file": several, **(fields or {})}
+    schema = {"type": "object", "required": ["file"], "properties": properties}
+    content = {"multipart/form-data": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}

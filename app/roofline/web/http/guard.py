@@ -31,11 +31,10 @@ from roofline.errors import (
 from roofline.model.units import MS_PER_S
 from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
-from roofline.web.http.api_tokens import refusal_to_token
-from roofline.web.http.door import Attempts
+from roofline.web.http.api_tokens import LINK_FOLDER, refusal_to_token
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
-from roofline.web.http.share_tokens import LINK_FOLDER
+from roofline.web.http.rate_limit import Attempts
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "

@@ -67,3 +67,9 @@ class _Keys:
         salt = f"roofline {role} session"
         self.cookies = URLSafeTimedSerializer(secret, salt=salt, signer_kwargs=SIGNING)
         self.changes = Signer(secret, salt=f"roofline {role} csrf", **SIGNING)
+
+
+def local_path(address: str) -> str:
+    """`address` if it is a path on this server: a log-in must not lead elsewhere."""
+    is_path = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if is_path and address.isprintable() and address.isascii() else "/"

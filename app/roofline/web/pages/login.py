@@ -7,10 +7,9 @@ from fastapi.responses import RedirectResponse
 
 from roofline.web.api.audit import log_action
 from roofline.web.http.access import NAME_LENGTH
-from roofline.web.http.door import Door
 from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_request, stale_page
-from roofline.web.http.local_path import local_path
-from roofline.web.http.sessions import COOKIE, LIFETIME_S
+from roofline.web.http.rate_limit import Door
+from roofline.web.http.sessions import COOKIE, LIFETIME_S, local_path
 from roofline.web.pages import views
 from roofline.web.parts import Pages, Parts
 

@@ -17,7 +17,6 @@ from roofline.web.http.guard import (
     peer_of_request,
     stale_page,
 )
-from roofline.web.http.local_path import local_path
 from roofline.web.http.oidc_log_in import (
     ATTEMPT_COOKIE,
     ATTEMPT_LIFETIME_S,
@@ -27,7 +26,7 @@ from roofline.web.http.oidc_log_in import (
     OidcLogIn,
 )
 from roofline.web.http.oidc_provider import refused
-from roofline.web.http.sessions import COOKIE
+from roofline.web.http.sessions import COOKIE, local_path
 from roofline.web.pages import views
 from roofline.web.parts import Parts, parts_of
 

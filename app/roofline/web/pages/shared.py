@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 from roofline.library.ranges import Part
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.shared import Shared, SharedProfile
-from roofline.web.http.share_tokens import LINK_FOLDER
+from roofline.web.http.api_tokens import LINK_FOLDER
 from roofline.web.pages.profile_view import in_range, shared_view
 from roofline.web.pages.views import ProfileView
 from roofline.web.parts import Parts, ServerParts

@@ -286,8 +286,8 @@ class Module:
         return result
 
     def _called(self, proto: pb.Instruction) -> tuple[Computation, ...]:
-        found = (self._computations.get(k) for k in proto.called_computation_ids)
-        return tuple(computation for computation in found if computation is not None)
+        computations = (self._computations.get(k) for k in proto.called_computation_ids)
+        return tuple(computation for computation in computations if computation is not None)
 
     def _shape(self, proto: pb.Shape) -> Shape:
         key = proto.SerializeToString(deterministic=True)

@@ -52,10 +52,6 @@ def _outfeed(model: Costs, instruction: Instruction, cost: Properties) -> None:
         cost.bytes = f32(cost.bytes + cost.reads[k][()])
 
 
-def _asynchronous(model: Costs, instruction: Instruction, cost: Properties) -> None:
-    free(model, instruction, cost)
-
-
 def _share(part: Shape, whole: Shape) -> float:
     return f32(part.elements / whole.elements) if whole.elements else 0.0
 
@@ -119,7 +115,7 @@ HANDLERS: dict[str, Handler] = {
     "transpose": _transpose,
     "infeed": _infeed,
     "outfeed": _outfeed,
-    "async-start": _asynchronous,
+    "async-start": free,
     "slice": _slice,
     "dynamic-slice": _dynamic_slice,
     "dynamic-update-slice": _dynamic_update_slice,

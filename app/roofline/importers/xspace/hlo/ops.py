@@ -128,7 +128,7 @@ def groups_text(instruction: pb.Instruction) -> str:
         if iota.num_devices_per_group > 0:
             return _iota_text(iota)
     listed = devices.replica_groups or instruction.replica_groups
-    groups = ",".join(f"{{{','.join(map(str, one.replica_ids))}}}" for one in listed)
+    groups = ",".join(f"{{{','.join(map(str, group.replica_ids))}}}" for group in listed)
     return f"{{{groups}}}" if groups else ""
 
 
