@@ -93,7 +93,7 @@ def test_the_old_view_stays_until_another_is_there_and_where_the_server_has_none
 ) -> None:
     own = seen(profile)
     held: list[Route] = []
-    profile.route("**/view?*", held.append)
+    profile.route("**/view?*", lambda route: held.append(route))
     open_devices(profile, "h100 sxm").first.locator(".use").click()
     main = profile.locator("#main")
     expect(main).to_have_attribute("aria-busy", "true")
@@ -109,7 +109,7 @@ def test_the_old_view_stays_until_another_is_there_and_where_the_server_has_none
 
 def test_the_newest_choice_wins(profile: Page) -> None:
     held: list[Route] = []
-    profile.route("**/view?dev=t4*", held.append)
+    profile.route("**/view?dev=t4*", lambda route: held.append(route))
     open_devices(profile, "").filter(has_text="T4").first.locator(".use").click()
     profile.locator("[data-device-search]").fill("h100 sxm")
     profile.locator("[data-device-list] li:visible").first.locator(".use").click()

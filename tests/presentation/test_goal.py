@@ -12,10 +12,11 @@ from roofline.devices import PeakChoice
 from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.goal import First, Form, Goal, goal
-from roofline.presentation.goal_numbers import Scale, cost_hint, host_hint
+from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import Segment, Sentence, plain_text
 from roofline.presentation.standing import standing
+from roofline.presentation.verdict import cost_hint, host_hint
 from tests.shared_profiles import SHARED, needs_shared, shared
 from tests.subject_by_hand import subject_of
 
