@@ -82,22 +82,6 @@ def is_without_dead_buttons(page: Page) -> None:
     expect(page.locator("#diagnostics")).to_be_visible()
 
 
-def test_a_view_in_the_address_does_not_show_another_first(
-    new_page: NewPage, profile_url: str
-) -> None:
-    page = new_page(viewport={"width": 1280, "height": 900})
-    held: list[Route] = []
-    page.route("**/page?rev=*", lambda route: held.append(route))
-    page.goto(f"{profile_url}?q=fusion", wait_until="domcontentloaded")
-    expect(page.locator(".verdict h1")).to_be_hidden()
-    expect(page.locator("[data-device-strip]")).to_be_visible()
-    expect(page.locator(".verdict h1")).to_be_hidden()
-    while held:
-        held.pop().continue_()
-    is_ready(page)
-    expect(page.locator("#op-table tbody")).to_be_visible()
-
-
 def test_words_can_be_worked_with_before_plotly_is_there(
     new_page: NewPage, profile_url: str
 ) -> None:

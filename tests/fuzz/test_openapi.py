@@ -41,7 +41,10 @@ PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
     *("run_id", "op_id", "file", "note_id"),
 )
-VIEWS = ("/facts", "/view", "/parts", "}/page", "/roofline", "/roofline.csv", "/ops/{index}")
+VIEWS = (
+    *("/facts", "/view", "/parts", "/figures", "}/page"),
+    *("/roofline", "/roofline.csv", "/ops/{index}"),
+)
 ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices", "/advice", *VIEWS)
 
 

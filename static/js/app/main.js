@@ -140,7 +140,7 @@ function open(hardware, { seen, fitted: link }) {
   wireOpenIn(model);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   view.start({ isWritten: unknown.length === 0 && isWritten() });
-  wire(view, store, model, paint);
+  wire({ view, store, model, hardware, paint });
   return view;
 }
 
@@ -180,15 +180,15 @@ function wireHistory(store, model, hardware) {
   });
 }
 
-/** @param {PageView} view @param {Store} store @param {Model} model @param {Paint} paint */
-function wire(view, store, model, paint) {
+/** @param {{ view: PageView, store: Store, model: Model, hardware: ChosenHardware, paint: Paint }} page */
+function wire({ view, store, model, hardware, paint }) {
   wireMenus();
   wireWorking({ view, model, store });
   buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
   if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link
   // The title is not of the page data, which stay as they are when it is edited.
-  const download = createDownload({ view, store, model, paint, title: written("title") });
+  const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
   buttonPart("csv-groups").addEventListener("click", () => download("csv-groups"));
   for (const button of findAll(HTMLElement, "[data-download]"))

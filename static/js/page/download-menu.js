@@ -18,6 +18,7 @@ import { drawnOps } from "./visible-ops.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { Paint, Picture } from "../chart/save.js" */
+/** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { PageView } from "./page-view.js" */
 
@@ -26,16 +27,25 @@ import { drawnOps } from "./visible-ops.js";
  * @param {PageView} options.view
  * @param {Store} options.store
  * @param {Model} options.model
+ * @param {ChosenHardware} options.hardware
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
  * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg",
  *   "csv-pins" and "json-pins", and "copy-pins", "copy-markdown", "copy-tsv" and "copy-image"
  */
-export function createDownload({ view, store, model, paint, title }) {
+export function createDownload({ view, store, model, hardware, paint, title }) {
   function saveShown() {
     const state = store.get();
     if (state.tab === "program") saveProgram(model, title, state);
     else saveOps(model, title, state, view.parts.opTable.grid.rows, view.parts.pins.shown);
+  }
+
+  async function saveAll() {
+    try {
+      saveAllOps(await hardware.both(store.get()), title);
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error));
+    }
   }
 
   /** The chart as it is drawn; null before that. @returns {Picture | null} */
@@ -87,7 +97,7 @@ export function createDownload({ view, store, model, paint, title }) {
     "copy-image": copyImage,
     "csv-shown": saveShown,
     "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
-    "csv-all": () => saveAllOps(model, title),
+    "csv-all": saveAll,
     "copy-pins": copyPins,
     "csv-pins": () => savePins(title, view.parts.pins.records(), "csv"),
     "json-pins": () => savePins(title, view.parts.pins.records(), "json"),

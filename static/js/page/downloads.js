@@ -1,7 +1,7 @@
 // Files made in the browser: tables as CSV, the chart as a picture.
 
 import { pictureOf } from "../chart/save.js";
-import { pointValue } from "../state/model.js";
+import { createModel, pointValue } from "../state/model.js";
 import { SLOWER } from "../state/groups.js";
 import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
 import { toMarkdown, toTsv } from "../text/copied.js";
@@ -10,7 +10,7 @@ import { fileName, toCsv } from "../text/csv.js";
 import { PIN_COLUMNS, PIN_HEAD, pinTexts } from "../text/pin-words.js";
 import { entryOf } from "./cells.js";
 
-/** @import { Column, ProgramPoint, Unit, Value } from "../types/page-data.js" */
+/** @import { Column, Page, ProgramPoint, Unit, Value } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Group } from "../state/groups.js" */
@@ -197,15 +197,16 @@ const GROUP_NUMBERS = [
 
 /**
  * Every op with every column, with and without infeed and outfeed, as XProf's export has both.
- * @param {Model} model
+ * @param {readonly Page[]} pages with, then without infeed and outfeed
  * @param {string} title
  */
-export function saveAllOps(model, title) {
-  const lines = /** @type {const} */ (["in", "out"]).flatMap((infeed) => {
-    const { rows, reader } = model.view(infeed);
-    return linesOf(model, model.columns, rows, reader).map((line) => [infeed === "in", ...line]);
+export function saveAllOps(pages, title) {
+  const models = pages.map((page) => createModel(page));
+  const lines = models.flatMap((model, i) => {
+    const { rows, reader } = model.view(i === 0 ? "in" : "out");
+    return linesOf(model, model.columns, rows, reader).map((line) => [i === 0, ...line]);
   });
-  const header = ["include_infeed_outfeed", ...idsOf(model.columns)];
+  const header = ["include_infeed_outfeed", ...idsOf(models[0].columns)];
   save(new Blob([toCsv(header, lines)], { type: CSV }), fileName(title, "operations-all.csv"));
 }
 

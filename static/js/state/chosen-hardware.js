@@ -96,6 +96,19 @@ export function createChosenHardware({ facts, viewUrl, partsUrl, devicesUrl, rea
       );
       return promise;
     },
+    /**
+     * The page with, then without infeed and outfeed, under the same peaks and beside the devices that were seen.
+     * @param {Choice} choice
+     * @returns {Promise<Page[]>}
+     */
+    async both(choice) {
+      const states = /** @type {const} */ (["in", "out"]);
+      const views = states.map((infeed) => read(viewAddress(viewUrl, { ...choice, infeed })));
+      const [measured, ...shown] = await Promise.all([facts, ...views]);
+      return states.map((infeed, i) =>
+        withOthers(unpacked(measured, shown[i], infeed), seen?.others ?? []),
+      );
+    },
     /** @param {Choice} state */
     needsList: (state) => state.dev !== null || state.vs.length > 0,
     /**

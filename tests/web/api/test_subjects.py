@@ -69,7 +69,7 @@ def test_an_asked_subject_is_that_of_every_answer(client: Client, base: str) -> 
     frame = client.get(base.replace("/api/v1/profiles", "/p"), params=asked, headers=HTML).text
     assert marks(frame) >= {("length", subject["time_us"])}
     assert "of: Capture, from the first operation." in frame and "Show the default subject" in frame
-    assert "page?rev=" in frame and "&amp;of=capture" in frame
+    assert "/view?of=capture" in frame
 
 
 def test_a_subject_that_does_not_exist_is_named(client: Client, base: str) -> None:
