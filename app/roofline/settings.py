@@ -68,7 +68,14 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from roofline import process_environment
@@ -126,7 +133,10 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="ROOFLINE_", frozen=True, extra="ignore")
 
-    data_dir: Path = Field(default_factory=_default_data_dir)
+    # Children that read uploads work in folders of their own.
+    data_dir: Annotated[Path, AfterValidator(Path.absolute)] = Field(
+        default_factory=_default_data_dir
+    )
     database_url: SecretStr | None = None
     database_url_file: Path | None = None
     blobs: str | None = None
