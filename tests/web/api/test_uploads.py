@@ -8,15 +8,17 @@ import time
 import zipfile
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
+from roofline.settings import Settings
 from roofline.storage.staging import IncomingFile
 from roofline.web.parts import UPLOAD_WRITERS
-from tests.web.conftest import Client, Launch
+from tests.web.conftest import Client, Launch, running
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -347,3 +349,13 @@ def test_uploads_at_the_same_time_share_their_writers(
     ]
     assert {one.result(timeout=60).status_code for one in sent} == {201}
     assert most[0] == UPLOAD_WRITERS
+
+
+def test_a_data_folder_named_from_the_working_directory_takes_uploads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capture: bytes
+) -> None:
+    """`make run` names it so, and children that read uploads work in folders of their own."""
+    monkeypatch.chdir(tmp_path)
+    with running(Settings.from_env(data_dir=Path("data"))) as client:
+        assert client.upload(capture).json()["state"] == "ready"
+    assert (tmp_path / "data").is_dir()
