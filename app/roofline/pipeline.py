@@ -7,9 +7,8 @@ from pathlib import Path
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.one_host import alone, files_of_host, of_host
-from roofline.analysis.other_device import under_other_peaks
+from roofline.analysis.other_device import at_running_clock, under_other_peaks
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.analysis.running_clock import at_running_clock
 from roofline.analysis.time_range import in_range
 from roofline.devices import PeakChoice, identification, resolve
 from roofline.devices.this_machine import read_machine

@@ -16,8 +16,7 @@ from roofline.estimate.llm.document import generic_document
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, step_of
-from roofline.exports.model_expected import with_expected
-from roofline.exports.model_overlay import overlay, overlay_record
+from roofline.exports.model_overlay import overlay, overlay_record, with_expected
 from roofline.exports.model_overlay_text import overlay_text
 from roofline.pipeline import analyse_files
 from tests.conftest import ROOT

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from roofline.analysis.above_roof import impossible_share
 from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
-from roofline.analysis.impossible import impossible_share
 from roofline.analysis.records import UNDECIDED, AnalysisOptions, RooflineAnalysis
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.choose import choose

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from roofline.exports.run_headline import answer_of
-from roofline.exports.run_report import run_record
-from roofline.exports.run_words import run_verdict
+from roofline.exports.run_report import run_record, run_verdict
 from roofline.pods import definitions
 from roofline.pods.partial import KNOWN, Names, Partial
 from roofline.pods.reduce import reduce_run

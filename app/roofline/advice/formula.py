@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from roofline.analysis import above_roof
 from roofline.analysis.roofline import Floats
 
 
@@ -33,7 +34,9 @@ class Case(NamedTuple):
     gives: float
 
 
-IMPOSSIBLE = Threshold("IMPOSSIBLE", 1.03, "share of its roof above which work or peak is wrong")
+IMPOSSIBLE = Threshold(
+    "IMPOSSIBLE", above_roof.IMPOSSIBLE, "share of its roof above which work or peak is wrong"
+)
 STOP = Threshold("STOP", 0.95, "share of a roof from which on only less work helps")
 LEAST_SAVING = Threshold("LEAST_SAVING", 0.01, "share of the time that is worth a finding")
 FAR = Threshold("FAR", 0.40, "share of every roof below which no roof limits a short call")

@@ -6,13 +6,17 @@ import numpy as np
 
 from roofline.analysis.context import Context, Oddities, peaks_of, time_scale
 from roofline.analysis.diagnose import diagnose, worded
-from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
+from roofline.analysis.link_traffic import (
+    links_of_ops,
+    user_link,
+    with_link_traffic,
+    with_user_link,
+)
 from roofline.analysis.links import op_links
 from roofline.analysis.nearest import nearest_ops
 from roofline.analysis.ops import op_records, view_of
 from roofline.analysis.records import AnalysisOptions, Bools, RooflineAnalysis
 from roofline.analysis.serving import serving_records
-from roofline.analysis.told_links import told_link, with_told_link
 from roofline.analysis.transfers import is_transfer, transfer_records
 from roofline.analysis.undecided import units_held
 from roofline.model.device import Device
@@ -58,11 +62,11 @@ def hold(prepared: Prepared, device: Device) -> RooflineAnalysis:
     profile, oddities, moves = prepared.profile, prepared.oddities, prepared.moves
     device = on_levels_of(profile, device)
     peaks = peaks_of(device, oddities)
-    told = None if oddities.on else told_link(device)
-    profile = with_told_link(profile, told)
-    seen = profile.timeline.transfers if told and profile.timeline else prepared.transfers
+    user = None if oddities.on else user_link(device)
+    profile = with_user_link(profile, user)
+    seen = profile.timeline.transfers if user and profile.timeline else prepared.transfers
     transfers = transfer_records(seen, device)
-    own_links = links_of_ops(profile, moves, transfers, device, told)
+    own_links = links_of_ops(profile, moves, transfers, device, user)
     if not oddities.on:
         profile = with_link_traffic(profile, moves, own_links, transfers)
     links = op_links(profile, moves, own_links, transfers, device)

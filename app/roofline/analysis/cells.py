@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from roofline.analysis import roofline
+from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.analysis.causes import NotShown
 from roofline.analysis.context import NAN, Context
-from roofline.analysis.impossible import IMPOSSIBLE
 from roofline.analysis.records import Bools, Measures
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel

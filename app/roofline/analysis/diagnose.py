@@ -1,6 +1,8 @@
 """Notes for a reader of the analysis: unknown costs, work above the roof, lost peaks."""
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +13,12 @@ from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED
 from roofline.analysis.cells import MOST_TIMES
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
-from roofline.analysis.diagnose_async import async_collectives
-from roofline.analysis.diagnose_links import ask_for_links
 from roofline.analysis.nearest_records import NearestOps
 from roofline.analysis.records import UNDECIDED, Cost, OpRecords, ProgramPoints
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import UndecidedUnit
 from roofline.model.device import CountedUnits, DeviceKind, MemoryPeak, PeakOrigin
+from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
 
 DISAGREEMENT = 0.03
@@ -297,3 +298,76 @@ def _no_peaks(context: Context) -> Diagnostic | None:
         message=message,
         remedy="Choose the device, or capture with a runtime that reports its peaks.",
     )
+
+
+# ------------------------------------------------------------------ fusions that hold communication
+
+_NAME = re.compile(r"async-collective-(?:start|done|fusion)")
+_WORTH_A_WORD = 0.001  # of the time
+
+
+def async_collectives(context: Context, ops: OpRecords) -> Diagnostic | None:
+    """Time in `async-collective-*` fusions without FLOPs, a line of its own."""
+    rows = [
+        row
+        for row, (name, cost) in enumerate(zip(ops.name, ops.cost, strict=True))
+        if cost in {Cost.NO_FLOPS, Cost.UNKNOWN} and _NAME.match(name)
+    ]
+    total = float(np.nansum(ops.measures.self_time_us))
+    share = float(ops.measures.self_time_us[rows].sum()) / total if total else 0.0
+    if share < _WORTH_A_WORD:
+        return None
+    source = "capture" if context.profile.timeline is not None else "table"
+    percent = f"{100 * share:.1f} %"
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="async-collectives",
+        message=f"{len(rows)} async-collective ops do no FLOPs and take {percent} of the time. "
+        f"They hold communication or copies, which this {source} does not tell apart, so they stay "
+        "with the memory.",
+        remedy="A capture with the program's HLO (XSpace) names what they hold.",
+        count=len(rows),
+    )
+
+
+# -------------------------------------------------------------------------------------------- links
+
+
+def ask_for_links(context: Context, ops: OpRecords) -> list[Diagnostic]:
+    """Notes where transfers have no roof, because their link or its peak is not known."""
+    unheld = ops.measures.bound == context.unknown_link_bound
+    links = [ops.moved.link[op] for op in unheld.nonzero()[0].tolist()]
+    known = [level for level in MemoryLevel if level in links]
+    found = [_without_peak(known, sum(link is not None for link in links))] if known else []
+    unknown = links.count(None)
+    return [*found, *([_unknown(unknown)] if unknown else [])]
+
+
+def _without_peak(levels: Sequence[MemoryLevel], count: int) -> Diagnostic:
+    names = ["the host link" if level is MemoryLevel.HOST else level.label for level in levels]
+    those = " and ".join(sorted(names, key=lambda name: name[0].islower()))
+    peak, is_ = ("peaks", "are") if len(names) > 1 else ("peak", "is")
+    asked = " ".join(f"--peak {level.value}=45GB/s" for level in levels)
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="links-without-peak",
+        message=f"The {peak} of {those} {is_} not known, so {_transfers(count)} no roof.",
+        remedy=f"Enter the {peak} in the list of peaks, or with {asked}.",
+        count=count,
+    )
+
+
+def _unknown(count: int) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="unknown-link",
+        message=f"The capture does not tell which link joins the devices, so {_transfers(count)} "
+        "no roof.",
+        remedy="Give the peak of the link that they use, for example with --peak nvlink=450GB/s, "
+        "xgmi or dcn: communication without a known link is then over that one.",
+        count=count,
+    )
+
+
+def _transfers(count: int) -> str:
+    return f"{count:,} transfer has" if count == 1 else f"{count:,} transfers have"

@@ -12,10 +12,11 @@ import numpy as np
 from roofline.analysis.records import U64
 from roofline.analysis.time_records import TransferRecords
 from roofline.model.categories import is_collective
-from roofline.model.device import Device, DeviceKind
-from roofline.model.memory import MemoryLevel
+from roofline.model.device import Device, DeviceKind, PeakOrigin
+from roofline.model.memory import LINKS, MemoryLevel
 from roofline.model.op_columns import Bools, OpColumns
 from roofline.model.profile import Profile
+from roofline.model.timeline import Timeline
 
 _HOST_CATEGORIES = ("host send", "host recv")
 _TINY = 1e-300  # bytes over a link without a peak keep it busier than none
@@ -26,15 +27,15 @@ def links_of_ops(
     moves: Bools,
     transfers: TransferRecords,
     device: Device,
-    told: MemoryLevel | None,
+    from_user: MemoryLevel | None,
 ) -> list[MemoryLevel | None]:
     """The link of each op of `profile` that is a transfer (`moves`), `None` where it is not known.
 
-    `told` is the link of communication that the file does not name.
+    `from_user` is the link of communication that the file does not name.
     """
     if not moves.any():
         return [None] * len(moves)
-    link = _links_by_category(profile, moves, told)
+    link = _links_by_category(profile, moves, from_user)
     for level, used in _links_by_traffic(profile.ops, device).items():
         for op in np.flatnonzero(used & moves).tolist():
             link[op] = level
@@ -95,7 +96,7 @@ def _is_unsized(profile: Profile, moves: Bools, transfers: TransferRecords) -> B
 
 
 def _links_by_category(
-    profile: Profile, moves: Bools, told: MemoryLevel | None
+    profile: Profile, moves: Bools, from_user: MemoryLevel | None
 ) -> list[MemoryLevel | None]:
     """The link of each transfer as its category tells: a TPU's collectives use ICI."""
     is_tpu = profile.device.kind is DeviceKind.TPU
@@ -103,7 +104,7 @@ def _links_by_category(
     def link_of(category: str) -> MemoryLevel | None:
         if category.startswith(_HOST_CATEGORIES):
             return MemoryLevel.HOST
-        return MemoryLevel.ICI if is_tpu and is_collective(category) else told
+        return MemoryLevel.ICI if is_tpu and is_collective(category) else from_user
 
     of_category = {category: link_of(category) for category in set(profile.ops.category)}
     named = zip(profile.ops.category, moves.tolist(), strict=True)
@@ -119,3 +120,33 @@ def _links_by_traffic(ops: OpColumns, device: Device) -> dict[MemoryLevel, Bools
     peaks = np.array([[device.link_gbs(level) or np.inf] for level in levels])
     first = (moved / peaks + (moved > 0) * _TINY).argmax(axis=0)
     return {level: (first == k) & (moved[k] > 0) for k, level in enumerate(levels)}
+
+
+# -------------------------------------------------------------------------------------------- links
+
+
+def user_link(device: Device) -> MemoryLevel | None:
+    """The one link between devices whose peak the user set; `None` where it is not exactly one."""
+    from_user = {peak.level for peak in device.links if peak.origin is PeakOrigin.USER}
+    between = from_user & LINKS - {MemoryLevel.HOST}
+    return between.pop() if len(between) == 1 else None
+
+
+def with_user_link(profile: Profile, link: MemoryLevel | None) -> Profile:
+    """`profile`, whose communication over an unknown link is over `link`."""
+    if profile.timeline is None or link is None:
+        return profile
+    return replace(profile, timeline=_over(profile.timeline, link))
+
+
+def _over(timeline: Timeline, link: MemoryLevel) -> Timeline:
+    exposed = dict(timeline.times.exposed_ps)
+    unknown = exposed.pop(None, None)
+    if unknown is not None:
+        exposed[link] = exposed.get(link, 0.0) + unknown
+    links = tuple(link if one is None else one for one in timeline.transfers.link)
+    return replace(
+        timeline,
+        times=replace(timeline.times, exposed_ps=exposed),
+        transfers=replace(timeline.transfers, link=links),
+    )

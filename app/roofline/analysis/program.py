@@ -11,7 +11,7 @@ from roofline.analysis.knowledge import KNOWN_SHARE, NEARLY_ALL, both_known
 from roofline.analysis.measure import measure
 from roofline.analysis.records import I64, U64, Bools, KnownTime, Measures, ProgramPoints, Scope
 from roofline.analysis.roofline import Floats
-from roofline.analysis.serving_batches import batches
+from roofline.analysis.serving import batches
 from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.profile import Profile, Provenance

@@ -8,6 +8,7 @@ busy time the work is known. Shares of the peaks are over the time of the step.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.analysis import roofline
 from roofline.analysis.context import Context
@@ -15,10 +16,43 @@ from roofline.analysis.knowledge import KNOWN_SHARE, both_known
 from roofline.analysis.measure import measure
 from roofline.analysis.records import I64, U64, Bools
 from roofline.analysis.roofline import Floats
-from roofline.analysis.serving_batches import by_batch
 from roofline.analysis.serving_records import ServingColumns, ServingGroup, ServingRecords
-from roofline.model.serving import ServingSteps
+from roofline.model.serving import PHASES, ServingSteps
 from roofline.model.units import GIGA, PS_PER_S, PS_PER_US
+
+MAX_GROUPS = 64
+
+
+def by_batch(steps: ServingSteps) -> list[tuple[str, I64]]:
+    """Phase and steps of each group: those of decode by their number of sequences, those of other
+    phases together; the groups with most time first where there are too many."""
+    phase = np.array(steps.phase, object)
+    groups: list[tuple[str, I64]] = []
+    for name in PHASES:
+        rows = np.flatnonzero(phase == name)
+        sizes = np.nan_to_num(steps.sequences[rows], nan=-1)
+        if name == "decode":
+            groups += [(name, rows[sizes == size]) for size in np.unique(sizes).tolist()]
+        elif len(rows):
+            groups.append((name, rows))
+    if len(groups) > MAX_GROUPS:
+        groups.sort(key=lambda group: -float(steps.span_ps[group[1]].sum()))
+    return groups[:MAX_GROUPS]
+
+
+def batches(steps: ServingSteps | None) -> list[tuple[str, I64]]:
+    """The same under the names that people read: "decode, 32 sequences"."""
+    if steps is None:
+        return []
+    return [(batch_name(phase, steps.sequences[rows]), rows) for phase, rows in by_batch(steps)]
+
+
+def batch_name(phase: str, sequences: NDArray[np.float64]) -> str:
+    """The name of steps with these numbers of sequences; without a number where they differ."""
+    sizes = np.unique(sequences)
+    if len(sizes) != 1 or not np.isfinite(sizes[0]):
+        return phase
+    return f"{phase}, {sizes[0]:,.0f} {'sequence' if sizes[0] == 1 else 'sequences'}"
 
 
 def serving_records(context: Context) -> ServingRecords | None:

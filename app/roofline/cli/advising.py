@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.comparing import add_ledger, add_peaks
+from roofline.cli.options import add_ledger, add_of, add_peaks
 from roofline.cli.output import put_out
-from roofline.cli.time_range import add_of
 from roofline.errors import BadViewError
 
 FORMATS = ("text", "json", "markdown")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline.cli import runs
+from roofline.cli.options import add_of, read_range
 from roofline.cli.output import BAD_INPUT, put_out
-from roofline.cli.time_range import add_of, read_range
 
 if TYPE_CHECKING:
     from roofline.presentation.grouping_choice import Grouping

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.cli.options import add_ledger, add_of, add_peaks
 from roofline.cli.output import put_out
-from roofline.cli.time_range import add_of
 from roofline.errors import UploadRejectedError
 
 if TYPE_CHECKING:
@@ -44,24 +44,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_compare)
-
-
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """The option that names the ledger of advice."""
-    parser.add_argument(
-        "--ledger",
-        type=Path,
-        metavar="FILE",
-        help="ledger of advice, JSON lines (roofline-ledger.jsonl, where there is one)",
-    )
-
-
-def add_peaks(parser: argparse.ArgumentParser) -> None:
-    """The options that say what the programs are held against."""
-    parser.add_argument("--device", metavar="NAME", help="use the peaks of this part for all runs")
-    parser.add_argument(
-        "--peak", action="append", default=[], metavar="NAME=VALUE", help="set a peak; repeatable"
-    )
 
 
 def read_runs(

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.comparing import add_peaks
+from roofline.cli.options import add_peaks
 from roofline.cli.output import put_out
 
 if TYPE_CHECKING:

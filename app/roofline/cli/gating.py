@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from roofline.cli.comparing import FORMATS, UNITS, add_peaks, read_runs
+from roofline.cli.comparing import FORMATS, UNITS, read_runs
+from roofline.cli.options import add_of, add_peaks
 from roofline.cli.output import print_bytes, put_out, write
-from roofline.cli.time_range import add_of
 from roofline.errors import CorruptProfileError, RooflineError, SettingsError
 
 if TYPE_CHECKING:

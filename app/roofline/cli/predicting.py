@@ -114,7 +114,7 @@ def _csv(over: "Record | None") -> bytes:
             "Only a step over a measured run is written as CSV.",
             remedy="Add --over, or choose another --format.",
         )
-    from roofline.exports.model_overlay_csv import overlay_csv
+    from roofline.exports.model_overlay_text import overlay_csv
 
     return overlay_csv(over)
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.comparing import UNITS, add_peaks, read_runs
+from roofline.cli.comparing import UNITS, read_runs
 from roofline.cli.gating import budget_of
+from roofline.cli.options import add_of, add_peaks
 from roofline.cli.output import put_out
-from roofline.cli.time_range import add_of
 
 
 def add_series(parser: argparse.ArgumentParser) -> None:

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from roofline.cli import sharing
+from roofline.cli.options import add_of, with_of
 from roofline.cli.output import print_bytes
-from roofline.cli.time_range import add_of, with_of
 from roofline.cli.upload import Receiver, Upload, read_token, send
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roofline.cli import sharing
+from roofline.cli.options import add_of, with_of
 from roofline.cli.output import print_bytes
-from roofline.cli.time_range import add_of, with_of
 from roofline.errors import RooflineError
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
-from roofline.analysis.subjects.options import options
+from roofline.analysis.subjects.options import options, step_us
 from roofline.analysis.subjects.records import Kind, Subject
-from roofline.analysis.subjects.steps import step_us
 from roofline.analysis.verdict import MOSTLY, verdict_of
 from roofline.compare.run import CAPTURE, EXECUTION, STEP, RunSubject, UnitTimes
 from roofline.model.categories import is_container

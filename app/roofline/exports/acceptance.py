@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.compare.changes import Comparison, OpChange, Side
 from roofline.compare.sides import MEMORIES
 from roofline.devices.choice import known_part
@@ -41,7 +42,6 @@ class Check:
 
 _APART = 0.1  # logarithm of the ratio between two changes that can be told apart
 _CHANGED = 0.05  # logarithm of a change of the roof time that is a lever
-_IMPOSSIBLE = 1.03
 _DOUBTFUL = 0.05
 _HITS = (0.7, 1.1)
 _MOST = 0.5
@@ -127,7 +127,7 @@ def _bounds(found: Comparison) -> Check:
     """T min <= T <= T max in B; time above T max is latency, links or work that was not counted."""
     known = [one for one in found.sides[1] if one.is_known]
     whole = sum(one.time_us for one in known)
-    below = sum(one.time_us for one in known if one.roof_us > _IMPOSSIBLE * one.time_us)
+    below = sum(one.time_us for one in known if one.roof_us > IMPOSSIBLE * one.time_us)
     above = [one for one in known if one.time_us > one.serial_us]
     beyond_us = sum(one.time_us - one.serial_us for one in above)
     if not whole:

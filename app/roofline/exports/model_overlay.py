@@ -28,7 +28,6 @@ from roofline.estimate.llm.document import category_of
 from roofline.estimate.llm.pieces import Piece, forms_of
 from roofline.estimate.llm.step import OUTSIDE, Step
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
-from roofline.exports.model_expected import expected_record, with_expected
 from roofline.model.units import US_PER_S
 
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness")
@@ -372,3 +371,46 @@ def _notes(found: Overlay, ops: Sequence[Record]) -> Sequence[str]:
             "the prediction are wrong."
         )
     return notes
+
+
+# The efficiency of a class of products is predicted ÷ measured time of its members. Each is
+# expected at that of the other members of its class, so that no measurement predicts itself. Ops
+# that only their scope assigns are left out: what a framework does there is often not what the
+# model counts.
+SOURCE = "this run: each product at the efficiency of the others of its class"
+
+
+def with_expected(ops: Sequence[Record]) -> list[Record]:
+    """`ops` with `expected_us`; `None` where an op is alone in its class, or not a product."""
+    return [{**one, "expected_us": _expected(one, ops)} for one in ops]
+
+
+def _expected(one: Record, ops: Sequence[Record]) -> float | None:
+    if one["by"] != "flops":
+        return None
+    others = [
+        other
+        for other in ops
+        if other is not one
+        and other["by"] == "flops"
+        and other["class"] == one["class"]
+        and other["ratio"]
+    ]
+    predicted = sum(float(other["predicted_us"]) for other in others)
+    measured = sum(float(other["measured_us"]) for other in others)
+    return float(one["predicted_us"]) * measured / predicted if predicted > 0 else None
+
+
+def expected_record(ops: Sequence[Mapping[str, Any]]) -> Record:
+    """Sums over ops with an expected time: expected, measured, and which share of them is told."""
+    told = [one for one in ops if one["expected_us"] is not None and one["ratio"]]
+    total = sum(one["measured_us"] for one in ops)
+    measured = sum(one["measured_us"] for one in told)
+    expected = sum(one["expected_us"] for one in told)
+    return {
+        "expected_us": expected if told else None,
+        "measured_us": measured if told else None,
+        "ratio": measured / expected if expected else None,
+        "time_share": measured / total if total else None,
+        "source": SOURCE,
+    }

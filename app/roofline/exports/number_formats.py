@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.analysis.roofline import Floats
 from roofline.compare.comparison import common_unit
 from roofline.compare.run import Run
@@ -29,7 +30,6 @@ SHOWN = 20
 _WIDTH = 50
 _COMPUTE = "compute"
 _MATRIX = "matrix_"
-_IMPOSSIBLE = 1.03
 _FLOATS = ("f", "bf")  # integers are indices and masks: their format does not change
 
 
@@ -101,7 +101,7 @@ def with_formats(run: Run, formats: Formats) -> Changed:
             after[name] = np.where(moves, 0.0, before[name])
     rho, ends = _longest(before), _longest(after)
     time_us = times.time_us
-    known = (rho > 0) & (time_us > 0) & (rho <= _IMPOSSIBLE * time_us)
+    known = (rho > 0) & (time_us > 0) & (rho <= IMPOSSIBLE * time_us)
     stretched = np.where(known, time_us * ends / np.where(known, rho, 1.0), time_us)
     moved = run.work.get(run.main_memory, np.zeros(len(run))) * times.calls
     changes = (ratio > 0) | _any(faster, len(run))

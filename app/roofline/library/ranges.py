@@ -222,8 +222,7 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     another clock where none is known.
     """
     from roofline.analysis.analyse import hold
-    from roofline.analysis.other_device import under_other_peaks
-    from roofline.analysis.running_clock import at_running_clock
+    from roofline.analysis.other_device import at_running_clock, under_other_peaks
     from roofline.devices import resolve
     from roofline.devices.choice import read_choice
     from roofline.devices.this_machine import read_machine

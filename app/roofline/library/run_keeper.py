@@ -18,9 +18,9 @@ from roofline.fleet.engine import EngineChoice
 from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.storage.disk_room import DiskRoom
-from roofline.storage.kept_partials import GRACE_S, sweep_partials
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
+from roofline.storage.sweeping import PARTIAL_GRACE_S, sweep_partials
 
 LOOK_EVERY_S = 1.0
 SWEEP_EVERY_S = 600.0
@@ -139,7 +139,7 @@ class RunKeeper:
         and would not write them again: it ends first."""
         self._end_process()
         with closing(self.new_process()) as process:
-            return process.drop_unneeded_names(GRACE_S)
+            return process.drop_unneeded_names(PARTIAL_GRACE_S)
 
     # ------------------------------------------------------------------------------------- turns
 

@@ -13,11 +13,44 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from roofline.model.device import ReportedDevice
-from roofline.model.graphs import GraphReplays
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """A capture that explains kernels: its file, its annotation ("" without one), their number."""
+
+    file_name: str
+    label: str
+    kernels: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnalignedKernel:
+    """Kernels of one name without a launch in a capture."""
+
+    name: str
+    count: int
+    time_ps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphReplays:
+    """Launches of graphs: the kernels that they ran, and those that have a launch in a capture.
+
+    Times are ps of device time. `left` are the kernels without a launch, longest time first.
+    """
+
+    replays: int
+    kernels: int
+    aligned: int
+    time_ps: int
+    aligned_ps: int
+    captures: tuple[Capture, ...]
+    left: tuple[UnalignedKernel, ...]
 
 
 class Provenance(StrEnum):

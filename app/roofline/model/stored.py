@@ -18,7 +18,6 @@ from roofline.model import (
     ceilings,
     compute,
     device,
-    graphs,
     memory,
     profile,
     serving,
@@ -26,7 +25,7 @@ from roofline.model import (
     timeline,
 )
 
-_MODULES = (ceilings, compute, device, graphs, memory, profile, serving, time_bins, timeline)
+_MODULES = (ceilings, compute, device, memory, profile, serving, time_bins, timeline)
 _LENGTH_BYTES = 8
 
 

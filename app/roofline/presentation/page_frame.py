@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from roofline.analysis.one_host import hosts_alone
+from roofline.analysis.other_device import clock_scale
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.running_clock import clock_scale
 from roofline.model.device import PeakComparison
 from roofline.model.profile import Diagnostic
 from roofline.model.units import NS_PER_S, ps_to_us

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.serving_batches import batch_name
+from roofline.analysis.serving import batch_name
 from roofline.analysis.serving_records import ServingGroup
 from roofline.analysis.subjects.records import Subject
 from roofline.model.units import GIGA

@@ -19,7 +19,6 @@ from roofline.errors import RooflineError, StorageFullError
 from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.audit import AuditLog
-from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.blob_places import open_blobs
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.disk_room import DeletionRoom
@@ -28,7 +27,7 @@ from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
 from roofline.storage.notes import PointNotes
 from roofline.storage.queries import ProfileQueries
-from roofline.storage.raw import RawStore
+from roofline.storage.raw import BlobOwner, RawStore
 from roofline.storage.records import (
     READY,
     Found,

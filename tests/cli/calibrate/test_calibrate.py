@@ -9,9 +9,15 @@ from numpy import float32, float64
 
 from roofline.cli import calibrate
 from roofline.cli.calibrate.hardware import Cache, Machine, read_caches, this_machine
-from roofline.cli.calibrate.matmul import measure_matmul
-from roofline.cli.calibrate.stream import Plan, measure_bandwidth, plans
-from roofline.cli.calibrate.timing import Effort, Rate, rate_of
+from roofline.cli.calibrate.kernels import (
+    Effort,
+    Plan,
+    Rate,
+    measure_bandwidth,
+    measure_matmul,
+    plans,
+    rate_of,
+)
 from roofline.devices.this_machine import read_machine
 from roofline.errors import SettingsError
 from roofline.model.compute import ComputeUnit

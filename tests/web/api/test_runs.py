@@ -15,7 +15,7 @@ from roofline.pods.packed import pack
 from roofline.pods.reading import partial_of
 from roofline.pods.reduce import reduce_run
 from roofline.settings import Settings
-from roofline.storage.kept_partials import sweep_partials
+from roofline.storage.sweeping import sweep_partials
 from roofline.web.api.run_bodies import NOTHING_YET
 from tests.cli.test_main import run as command
 from tests.conftest import SAMPLES

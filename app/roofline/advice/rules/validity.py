@@ -10,8 +10,8 @@ from roofline.advice.diagnosis import Label, above
 from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.op_kinds import is_graph_capture
 from roofline.advice.rule import BOOK, XPROF, Form, Found, Rule, Run
+from roofline.analysis.above_roof import impossible_share
 from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
-from roofline.analysis.impossible import impossible_share
 from roofline.analysis.op_clocks import MAIN
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope
 from roofline.analysis.verdict import DOUBTFUL

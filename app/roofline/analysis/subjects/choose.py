@@ -12,8 +12,7 @@ from roofline.analysis.subjects.options import Option, asked, options
 from roofline.analysis.subjects.outside import outside_of, start_idle_us
 from roofline.analysis.subjects.owned import Owned, in_scopes
 from roofline.analysis.subjects.owned_in_bins import in_bins
-from roofline.analysis.subjects.owned_in_serving import of_steps
-from roofline.analysis.subjects.owned_in_tables import of_table
+from roofline.analysis.subjects.owned_in_serving import of_steps, of_table
 from roofline.analysis.subjects.records import Kind, Parts, Subject
 from roofline.model.profile import OpTable
 from roofline.model.timeline import WHOLE_CAPTURE

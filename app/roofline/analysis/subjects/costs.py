@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.analysis import roofline
+from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.analysis.causes import Cause
-from roofline.analysis.impossible import IMPOSSIBLE
 from roofline.analysis.knowledge import opaque_in
 from roofline.analysis.records import Bools, Cost, OpRecords, RooflineAnalysis
 from roofline.analysis.roofline import Floats

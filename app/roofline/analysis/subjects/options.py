@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from roofline.analysis.program import OUTLIER_RATIO
 from roofline.analysis.records import I64, RooflineAnalysis
-from roofline.analysis.serving_batches import batch_name, by_batch
+from roofline.analysis.roofline import Floats
+from roofline.analysis.serving import batch_name, by_batch
 from roofline.analysis.subjects.addresses import range_address, read_range
 from roofline.analysis.subjects.records import Kind, Sample
-from roofline.analysis.subjects.steps import of_mean, step_us
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile
 from roofline.model.serving import ServingSteps
+from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
 
@@ -154,3 +156,23 @@ def _range(begin_ps: int, end_ps: int) -> Option:
         unit_word="",
         span_ps=(begin_ps, end_ps),
     )
+
+
+def step_us(timeline: Timeline) -> Floats:
+    """The time of each step, as a mean over the cores that ran it; 0 where none did."""
+    inside = timeline.times.scope >= 0
+    scope, total = timeline.times.scope[inside], timeline.times.total_ps[inside]
+    cores = np.bincount(scope, minlength=timeline.steps)
+    sums = np.bincount(scope, total, timeline.steps)
+    return np.asarray(sums / np.maximum(cores, 1) / PS_PER_US)
+
+
+def of_mean(times_us: Floats) -> tuple[I64, Sample]:
+    """The steps that a mean step is of: all, but a first one that is far off the others."""
+    rows, ratio = np.arange(len(times_us)), None
+    if len(times_us) > 1:
+        usual = float(np.median(times_us[1:]))
+        if abs(times_us[0] - usual) > OUTLIER_RATIO * usual:
+            rows, ratio = rows[1:], float(times_us[0]) / usual if usual else None
+    median = float(np.median(times_us[rows]))
+    return rows, Sample(used=len(rows), found=len(times_us), median_us=median, first_ratio=ratio)

@@ -14,9 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from roofline.cli.calibrate.hardware import Machine, this_machine
-from roofline.cli.calibrate.matmul import measure_matmul
-from roofline.cli.calibrate.stream import Bandwidth, measure_bandwidth, plans
-from roofline.cli.calibrate.timing import Effort, Rate
+from roofline.cli.calibrate.kernels import (
+    Bandwidth,
+    Effort,
+    Rate,
+    measure_bandwidth,
+    measure_matmul,
+    plans,
+)
 from roofline.cli.output import print_bytes
 from roofline.devices.this_machine import VERSION, machine_files
 from roofline.errors import SettingsError

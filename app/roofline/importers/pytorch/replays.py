@@ -22,8 +22,8 @@ from roofline.importers.pytorch.captures import (
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.serving import ServingStep, step_at
 from roofline.importers.pytorch.trace import NO_KERNEL, Api, Trace
-from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
 from roofline.model.op_columns import I64
+from roofline.model.profile import Capture, GraphReplays, UnalignedKernel
 from roofline.model.units import PS_PER_NS
 
 _LEAST_SHARE = 0.5  # of a replay's kernels: with fewer in common it is another graph

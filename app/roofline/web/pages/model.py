@@ -63,7 +63,7 @@ async def model_csv(request: Request, reader: Reader) -> Response:
 
 def _csv(given: Mapping[str, str], measured: Measured) -> bytes:
     # Loaded when somebody asks: most servers answer other requests first.
-    from roofline.exports.model_overlay_csv import overlay_csv
+    from roofline.exports.model_overlay_text import overlay_csv
 
     form = read_form(given)
     return overlay_csv(measured.over(step_of(form.shape, form.load, known_part(given["device"]))))

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from roofline.cli.time_range import read_range
+from roofline.cli.options import read_range
 
 MS = 1e9
 

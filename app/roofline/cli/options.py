@@ -1,6 +1,7 @@
-"""The parts of a capture on a command line: a range (`10ms..20ms`, `2.5s..`), and a subject."""
+"""Options of several commands: a range (`10ms..20ms`, `2.5s..`), a subject, peaks, the ledger."""
 
 import argparse
+from pathlib import Path
 from urllib.parse import quote
 
 from roofline.analysis.subjects.addresses import read_range as read
@@ -30,3 +31,21 @@ def add_of(parser: argparse.ArgumentParser) -> None:
 def with_of(url: str, of: str | None) -> str:
     """The address of a profile's page, of the subject `of`."""
     return url if of is None else f"{url}{'&' if '?' in url else '?'}of={quote(of, safe=':.')}"
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """The option that names the ledger of advice."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="ledger of advice, JSON lines (roofline-ledger.jsonl, where there is one)",
+    )
+
+
+def add_peaks(parser: argparse.ArgumentParser) -> None:
+    """The options that say what the programs are held against."""
+    parser.add_argument("--device", metavar="NAME", help="use the peaks of this part for all runs")
+    parser.add_argument(
+        "--peak", action="append", default=[], metavar="NAME=VALUE", help="set a peak; repeatable"
+    )

@@ -1,24 +1,77 @@
-"""Bandwidth of main memory and caches: copy and triad, as in STREAM (McCalpin, 1995).
+"""What calibration runs and times: copy and triad, as in STREAM (McCalpin, 1995), and products.
 
 Bytes are those that the program names: a copy reads one array and writes one, a triad reads two and
 writes one. What the processor moves besides (a written line is fetched first on most) is not
 counted, neither here nor in a compiler's bytes, so that the two compare.
 """
 
+import statistics
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from roofline.cli.calibrate.hardware import Cache, Machine
-from roofline.cli.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
 from roofline.importers.kernels import kernel
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import MIB
+
+# So the fastest of them count: their median is the rate, their range the spread.
+STEADY = 0.05
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How long to measure: one timing takes `seconds` at least; of `timings` the fastest count.
+
+    Where those are not within 5 % of each other there are two more rounds.
+    """
+
+    seconds: float
+    timings: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """Work per second: the median of the timings that count, and half their range over it."""
+
+    per_second: float
+    spread_ratio: float
+    text: str
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """How long `run` takes."""
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def rate_of(work: float, run: Callable[[], float], effort: Effort) -> Rate:
+    """The rate of `work`, which `run` does once and returns its seconds."""
+    seconds: list[float] = []
+    for _ in range(_ROUNDS):
+        seconds += [max(run(), 1e-9) for _ in range(effort.timings)]
+        counted = sorted(seconds)[: effort.counted]
+        median = statistics.median(counted)
+        spread = (counted[-1] - counted[0]) / 2 / median
+        if spread <= STEADY:
+            break
+    text = f"median of the fastest {len(counted)} of {len(seconds)}"
+    return Rate(per_second=work / median, spread_ratio=spread, text=text)
+
+
+def fastest(run: Callable[[], float], tries: int = 3) -> float:
+    """The least of some `tries`, in seconds: how long `run` takes undisturbed."""
+    return min(run() for _ in range(tries))
+
 
 F64 = NDArray[np.float64]
 
@@ -147,3 +200,36 @@ def _together(
             job.result()
 
     return seconds_of(all_of_them)
+
+
+# ---------------------------------------------------------------------------------- matrix products
+
+_SMALLEST, _LARGEST = 1024, 8192
+
+
+def measure_matmul(
+    dtype: DTypeLike, effort: Effort, *, smallest: int = _SMALLEST, largest: int = _LARGEST
+) -> tuple[Rate, int]:
+    """FLOP/s of an N × N product (2 N³ FLOP), and N.
+
+    N doubles until one product takes `effort.seconds`; those products warm the processor up.
+    """
+    size = smallest
+    product = _Product(size, dtype)
+    while fastest(product.seconds) < effort.seconds and 2 * size <= largest:
+        size *= 2
+        product = _Product(size, dtype)
+    return rate_of(2.0 * size**3, product.seconds, effort), size
+
+
+class _Product:
+    """A product of two square matrices into a third, all of them in place."""
+
+    def __init__(self, size: int, dtype: DTypeLike) -> None:
+        source = np.random.default_rng(size)
+        self._a = source.random((size, size)).astype(dtype)
+        self._b = source.random((size, size)).astype(dtype)
+        self._out = np.empty((size, size), dtype)
+
+    def seconds(self) -> float:
+        return seconds_of(lambda: np.matmul(self._a, self._b, out=self._out))
