@@ -1,14 +1,24 @@
 """A predicted step as a JSON document, as lines of text, and as a file of kernels."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 from roofline.estimate.document import collective_record
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
-from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
-from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
+from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.thresholds import (
+    ATTENTION,
+    EXPERTS,
+    HEAD,
+    PRODUCTS,
+    Thresholds,
+    Turning,
+    thresholds_of,
+)
+from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK, VECTOR
 from roofline.model.units import GIGA, KILO, MEGA, PS_PER_US, TERA
 
 GENERIC_SCHEMA = "roofline-generic/1"
@@ -125,12 +135,19 @@ def _touched(step: Step) -> dict[str, float] | None:
     }
 
 
-def _thresholds(found: Thresholds) -> dict[str, float | None]:
+def _thresholds(found: Thresholds) -> dict[str, Any]:
+    ridge = {"ridge_flop_per_byte": found.ridge, "batch_closed_form": found.closed_form}
+    if not found.classes:
+        return {**ridge, "prompt": found.prompt}
     return {
-        "ridge_flop_per_byte": found.ridge,
-        "batch": found.batch,
+        **ridge,
+        **{
+            name: {"first": one.first, "batch": one.batch, "never": list(one.never)}
+            for name, one in found.classes.items()
+        },
         "batch_at_context": found.batch_at_context,
         "context": found.context,
+        "context_note": found.context_note,
     }
 
 
@@ -203,17 +220,87 @@ def _memory(step: Step) -> Iterator[str]:
 
 def _threshold_lines(step: Step) -> Iterator[str]:
     found = thresholds_of(step)
-    if found is None:
+    if found is not None:
+        yield from threshold_words(step, found)
+
+
+def threshold_words(step: Step, found: Thresholds) -> Iterator[str]:
+    """Sentences on where compute begins to bind; each follows from rows of such a table."""
+    if not found.classes:
+        size = "at no length" if found.prompt is None else f"from {found.prompt:,} new tokens"
+        yield f"The whole step is compute-bound {size} (ridge {found.ridge:,.1f} FLOP/B)."
         return
-    yield (
-        f"Products with weights are compute-bound from batch {round(found.batch):,} "
-        f"(ridge {found.ridge:,.1f} FLOP/B)."
+    said = [_class_words(step, kind, one) for kind, one in found.classes.items() if kind != HEAD]
+    yield "; ".join(one for one in said if one) + "."
+    yield _whole_words(step, found)
+    yield from _beside(step)
+
+
+_CLASS_WORDS = {PRODUCTS: "Dense products", EXPERTS: "the routed experts", ATTENTION: "attention"}
+
+
+def _class_words(step: Step, kind: str, one: Turning) -> str:
+    model, load = step.model, step.load
+    name = _CLASS_WORDS[kind]
+    if kind == EXPERTS:
+        name += f", {model.experts:,} with {model.active_experts:,} active,"
+    verb = "is" if kind == ATTENTION else "are"
+    if one.batch is None:
+        why = ""
+        if kind == ATTENTION:
+            at = max(_intensity(step, op) for op in one.never)
+            why = f": its intensity is {at:,.1f} FLOP/B whatever the batch"
+        return f"{name} {verb} compute-bound at no batch{why}"
+    if one.batch == 1 and not one.never:
+        return f"{name} {verb} compute-bound at every batch"
+    first = "" if one.first == one.batch else f" (the first from {one.first:,})"
+    each = f" on each of {load.ep:,} ranks" if load.ep > 1 and kind == EXPERTS else ""
+    never = f", {' and '.join(one.never)} at no batch" if one.never else ""
+    return f"{name} {verb} compute-bound from batch {one.batch:,}{each}{first}{never}"
+
+
+def _intensity(step: Step, name: str) -> float:
+    op = next(timed.op for timed in step.ops if timed.op.name == name)
+    return op.matrix / op.bytes if op.bytes else 0.0
+
+
+def _whole_words(step: Step, found: Thresholds) -> str:
+    keys = f"A whole step at {step.load.context:,} keys is compute-bound"
+    least = found.batch_at_context
+    at = "at no batch" if least is None else f"from batch {least:,}"
+    if found.context_note is not None:
+        every = "at every context" if found.context_note == "all" else "at no context"
+        return f"{keys} {at}; some batch is enough {every}."
+    if least is None:
+        return f"{keys} at no batch; up to {found.context:,} keys some batch is enough."
+    return f"{keys} {at}{_needs(step, least)}, and beyond {found.context:,} keys at none."
+
+
+def _needs(step: Step, batch: int) -> str:
+    """What that batch needs, where the part's memory does not hold it."""
+    size = step.capacity_bytes
+    needed = memory_bytes(step.model, replace(step.load, batch=batch))
+    if size is None or needed <= size:
+        return ""
+    return f" (needs {needed / GIGA:,.0f} GB, the part has {size / GIGA:,.0f})"
+
+
+def _beside(step: Step) -> Iterator[str]:
+    """An exchange of experts that takes a tenth of the step or more."""
+    serial = step.step_us["serial"]
+    taken = sum(
+        timed.counted * (timed.time_us or 0.0)
+        for timed in step.ops
+        if timed.bound == NETWORK and timed.op.name.startswith("ep_")
     )
-    if found.context is not None:
+    if serial and taken > _EXCHANGE * serial:
         yield (
-            f"A decode step can be compute-bound up to {round(found.context):,} tokens of context; "
-            "beyond them no batch is enough."
+            f"The exchange of experts over the network takes {time_text(taken)} of "
+            f"{time_text(serial)}."
         )
+
+
+_EXCHANGE = 0.1
 
 
 def time_text(time_us: float | None) -> str:
