@@ -43,7 +43,7 @@ def test_training_names_model_flops_and_hardware_flops() -> None:
 
 def test_the_text_says_times_memory_and_thresholds() -> None:
     text = step_text(step("llama-3-8b", "h100-sxm", DECODE), "llama-3-8b")
-    for said in ("serial", "tokens/s", "Needs ", "compute-bound from batch 295", "by default"):
+    for said in ("serial", "tokens/s", "Needs ", "compute-bound from batch 346", "by default"):
         assert said in text
 
 

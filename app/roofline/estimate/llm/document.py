@@ -6,9 +6,11 @@ from math import ceil
 from typing import Any
 
 from roofline.estimate.document import collective_record
-from roofline.estimate.llm.rank import ModelOp
-from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.request_document import lever_records
+from roofline.estimate.llm.serving import levers
+from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.thresholds import (
     ATTENTION,
     EXPERTS,
@@ -18,8 +20,9 @@ from roofline.estimate.llm.thresholds import (
     Turning,
     thresholds_of,
 )
+from roofline.estimate.llm.times import span, time_text
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK, VECTOR
-from roofline.model.units import GIGA, KILO, MEGA, PS_PER_US, TERA
+from roofline.model.units import GIGA, PS_PER_US, TERA
 
 GENERIC_SCHEMA = "roofline-generic/1"
 _MATRIX = "matmul"
@@ -42,6 +45,7 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "ops": [_op(timed) for timed in step.ops],
         "step_us": dict(step.step_us),
         "bound": step.bound,
+        "lever": lever_records(tuple(levers(step))),
         "latency_us": step.latency_us,
         "expected_us": _expected(step),
         "tokens_per_s": step.tokens_per_s,
@@ -192,8 +196,8 @@ def _times(step: Step) -> Iterator[str]:
         yield f"{key:<12}{time_text(sums[key]):>12}  {meaning}"
     expected = step.expected
     if expected is not None:
-        matrix = _span(*(f"{100 * share:.0f}" for share in expected.matrix))
-        times = _span(time_text(expected.low_us), time_text(expected.high_us))
+        matrix = span(*(f"{100 * share:.0f}" for share in expected.matrix))
+        times = span(time_text(expected.low_us), time_text(expected.high_us))
         yield (
             f"{'expected':<12}{times:>12}  at {matrix} % of the matrix peak and "
             f"{100 * expected.memory:.0f} % of the memory's, by default"
@@ -204,10 +208,6 @@ def _times(step: Step) -> Iterator[str]:
     kept = step.accepted_tokens_per_s
     if kept is not None:
         yield f"{kept:,.1f} tokens/s of them stay at an acceptance of {step.load.acceptance:g}."
-
-
-def _span(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _memory(step: Step) -> Iterator[str]:
@@ -301,15 +301,6 @@ def _beside(step: Step) -> Iterator[str]:
 
 
 _EXCHANGE = 0.1
-
-
-def time_text(time_us: float | None) -> str:
-    """A time with its unit."""
-    if time_us is None:
-        return "unknown"
-    if time_us >= MEGA:
-        return f"{time_us / MEGA:,.4g} s"
-    return f"{time_us / KILO:,.4g} ms" if time_us >= KILO else f"{time_us:,.4g} µs"
 
 
 # ---------------------------------------------------------------------------------------- generic

@@ -26,7 +26,8 @@ class PredictOptions(NetworkChoice):
     experts. `kv_block` is the block of a paged cache in tokens, `acceptance` the share (0 to 1) of
     guessed tokens that are right. A mixed step decodes `batch` sequences at `context`, and reads
     `prompts` with `seq` new tokens after `cached` ones. `dispatch` is the element type of tokens on
-    their way to experts, which goes to each expert (direct) or once to each node (per-node).
+    their way to experts, which goes to each expert (direct) or once to each node (per-node). A
+    request (phase "request") has `prompt` and `output` tokens of each sequence.
     """
 
     phase: str = "decode"
@@ -57,6 +58,8 @@ class PredictOptions(NetworkChoice):
     prompts: int = 1
     dispatch: str | None = None
     exchange: str | None = None
+    prompt: int | None = None
+    output: int | None = None
 
 
 def workload(given: PredictOptions) -> Workload:

@@ -17,7 +17,7 @@ from roofline.estimate.llm.memory import memory_bytes
 from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.phases import mixed_ops, training_ops
 from roofline.estimate.llm.rank import ModelOp, Sent
-from roofline.estimate.llm.workload import Workload
+from roofline.estimate.llm.workload import Workload, kept_tokens
 from roofline.estimate.on_device import (
     COMPUTE,
     EXP,
@@ -198,8 +198,7 @@ class Step:
         share, serial = self.load.acceptance, self.step_us["serial"]
         if share is None or not serial:
             return None
-        tokens = self.load.new_tokens
-        kept = tokens if share == 1 else (1 - share**tokens) / (1 - share)
+        kept = kept_tokens(self.load.new_tokens, share)
         return self.load.batch * kept / serial * US_PER_S
 
     @property

@@ -81,6 +81,11 @@ class Workload:
         return self.rows if self.all_logits else self.batch
 
 
+def kept_tokens(checked: int, acceptance: float) -> float:
+    """Tokens that stay of those `checked` at once: (1 - x^T) / (1 - x) at an acceptance of x."""
+    return checked if acceptance == 1 else (1 - acceptance**checked) / (1 - acceptance)
+
+
 def check(model: ModelConfig, load: Workload) -> None:
     """Raise `BadViewError` for a workload that cannot be."""
     ways = ("tp", "ep", "pp", "dp", "microbatches", "batch", "new_tokens", "grad_bytes", "kv_block")

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from roofline.devices.parts import Part
-from roofline.estimate.llm.memory import cache_bytes
 from roofline.estimate.llm.document import threshold_words
+from roofline.estimate.llm.memory import cache_bytes
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
 from roofline.estimate.llm.workload import Workload
