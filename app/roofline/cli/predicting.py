@@ -46,6 +46,9 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "ep": (int, "devices that share the experts; --batch is that of each (1)"),
     "pp": (int, "stages of a pipeline (1)"),
     "dp": (int, "copies of the model that train together (1)"),
+    "zero": (int, "what these share: 1 the optimizer's state, 2 gradients, 3 weights (0)"),
+    "cp": (int, "devices that share the tokens of each sequence (1)"),
+    "virtual": (int, "chunks of layers per stage of a pipeline (1)"),
     "microbatches": (int, "parts of the batch in a pipeline (1)"),
     "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
     "acceptance": (float, "share of guessed tokens that are right, with --new-tokens"),
@@ -61,7 +64,10 @@ _WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "pairs": (("full", "causal"), "pairs of attention that count (full; train: causal)"),
     "fusion": (("unfused", "typical", "ideal"), "which ops share their traffic (typical)"),
     "head": (("last", "all"), "tokens that go through the head (last; train: all)"),
-    "recompute": (("none", "full"), "whether training runs the forward pass again (none)"),
+    "recompute": (
+        ("none", "selective", "full"),
+        "what of the forward pass training runs again (none)",
+    ),
     "exchange": (("direct", "per-node"), "how tokens reach experts (direct; prefill: per-node)"),
 }
 
@@ -88,17 +94,23 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         help="a profile of this step: which ops are which, and measured over predicted",
     )
     parser.add_argument("-o", "--out", type=Path, help="write to this file")
-    parser.add_argument("--draft", metavar="MODEL", help="of a request: who guesses tokens")
+    parser.add_argument(
+        "--draft", metavar="MODEL", help="of a request: the model that guesses tokens"
+    )
     parser.add_argument(
         "--measured", type=Path, metavar="FILE", help="of a request: results of a load test"
     )
-    for name, words in _MEASURED.items():
-        parser.add_argument(f"--measured-{name}", type=float, help=words)
+    for name, said in _MEASURED.items():
+        parser.add_argument(f"--measured-{name}", type=float, help=said)
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     for name, (words, help_text) in _WORDS.items():
         parser.add_argument(f"--{name}", choices=words, help=help_text)
+    parser.add_argument("--fsdp", dest="zero", action="store_const", const=3, help="as --zero 3")
+    parser.add_argument(
+        "--sequence-parallel", action="store_true", help="the tp devices share norms and residuals"
+    )
     add_network(parser)
     parser.set_defaults(run=_predict)
 

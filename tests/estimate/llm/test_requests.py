@@ -1,4 +1,4 @@
-"""A request: the sums of its steps, its identities, what would make it faster, what was measured."""
+"""A request: the sums of its steps, its identities, its levers, and measured values beside it."""
 
 import json
 from dataclasses import replace

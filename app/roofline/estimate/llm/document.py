@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from roofline.estimate.document import collective_record
-from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.memory import WEIGHTS, memory_bytes, training_bytes
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.request_document import lever_records
 from roofline.estimate.llm.serving import levers
@@ -18,6 +18,7 @@ from roofline.estimate.llm.thresholds import (
     PRODUCTS,
     Thresholds,
     Turning,
+    hidden_from,
     thresholds_of,
 )
 from roofline.estimate.llm.times import span, time_text
@@ -52,6 +53,7 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "tokens_per_s_per_device": step.tokens_per_s_per_device,
         "accepted_tokens_per_s": step.accepted_tokens_per_s,
         "memory_bytes": whole(step.memory_bytes),
+        **_training(step),
         "capacity_bytes": step.capacity_bytes,
         "fits": step.fits,
         "totals": _totals(step),
@@ -62,7 +64,7 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
             name: {"label": peak.label, "per_second": peak.value, "source": peak.source}
             for name, peak in step.peaks.items()
         },
-        "notes": list(step.notes),
+        "notes": [*step.notes, *_training_words(step)],
         "coverage": None,
     }
 
@@ -93,6 +95,21 @@ def _op(timed: TimedOp) -> dict[str, Any]:
     levels = collective_record(timed.sent, "")["levels"]
     sent = {"link_bytes": whole(op.link), "latency_us": timed.latency_us, "levels": levels}
     return {**found, **sent}
+
+
+def _training(step: Step) -> dict[str, Any]:
+    """Keys of training alone: memory by kind, activations, and what collectives add."""
+    load = step.load
+    if load.phase != "train":
+        return {}
+    bubble = (load.pp - 1) / (load.virtual * load.microbatches + load.pp - 1)
+    kinds = training_bytes(step.model, load)
+    return {
+        "memory": {name: whole(size) for name, size in kinds.items()},
+        "activation_bytes": whole(step.activation_bytes),
+        "exposed_us": dict(step.schedule.exposed_us) if step.is_timed else None,
+        "pipeline": {"bubble": bubble},
+    }
 
 
 def _totals(step: Step) -> dict[str, Any]:
@@ -183,15 +200,37 @@ def _lines(step: Step, name: str) -> Iterator[str]:
     yield from _memory(step)
     yield from _threshold_lines(step)
     yield from step.notes
+    yield from _training_words(step)
+
+
+def _training_words(step: Step) -> Iterator[str]:
+    """From how many tokens shared weights are gathered for nothing, and how often."""
+    load = step.load
+    if load.phase != "train" or load.zero != WEIGHTS or not step.is_timed:
+        return
+    each = next(t.time_us for t in step.ops if t.op.name == "fwd.weights_allgather")
+    least = hidden_from(step)
+    behind = f"Gathers of weights ({time_text(each)} a layer)"
+    if least is None:
+        yield f"{behind} do not hide behind forward and backward work at any length."
+    else:
+        yield f"{behind} hide behind forward and backward work from {least:,} tokens per sequence."
+    if load.pp > 1:
+        yield "With a pipeline, weights are gathered once for each microbatch."
 
 
 def _times(step: Step) -> Iterator[str]:
     sums = step.step_us
     meanings = {
-        "overlap": "everything at once",
+        "overlap": "at best, everything at once",
+        "scheduled": "data parallelism hidden: the bound to compare with",
         "serial": "one op after the other: the bound to compare with",
-        "no_overlap": "nothing at once",
+        "no_overlap": "one resource at a time",
     }
+    if step.load.phase == "train":
+        meanings["serial"] = "nothing hidden, one op after the other"
+    else:
+        del meanings["scheduled"]
     for key, meaning in meanings.items():
         yield f"{key:<12}{time_text(sums[key]):>12}  {meaning}"
     expected = step.expected
@@ -213,7 +252,9 @@ def _times(step: Step) -> Iterator[str]:
 def _memory(step: Step) -> Iterator[str]:
     needed, size = step.memory_bytes, step.capacity_bytes
     has = "its memory is not known" if size is None else f"the part has {size / GIGA:,.1f} GB"
-    without = "without activations" if step.load.phase == "train" else "without workspace"
+    without = "without workspace"
+    if step.load.phase == "train":
+        without = f"and {step.activation_bytes / GIGA:,.1f} GB of activations, without logits"
     verdict = "" if step.fits is not False else " It does not fit."
     yield f"Needs {needed / GIGA:,.1f} GB per device ({without}); {has}.{verdict}"
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.memory import WEIGHTS, memory_bytes
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of
 from roofline.estimate.llm.workload import Workload
@@ -21,6 +21,7 @@ from roofline.estimate.work import bytes_per_element
 
 MOST_BATCH = 2**24
 _MOST_CONTEXT = 2**26
+_MOST_TOKENS = 2**22
 PRODUCTS, EXPERTS, ATTENTION, HEAD = "products", "experts", "attention", "head"
 
 
@@ -76,6 +77,22 @@ def thresholds_of(step: Step) -> Thresholds | None:
         context=context,
         context_note=note,
     )
+
+
+def hidden_from(step: Step) -> int | None:
+    """The least tokens of a sequence from which gathers and scatters of shared weights hide behind
+    the work of layers; `None` where they never do, and where nothing is shared."""
+    load = step.load
+    if load.zero != WEIGHTS or not step.is_timed:
+        return None
+    peaks = peaks_of(step.part, load)
+
+    def is_hidden(parts: int) -> bool:
+        longer = replace(load, new_tokens=parts * load.cp)
+        return peaks.step(step.model, longer).schedule.is_hidden
+
+    found = _least(is_hidden, _MOST_TOKENS // load.cp)
+    return None if found is None else found * load.cp
 
 
 def class_of(op: ModelOp) -> str | None:
