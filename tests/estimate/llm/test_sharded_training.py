@@ -47,7 +47,13 @@ def test_memory_approaches_two_gathered_layers() -> None:
 
 
 def test_what_is_exposed_adds_up_to_the_schedule() -> None:
-    for options in ({"dp": 8}, {"dp": 8, "zero": 3}, {"tp": 8, "dp": 64, "zero": 3}, {"cp": 4}):
+    every: tuple[dict[str, Any], ...] = (
+        {"dp": 8},
+        {"dp": 8, "zero": 3},
+        {"tp": 8, "dp": 64, "zero": 3},
+        {"cp": 4},
+    )
+    for options in every:
         found = train("llama-3-70b", **options)
         exposed = found.schedule.exposed_us
         own = sum(t.counted * known(t.time_us) for t in found.ops if not t.op.sent)

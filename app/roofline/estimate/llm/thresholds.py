@@ -7,18 +7,19 @@ links and network do not count.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import WEIGHTS, memory_bytes
 from roofline.estimate.llm.rank import ModelOp
-from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of
+from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of, step_of
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK
 from roofline.estimate.work import bytes_per_element
 
+_KEPT = 64  # a page asks several times for the thresholds of the same devices
 MOST_BATCH = 2**24
 _MOST_CONTEXT = 2**26
 _MOST_TOKENS = 2**22
@@ -57,6 +58,12 @@ class Thresholds:
 def thresholds_of(step: Step) -> Thresholds | None:
     """The thresholds of the step's model and element types; `None` where a peak is not known, in
     training and in a mixed step."""
+    return _thresholds_of(step.model, step.load, step.part)
+
+
+@lru_cache(_KEPT)
+def _thresholds_of(model: ModelConfig, load: Workload, part: Part) -> Thresholds | None:
+    step = step_of(model, load, part)
     unit, memory = step.peaks[COMPUTE].value, step.peaks[MEMORY].value
     if not unit or not memory or step.load.phase not in ("decode", "prefill"):
         return None
