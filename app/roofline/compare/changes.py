@@ -17,8 +17,9 @@ class Side:
     `flop`, `bytes` and `main_bytes` (those of the main memory) are per call, `efficiency` is the
     share of the roof, `needed_us` the time that the `judged_us` of `time_us` whose need is known
     would take at its roofs, `bound` the resource at the lowest roof; `None` is unknown.
-    `compute_us` and `memory_us` are the longest clocks of either kind over all calls, `serial_us` is the sum of all
-    clocks; NaN without known cost. `operands` and `results` are tensors in XLA's notation.
+    `compute_us` and `memory_us` are the longest clocks of either kind over all calls, `serial_us`
+    is the sum of all clocks; NaN without known cost. `operands` and `results` are tensors in XLA's
+    notation.
     """
 
     names: tuple[str, ...]

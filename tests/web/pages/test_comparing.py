@@ -1,9 +1,9 @@
 """The page of a comparison: its sentence and facts before any script runs, and its states."""
 
-from html import escape
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import Client, Launch
@@ -29,7 +29,7 @@ def test_frame_has_the_sentence_and_what_differs(client: Client, ids: list[str])
     assert answer.status_code == 200
     assert said["largest"]
     for piece in (*said["headline_segments"], *said["largest_segments"]):
-        assert escape(piece["text"]) in answer.text
+        assert str(escape(piece["text"])) in answer.text
     assert "One capture of each, so it may be noise. Two more of each would tell." in answer.text
     assert "Memory peak" in answer.text
     assert 'class="good"' not in answer.text, "one capture a side has no verdict"
