@@ -111,8 +111,8 @@ def _signature(text: str, kernel: str) -> Signature:
     match = _OPERATOR.fullmatch(text)
     if match is None or not (match["rest"] or _CALLED.match(text)) or _LIBRARY.match(text):
         return Signature(
-            operator=text.strip("/") or text, label=text, dtype="", flop=None, moved_bytes=None, has_shapes=False,
-            is_uncountable=False, is_scope=True,
+            operator=text.strip("/") or text, label=text, dtype="", flop=None, moved_bytes=None,
+            has_shapes=False, is_uncountable=False, is_scope=True,
         )  # fmt: skip
     sizes = _SIZES.search(match["rest"] or "")
     dims = _parsed(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
