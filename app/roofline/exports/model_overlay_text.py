@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from roofline.estimate.llm.document import time_text
+from roofline.estimate.llm.times import time_text
 from roofline.exports.csv_files import csv_bytes
 from roofline.exports.model_overlay import Record
 from roofline.presentation.text_table import cut, plain

@@ -6,10 +6,10 @@ from typing import TypeVar
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
-from roofline.importers.nsight_compute import MAGIC
 from roofline.importers.nsight_compute.busy import SlowCause, slow_cause
 from roofline.importers.nsight_compute.device import named_device, read_device
 from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
+from roofline.importers.nsight_compute.marks import MAGIC
 from roofline.importers.nsight_compute.notes import diagnostics, limits
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.tables import read_tables

@@ -11,15 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UnknownFormatError
-from roofline.importers.nsight_compute import (
-    HEADER,
-    KERNEL_NAME,
-    SESSION,
-    SUMMARY,
-    TEXT_SECTION,
-    cells_of,
-    quantities,
-)
+from roofline.importers.nsight_compute import quantities
 from roofline.importers.nsight_compute.busy import DRAM_SHARE, is_counted, is_wanted
 from roofline.importers.nsight_compute.launches import (
     Capture,
@@ -27,6 +19,14 @@ from roofline.importers.nsight_compute.launches import (
     Launch,
     ResultKind,
     is_measured,
+)
+from roofline.importers.nsight_compute.marks import (
+    HEADER,
+    KERNEL_NAME,
+    SESSION,
+    SUMMARY,
+    TEXT_SECTION,
+    cells_of,
 )
 from roofline.importers.nsight_compute.quantities import metric_of
 from roofline.importers.shared.tables_text import decode
