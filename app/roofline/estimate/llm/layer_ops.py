@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from roofline.estimate.llm.rank import ModelOp, Rank
 
+_SOFT_FLOP = 5.0  # of a softmax, per pair of query and key; one of them is an exponential
+
 
 def attention_block(rank: Rank) -> Iterator[ModelOp]:
     """From the norm before attention to the residual behind it, of all layers."""
@@ -81,19 +83,20 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
     keys = min(load.context, window + load.new_tokens - 1) if window else load.context
     query = load.rows * n * head * s.a
     key = load.batch * keys * k * head * s.q
-    product, soft = 2.0 * load.batch * n * head * pairs, 5.0 * load.batch * n * pairs
+    product, soft = 2.0 * load.batch * n * head * pairs, _SOFT_FLOP * load.batch * n * pairs
     if load.flash:
         yield ModelOp(
             name=f"attention{suffix}",
             calls=calls,
             matrix=2 * product,
             vector=soft,
+            exp=load.batch * n * pairs,
             activations=2 * query,
             kv=2 * key,
             is_attention=True,
         )
         return
-    scores = load.batch * n * load.new_tokens * keys * s.a
+    scores = load.batch * n * load.new_tokens / load.cp * keys * s.a
     parts = (
         ("qk_matmul", product, 0.0, query + scores, key),
         ("softmax", 0.0, soft, 2 * scores, 0.0),
@@ -105,6 +108,7 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
             calls=calls,
             matrix=matrix,
             vector=vector,
+            exp=vector / _SOFT_FLOP,
             activations=moved,
             kv=read,
             is_attention=True,
@@ -112,7 +116,11 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
 
 
 def _pairs(rank: Rank, window: int = 0) -> float:
-    """Pairs of a query and a key, per sequence and head."""
+    """Pairs of a query and a key, per sequence and head; ranks of its context share them."""
+    return _all_pairs(rank, window) / rank.load.cp
+
+
+def _all_pairs(rank: Rank, window: int) -> float:
     new, cached = rank.load.new_tokens, rank.load.cached
     if window:
         reach = max(min(new, window - cached), 0)  # tokens before which the window is not full
@@ -161,10 +169,10 @@ def _expanded(rank: Rank) -> Iterator[ModelOp]:
     yield ModelOp(
         name="kv_b_proj",
         calls=m.layers,
-        matrix=2.0 * seen * m.kv_rank * wide,
+        matrix=2.0 * seen / load.cp * m.kv_rank * wide,
         weights=m.kv_rank * wide * s.w,
-        activations=seen * wide * s.a,
-        kv=seen * m.kv_rank * s.q,
+        activations=seen / load.cp * wide * s.a,
+        kv=seen / load.cp * m.kv_rank * s.q,
         is_layer_product=True,
     )
     each = m.head_without_position + m.head_with_position + m.value_head
@@ -172,7 +180,8 @@ def _expanded(rank: Rank) -> Iterator[ModelOp]:
         name="attention",
         calls=m.layers,
         matrix=2.0 * load.batch * n * _pairs(rank) * each,
-        vector=5.0 * load.batch * n * _pairs(rank),
+        vector=_SOFT_FLOP * load.batch * n * _pairs(rank),
+        exp=load.batch * n * _pairs(rank),
         activations=(load.rows * n * each + seen * wide) * s.a,
         kv=seen * m.head_with_position * s.q,
         is_attention=True,
@@ -188,7 +197,8 @@ def _absorbed(rank: Rank) -> Iterator[ModelOp]:
                 name="attention",
                 calls=m.layers,
                 matrix=2.0 * load.batch * n * _pairs(rank) * (2 * latent + turned),
-                vector=5.0 * load.batch * n * _pairs(rank),
+                vector=_SOFT_FLOP * load.batch * n * _pairs(rank),
+                exp=load.batch * n * _pairs(rank),
                 activations=rows * n * (2 * latent + turned) * s.a,
                 kv=load.batch * load.context * (latent + turned) * s.q,
                 is_attention=True,
@@ -234,6 +244,7 @@ def _dense(rank: Rank, prefix: str, calls: int, width: float) -> Iterator[ModelO
         name=names[1],
         calls=calls,
         vector=5.0 * rows * width,
+        exp=rows * width,
         activations=rank.vector_bytes((wide + width) * rows * s.a),
     )
     yield ModelOp(
@@ -264,6 +275,7 @@ def _experts(rank: Rank) -> Iterator[ModelOp]:
         calls=calls,
         matrix=2.0 * rows * model.hidden * model.experts,
         vector=5.0 * rows * model.experts,
+        exp=rows * model.experts,
         weights=model.hidden * model.experts * s.w,
         activations=(rows * model.hidden + rows * model.experts) * s.a,
     )
@@ -279,6 +291,7 @@ def _experts(rank: Rank) -> Iterator[ModelOp]:
         name="expert_act",
         calls=calls,
         vector=5.0 * routed * width,
+        exp=routed * width,
         activations=rank.vector_bytes(3.0 * routed * width * s.a),
     )
     yield ModelOp(
