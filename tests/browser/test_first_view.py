@@ -11,7 +11,7 @@ PLACES = """(marks) => [...document.querySelectorAll(marks)]
   .map((mark) => mark.getBoundingClientRect())
   .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
 WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
-  "#filter-bound", "[data-categories]", "[data-step-times]", "[data-used-shares]",
+  "#filter-bound", "[data-groups]", "[data-step-times]", "[data-used-shares]",
   "[data-steps]", "[data-chart-note]", "[data-links-note]", "[data-strip-note]",
   "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
@@ -39,7 +39,7 @@ EARLY = """() => {
   performance.mark = (name) => {
     const made = mark(name);
     if (name === "roofline:interactive")
-      for (const early of ["[data-categories] .time-row", "[data-steps] [data-index='1'] button"])
+      for (const early of ["[data-groups] li", "[data-steps] [data-index='1'] button"])
         document.querySelector(early).click();
     return made;
   };
@@ -91,7 +91,7 @@ def test_words_can_be_worked_with_before_plotly_is_there(
     page.add_init_script(f"({EARLY})()")
     page.goto(profile_url, wait_until="commit")
     page.wait_for_function(INTERACTIVE)
-    expect(page.locator("[data-categories] .time-row[aria-pressed=true]")).to_have_count(1)
+    expect(page.locator("[data-groups] li[aria-selected=true]")).to_have_count(1)
     expect(page.locator("[data-steps] tr.selected")).to_have_count(1)
     name = page.locator("#op-table tbody th button").first.inner_text()
     page.fill("#filter-name", name)

@@ -190,7 +190,6 @@ function wire({ view, store, model, hardware, paint }) {
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
-  buttonPart("csv-groups").addEventListener("click", () => download("csv-groups"));
   for (const button of findAll(HTMLElement, "[data-download]"))
     button.addEventListener("click", () => {
       find(HTMLElement, "#menu-download").hidePopover();
