@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "sample_profiles" / "rocprofiler_sdk" / "mi300x_results.db"
+SAMPLE = ROOT / "sample_profiles" / "rocprofiler_sdk" / "mi300x-times_results.db"
 UUID = "_00001234_5678_9abc"
 KERNEL = "batched_gemm(float*)"
 BEGIN = 1_000_000

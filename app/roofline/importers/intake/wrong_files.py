@@ -151,6 +151,12 @@ _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"byProgram", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
     (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
+    (
+        frozenset({"schema", "nodes"}),
+        WrongFile(
+            "an execution trace of PyTorch, a graph of operators without kernels", _TORCH_PROFILER
+        ),
+    ),
     (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
     (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
     (
