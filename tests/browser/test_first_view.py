@@ -10,9 +10,10 @@ from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 PLACES = """(marks) => [...document.querySelectorAll(marks)]
   .map((mark) => mark.getBoundingClientRect())
   .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
-WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
+WORDS = """() => [".verdict h1", "[data-do-first]", "[data-lead]",
+  "[data-device-strip]", "[data-result]",
   "#filter-bound", "[data-categories]", "[data-step-times]", "[data-used-shares]",
-  "[data-steps]", "[data-chart-note]", "[data-links-note]", "[data-strip-note]",
+  "[data-steps]", "[data-chart-note]", "[data-links-note]",
   "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
   .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
@@ -74,10 +75,10 @@ def is_without_dead_buttons(page: Page) -> None:
     """Without scripts a button that can be pressed opens a menu, or nothing is there to press."""
     dead = page.evaluate(DEAD)
     assert dead == []
-    page.get_by_role("button", name="Download").click()
-    links = page.locator("#menu-download a:visible")
+    page.get_by_role("button", name="Share", exact=True).click()
+    links = page.locator("#menu-share a:visible")
     expect(links).to_have_count(3)
-    expect(page.locator("#menu-download button:visible")).to_have_count(0)
+    expect(page.locator("#menu-share button:visible")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("#diagnostics")).to_be_visible()
 
