@@ -324,6 +324,7 @@ class CompareView:
     swap_url: str
     data_url: str = ""
     headline: tuple[Piece, ...] = ()
+    largest: tuple[Piece, ...] = ()
     lead: tuple[Piece, ...] = ()
     lead_class: str = ""
     is_comparable: bool = True
