@@ -1,4 +1,4 @@
-"""The first screen is quiet: few controls, few stops before the chart, few words, for many profiles."""
+"""The first screen is quiet: few controls, few stops before the chart, few words."""
 
 from pathlib import Path
 
@@ -27,12 +27,12 @@ PROFILES = {
     "tpu-v5p-training": "profiles/tpu-v5p-training-golden/reference.json",
 }
 
-# What a person sees: an element is on the screen if a point of it is hit. Rows of one list are one control, and one
-# stop of the tabulator. Numbers with units and the texts of charts are not words.
+# What a person sees: an element is on the screen if its middle is hit. Numbers with their units
+# and the texts of charts are not words.
 SEEN = """() => {
   const CONTROL = "a[href], button, input, select, textarea, summary, [tabindex='0']";
-  const LIST = "ul, ol, [role=group], [role=toolbar]";
-  const visible = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const visible = (element) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const isHit = (element) => {
     const box = element.getBoundingClientRect();
     const x = Math.min(Math.max(box.x + box.width / 2, 1), innerWidth - 1);
@@ -62,8 +62,10 @@ SEEN = """() => {
   }
   const UNIT = /^(µs|ms|s|ns|%|[KMGTP]?(FLOP|FLOP|B)\\/(s|B)|[KMGT]?B|ops?)[.,;:)]*$/;
   const counted = words.join(" ").split(/\\s+/)
-    .filter((word) => /\\p{L}/u.test(word) && !/\\d/.test(word) && !UNIT.test(word));
-  return { controls: controls.map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
+    .filter((word) => /\\p{L}/u.test(word) && !/^[−(]?\\d/.test(word) && !UNIT.test(word));
+  const LIST = "ul, ol, [role=group]"; // its rows are read, and counted, as one control
+  const apart = new Set(controls.map((one) => one.closest(LIST) ?? one));
+  return { controls: [...apart].map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
     words: counted };
 }"""
 

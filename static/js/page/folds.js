@@ -29,6 +29,7 @@ export function createFolds(onChoose) {
       onChoose(isOpen(button) ? nameOf(button) : null);
     });
   }
+  delete document.documentElement.dataset.open; // of the first frame
   return {
     /** @param {ViewState["tab"]} fold */
     open(fold) {
