@@ -56,7 +56,7 @@ const BUTTONS = [
   ["Download the chart, SVG", '[data-download="svg"]'],
   ["Download the analysis, JSON", '#menu-share a[download$=".json"]'],
   ["About this profile: title, note, tags", "[data-about-open]"],
-  ["Who may see this profile…", "[data-share-open]"],
+  ["Visibility and links…", "[data-share-open]"],
   ["Roofline first, or Time to gain", "[data-roofline-first]"],
   ["Copy for pandas", "[data-copy-pandas]"],
   ["Colour theme: next", "[data-theme-switch]"],

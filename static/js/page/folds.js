@@ -1,4 +1,4 @@
-// What is folded: the device above the charts, and four parts below them. Each opens on a click, and stays open for
+// Folds: the device above the charts, and four parts below them. Each opens on a click, and stays open for
 // this person on every page.
 
 import { find, findAll } from "../ui/dom.js";
