@@ -12,7 +12,7 @@ PLACES = """(marks) => [...document.querySelectorAll(marks)]
   .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
 WORDS = """() => [".verdict h1", "[data-do-first]", "[data-lead]",
   "[data-device-strip]", "[data-result]",
-  "[data-categories]", "[data-step-times]", "[data-used-shares]",
+  "[data-groups]", "[data-step-times]", "[data-used-shares]",
   "[data-steps]", "[data-chart-note]", "[data-links-note]",
   "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
@@ -40,7 +40,7 @@ EARLY = """() => {
   performance.mark = (name) => {
     const made = mark(name);
     if (name === "roofline:interactive")
-      for (const early of ["[data-categories] .time-row", "[data-steps] [data-index='1'] button"])
+      for (const early of ["[data-groups] li", "[data-steps] [data-index='1'] button"])
         document.querySelector(early).click();
     return made;
   };
@@ -92,7 +92,7 @@ def test_words_can_be_worked_with_before_plotly_is_there(
     page.add_init_script(f"({EARLY})()")
     page.goto(profile_url, wait_until="commit")
     page.wait_for_function(INTERACTIVE)
-    expect(page.locator("[data-categories] .time-row[aria-pressed=true]")).to_have_count(1)
+    expect(page.locator("[data-groups] li[aria-selected=true]")).to_have_count(1)
     expect(page.locator("[data-steps] tr.selected")).to_have_count(1)
     name = page.locator("#op-table tbody th button").first.inner_text()
     page.fill("#filter-name", name)

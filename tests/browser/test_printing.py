@@ -102,7 +102,7 @@ def test_paper_has_verdict_device_charts_and_both_tables_and_no_controls(profile
     title = profile.locator(".page").get_attribute("data-title") or ""
     headline = profile.locator("[data-headline]").inner_text()
     device = profile.locator("[data-device-strip] dd").first.inner_text()
-    categories = profile.locator("[data-categories] .name").all_inner_texts()
+    categories = profile.locator("[data-groups] .name").all_inner_texts()
     for paper_format in FORMATS:
         paper = printed(profile, paper_format)
         assert [word for word in CONTROLS if re.search(rf"\b{word}\b", paper.text)] == []

@@ -45,7 +45,7 @@ def seen(page: Page) -> dict[str, Any]:
         "strip": page.locator("[data-device-strip]").inner_text(),
         "first": view.rows(page).first.inner_text(),
         "steps": page.locator("[data-steps]").inner_text(),
-        "categories": page.locator("[data-categories]").inner_text(),
+        "groups": page.locator("[data-groups]").inner_text(),
         "roofs": page.locator("#op-chart [class*=tracenames] text").all_text_contents(),
     }
 

@@ -63,7 +63,7 @@ def _everything_unfolded(page: Page) -> None:
 
 
 def _groups(page: Page) -> None:
-    page.locator("#group-by").select_option("path")
+    page.locator("#group-by").select_option("layer")
 
 
 def _range(page: Page) -> None:

@@ -194,7 +194,6 @@ function wire({ view, store, model, hardware, paint }) {
   const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
   buttonPart("csv-program").addEventListener("click", () => download("csv-program"));
-  buttonPart("csv-groups").addEventListener("click", () => download("csv-groups"));
   for (const button of findAll(HTMLElement, "[data-download]"))
     button.addEventListener("click", () => {
       find(HTMLElement, "#menu-share").hidePopover();

@@ -8,7 +8,6 @@ import {
   pinsText,
   saveAllOps,
   saveChart,
-  saveGroups,
   saveOps,
   savePins,
   saveProgram,
@@ -30,7 +29,7 @@ import { drawnOps } from "./visible-ops.js";
  * @param {ChosenHardware} options.hardware
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
- * @returns {(what: string) => void} "csv-shown", "csv-program", "csv-groups", "csv-all", "png" or "svg",
+ * @returns {(what: string) => void} "csv-shown", "csv-program", "csv-all", "png" or "svg",
  *   "csv-pins" and "json-pins", and "copy-pins", "copy-markdown", "copy-tsv" and "copy-image"
  */
 export function createDownload({ view, store, model, hardware, paint, title }) {
@@ -96,7 +95,6 @@ export function createDownload({ view, store, model, hardware, paint, title }) {
     "copy-image": copyImage,
     "csv-shown": saveShown,
     "csv-program": () => saveProgram(model, title, store.get()),
-    "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
     "csv-all": saveAll,
     "copy-pins": copyPins,
     "csv-pins": () => savePins(title, view.parts.pins.records(), "csv"),

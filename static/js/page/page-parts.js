@@ -3,6 +3,7 @@
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
+import { createByModule } from "./by-module.js";
 import { createClocksCard } from "./clocks-card.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
@@ -10,7 +11,6 @@ import { opsText } from "./downloads.js";
 import { createEmptyStates } from "./empty-states.js";
 import { createFilterBar } from "./filter-bar.js";
 import { createFolds } from "./folds.js";
-import { createGroupTable } from "./group-table.js";
 import { createOpTable } from "./op-table.js";
 import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
@@ -18,7 +18,6 @@ import { PeaksMenu } from "./peaks-menu.js";
 import { Pins } from "./pins.js";
 import { ProgramList } from "./program-list.js";
 import { createProgramTable, keyOfPoint } from "./program-table.js";
-import { createTimeBy } from "./time-by.js";
 
 /** @import { Filter } from "../types/page-data.js" */
 /** @import { Landing } from "./landings.js" */
@@ -41,7 +40,6 @@ import { createTimeBy } from "./time-by.js";
  * @property {Light} light
  * @property {Selection} selection
  * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
- * @property {() => void} onTimeBy the server's list "Time by" is clicked on
  * @property {readonly KeptNote[]} notes kept with the profile
  * @property {NoteKeeper | null} keeper of notes
  * @property {() => void} onPins marks of pins change
@@ -59,11 +57,10 @@ export function createParts(options) {
     programTable,
     programList,
     peaksMenu,
-    groupTable: createGroupTable({ model, store }),
+    byModule: createByModule({ model, store }),
     filterBar: createFilterBar({ model, store }),
     advice: createAdvice({ store, onLand: options.onLand, onBudget: budget.show }),
     budget,
-    timeBy: createTimeBy({ model, store, onFirst: options.onTimeBy }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,

@@ -40,22 +40,21 @@ const SHOWN = /** @type {const} */ ([
 ]);
 
 /** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
-const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "gsort", "tab", "pins"]);
+const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "tab", "pins"]);
 
 /** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
-const BESIDE = new Set(["program list", "time by", "lists of choices"]);
+const BESIDE = new Set(["program list", "by module", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set([
   "fields of the device",
   "lists of choices",
-  "groups",
   "table of the program",
   "other devices",
 ]);
 
 /** Lists that the server writes, where it has written this very view: they can be worked with as they are. */
-const WRITTEN = new Set(["program list", "time by"]);
+const WRITTEN = new Set(["program list", "by module"]);
 
 /** What is seen in the table of operations alone. */
 const OF_TABLE = /** @type {const} */ (["sort", "page", "cols", "by"]);
@@ -110,7 +109,6 @@ export class PageView {
       selection: this.selection,
       onLand: (landings) => this.#charts?.op.land(landings),
       onPins: () => this.#charts?.markPins(),
-      onTimeBy: () => this.parts.timeBy.render(this.#visible, store.get()),
     });
     this.#visible = visibleOps(model, store.get());
   }
@@ -224,19 +222,14 @@ export class PageView {
       render: (state) => this.parts.filterBar.renderLists(state),
     },
     {
-      part: "time by",
-      keys: [...SHOWN, "open", "timeby"],
-      render: (state) => this.parts.timeBy.render(this.#visible, state),
-    },
-    {
       part: "clocks",
-      keys: [...VIEW, "timeby"],
+      keys: [...VIEW, "by"],
       render: (state) => this.parts.clocksCard.render(state),
     },
     {
-      part: "groups",
-      keys: [...SHOWN, "open", "gsort"],
-      render: (state) => this.parts.groupTable.render(this.#visible, state),
+      part: "by module",
+      keys: [...VIEW, "by", "group", "open"],
+      render: (state) => this.parts.byModule.render(state),
     },
     {
       part: "table of operations",

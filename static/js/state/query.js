@@ -26,8 +26,6 @@ export const DEFAULTS = Object.freeze({
   by: null,
   group: null,
   open: [],
-  gsort: "-time",
-  timeby: null,
   min: 0,
   cover: 100,
   box: null,
@@ -133,8 +131,6 @@ const READ = {
   part: (text) => text || undefined,
   by: readGrouping,
   group: (text) => text || undefined,
-  gsort: anyText,
-  timeby: readGrouping,
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,
@@ -224,6 +220,7 @@ export function parseQuery(search) {
     peaks,
   };
   for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
+  if (!params.has("by")) state.by = readGrouping(params.get("timeby") ?? "") ?? null;
   if (!params.has("q")) state.q = params.get("roofline_op_name") ?? state.q;
   return { state, newer: null, unreadable };
 }

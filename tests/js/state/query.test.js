@@ -33,8 +33,6 @@ test("every key survives the address bar", () => {
     by: "layer",
     group: "net › layer_1",
     open: ["net", "a,b › c"],
-    gsort: "name",
-    timeby: "phase",
     min: 0.1,
     cover: 90,
     box: [-1.5, 2, 0, 4.25],

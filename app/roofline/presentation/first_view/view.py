@@ -1,7 +1,8 @@
 """Everything of the first view, in one piece: what the page's template writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
@@ -15,7 +16,6 @@ from roofline.presentation.first_view.step_times import (
 from roofline.presentation.first_view.strips import Strip, link_strip
 from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
 from roofline.presentation.first_view.table import Table, op_table
-from roofline.presentation.first_view.time_by import TimeBy, time_by
 from roofline.presentation.page_rows import RATE, Page, Rows
 from roofline.presentation.quantities import count, percent
 
@@ -38,7 +38,7 @@ class FirstView:
     format: str
     chips: Sequence[summary.BoundChip]
     categories: Sequence[summary.CategoryEntry]
-    time_by: TimeBy
+    groups: Mapping[str, Any]
     op_clocks: Sequence[OpClocks]
     steps: summary.StepList
     step_times: StepTimes | None
@@ -78,7 +78,7 @@ def first_view(page: Page) -> FirstView:
         format=page["profile"]["format"],
         chips=summary.bound_chips(rows),
         categories=summary.categories(rows),
-        time_by=time_by(rows),
+        groups=page["groups"],
         op_clocks=op_clocks(rows),
         steps=summary.step_list(rows),
         step_times=step_times(rows),
