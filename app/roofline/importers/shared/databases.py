@@ -127,7 +127,9 @@ class Database:
         known = [name for name in optional if name in there]
         spelled = [name for name in texts if name in there]
         with_fraction = [name for name in reals if name in there]
-        rows = self._rows(table, [*needed, *known, *spelled, *with_fraction])
+        plain, others = map(_quoted, needed), map(_quoted, [*spelled, *with_fraction])
+        or_absent = (f"ifnull({_quoted(name)}, {ABSENT})" for name in known)
+        rows = self._rows(table, [*plain, *or_absent, *others])
         result = _collected(rows, needed, known, spelled, with_fraction)
         if result.damaged > _MOST_DAMAGED * (len(result) + result.damaged):
             raise self._damaged(f"{result.damaged:,} rows of its table {table} are not numbers")
@@ -140,8 +142,8 @@ class Database:
         return result
 
     def _rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """Rows in pieces. Names stand in the statement in quotes; they are names of this file."""
-        listed = ", ".join(map(_quoted, columns)) or "NULL"
+        """Rows in pieces. `columns` are expressions, in which names of this file are in quotes."""
+        listed = ", ".join(columns) or "NULL"
         try:
             cursor = self._connection.execute(f"SELECT {listed} FROM {_quoted(table)}")
             while rows := cursor.fetchmany(_ROWS_AT_ONCE):
@@ -164,15 +166,16 @@ class Database:
                 self._columns[name] = frozenset(row[1] for row in stored if isinstance(row[1], str))
         except (sqlite3.Error, UnicodeEncodeError) as error:
             raise self._damaged(str(error)) from error
-        # From here on only columns of these tables are read, and no function is called.
+        # From here on only columns of these tables are read, and `ifnull` is called.
         self._connection.set_authorizer(self._is_allowed)
 
     def _is_allowed(
-        self, action: int, first: str | None, _second: str | None, _base: str | None,
+        self, action: int, first: str | None, second: str | None, _base: str | None,
         inner: str | None,
     ) -> int:  # fmt: skip
         reads = action == sqlite3.SQLITE_READ and first in self._columns and inner is None
-        allowed = reads or (action == sqlite3.SQLITE_SELECT and inner is None)
+        is_ours = action == sqlite3.SQLITE_FUNCTION and second == "ifnull"
+        allowed = reads or ((action == sqlite3.SQLITE_SELECT or is_ours) and inner is None)
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     def _damaged(self, why: str) -> CorruptProfileError:
