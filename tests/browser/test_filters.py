@@ -31,7 +31,7 @@ def by_category_chart(page: Page) -> tuple[str, str]:
 
 
 def by_bound(page: Page) -> tuple[str, str]:
-    page.locator("#filter-bound [data-bound=HBM]").click()
+    view.choose_bound(page, "HBM")
     return "bound", "HBM"
 
 
@@ -90,9 +90,9 @@ def test_filters_combine(profile: Page) -> None:
 
 def test_several_bounds_are_any_of_them(profile: Page) -> None:
     page = profile
-    page.locator("#filter-bound [data-bound=HBM]").click()
+    view.choose_bound(page, "HBM")
     one = agrees(page)
-    page.locator("#filter-bound [data-bound=Compute]").click()
+    view.choose_bound(page, "Compute")
     assert agrees(page) > one
     view.has_query(page, "bound", "HBM", "Compute")
 

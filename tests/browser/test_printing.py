@@ -15,15 +15,12 @@ from tests.browser.watching import is_ready
 FORMATS = ("A4", "Letter")
 # Words of controls: the top bar, filters, tools of charts and tables, the pager and switches.
 CONTROLS = (
-    "Download",
-    "Copy link",
-    "All categories",
+    "Share",
+    "Find",
     "Clear all",
     "Share ≥",
     "Infeed and outfeed",
     "Peaks",
-    "All fields",
-    "All columns",
     "in use",
     "Columns",
     "CSV",
@@ -164,7 +161,7 @@ def test_other_hardware_is_printed_where_it_is_compared_with(profile: Page) -> N
 
 def test_screen_is_as_before_after_printing(profile: Page) -> None:
     chart = profile.locator("#op-chart .main-svg").first
-    profile.locator("#tab-program").click()
+    profile.locator("#fold-ops").click()
     before = chart.bounding_box()
     profile.pdf(format="A4")
     assert profile.locator("#panel-program").is_visible()

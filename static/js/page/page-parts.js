@@ -1,8 +1,6 @@
 // The parts of the page that are there before the charts: made once, rendered by the table in page-view.js.
 
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
-import { find, part } from "../ui/dom.js";
-import { wireTabs } from "../ui/keyboard.js";
 import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
 import { createByModule } from "./by-module.js";
@@ -12,6 +10,7 @@ import { Drawer } from "./drawer.js";
 import { opsText } from "./downloads.js";
 import { createEmptyStates } from "./empty-states.js";
 import { createFilterBar } from "./filter-bar.js";
+import { createFolds } from "./folds.js";
 import { createOpTable } from "./op-table.js";
 import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
@@ -90,7 +89,7 @@ export function createParts(options) {
       table: opTable.grid.empty,
       onClear: () => store.set(withoutFilters(store.get())),
     }),
-    showTab: createTabs(store),
+    folds: createFolds((fold) => store.set({ tab: parseValue("tab", fold ?? "") })),
     /** Follows a link of the verdict or of a diagnostic. @param {Filter} filter */
     follow: (filter) => store.set(withFilter(store.get(), filter)),
   };
@@ -139,18 +138,5 @@ function createLists({ model, store, light, selection }) {
       onLight: (point) => light.point(point, null),
       onClick: onSelect,
     }),
-  };
-}
-
-/** The tabs of the tables, and the tools that belong to some of them. @param {Store} store */
-function createTabs(store) {
-  const show = wireTabs(find(HTMLElement, "[role=tablist]"), (tab) =>
-    store.set({ tab: parseValue("tab", tab) }),
-  );
-  /** @param {string} tab */
-  return (tab) => {
-    show(tab);
-    part("columns-button").hidden = tab === "hardware";
-    part("csv-shown").hidden = tab === "hardware";
   };
 }

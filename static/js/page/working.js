@@ -45,7 +45,10 @@ export function wireWorking({ view, model, store }) {
   });
   part("palette-open").addEventListener("click", palette.open);
   wireKeyboard({
-    search: () => find(HTMLElement, "#filter-name").focus(),
+    search() {
+      view.parts.folds.open("ops");
+      find(HTMLElement, "#filter-name").focus();
+    },
     move: selection.move,
     close: selection.close,
     own: {

@@ -43,7 +43,7 @@ export const DEFAULTS = Object.freeze({
   sort: "-self_share_ratio",
   cols: [],
   pcols: [],
-  tab: "ops",
+  tab: null,
   page: 1,
   dev: null,
   peaks: Object.freeze({}),
@@ -114,6 +114,8 @@ const readIds = (text) => text.split(",").filter(Boolean);
  * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "pins" | "peaks">} SingleKey a key with one value in the address
  */
 
+const isFold = oneOf("ops", "timeline", "hardware", "details");
+
 /**
  * How each single-valued key is read; a value that does not fit leaves the default.
  * @type {{ [Key in SingleKey]: Reader<ViewState[Key]> }}
@@ -145,7 +147,8 @@ const READ = {
   sort: anyText,
   cols: readIds,
   pcols: readIds,
-  tab: oneOf("ops", "program", "hardware"),
+  // The table of the program was a tab of its own once.
+  tab: (text) => (text === "program" ? "details" : isFold(text)),
   page: wholeFrom(1),
   dev: (text) => text || undefined,
   vs: readIds,

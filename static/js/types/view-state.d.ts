@@ -71,7 +71,7 @@ export interface ViewState {
   dvfs: "on" | "off";
   /** The subject that the first sentences and the advice are of; null: the default one. */
   of: string | null;
-  tab: "ops" | "program" | "hardware";
+  tab: "ops" | "timeline" | "hardware" | "details" | null;
   /** First is 1. */
   page: number;
   /** Device whose peaks count instead of the profile's. */

@@ -53,7 +53,7 @@ test("every key survives the address bar", () => {
     sort: "name",
     cols: ["name", "rank"],
     pcols: ["label", "total_time_us"],
-    tab: "program",
+    tab: "details",
     page: 3,
     dev: "h100-sxm",
     peaks: { compute: 989_000, hbm: 1555 },
