@@ -1,5 +1,6 @@
 // The charts of the page, and the buttons and keys that move them.
 
+import { createGain } from "../chart/gain.js";
 import { createLinkStrip } from "../chart/link-strip.js";
 import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
@@ -65,6 +66,13 @@ export function createCharts(options) {
     onHover: light.point,
     onClick: selection.togglePoint,
   });
+  const gain = createGain({
+    model,
+    store,
+    onHover: light.block,
+    onOp: selection.click,
+    onWait: showWait,
+  });
   wireTools(op, store);
   let asked = "none";
 
@@ -94,6 +102,7 @@ export function createCharts(options) {
   }
 
   return {
+    gain,
     op,
     strip,
     links,
@@ -117,6 +126,7 @@ export function createCharts(options) {
     },
     /** The same in other colours, in another size, or on paper: at once. @param {VisibleOps} visible */
     redraw({ place }) {
+      gain?.redraw();
       strip.drawAnew(place);
       links.draw();
       op.redraw();
@@ -135,6 +145,12 @@ const joinedOps = ({ shown, view }) =>
         .sort((a, b) => b.share - a.share)
         .slice(0, MOST_JOINED)
         .map(({ op }) => op);
+
+/** A wait is explained by the timeline, one for links by the transfers. @param {string} key */
+function showWait(key) {
+  const place = key === "links" || key === "transfers" ? ".plot-links" : "[data-timeline]";
+  document.querySelector(place)?.scrollIntoView({ block: "nearest" });
+}
 
 /**
  * A click on the chart of operations: an op, or the program's star.

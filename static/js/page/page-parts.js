@@ -4,7 +4,6 @@ import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { find, part } from "../ui/dom.js";
 import { wireTabs } from "../ui/keyboard.js";
 import { createAdvice } from "./advice.js";
-import { createBudget } from "./budget.js";
 import { createClocksCard } from "./clocks-card.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
@@ -52,7 +51,6 @@ import { createTimeBy } from "./time-by.js";
 export function createParts(options) {
   const { model, store, hardware, opsUrl, opsQuery, selection } = options;
   const peaksMenu = new PeaksMenu({ model, store, hardware });
-  const budget = createBudget({ store, onHelp: options.light.help });
   const { closeOp: onClose, move: onMove } = selection;
   const { opTable, programTable, programList } = createLists(options);
   return {
@@ -62,8 +60,7 @@ export function createParts(options) {
     peaksMenu,
     groupTable: createGroupTable({ model, store }),
     filterBar: createFilterBar({ model, store }),
-    advice: createAdvice({ store, onLand: options.onLand, onBudget: budget.show }),
-    budget,
+    advice: createAdvice({ store, onLand: options.onLand }),
     timeBy: createTimeBy({ model, store, onFirst: options.onTimeBy }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({

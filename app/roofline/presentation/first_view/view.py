@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roofline.presentation.charts.gain_records import Gain
 from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
@@ -52,6 +53,7 @@ class FirstView:
     share: str
     serving: summary.Serving | None
     has_timeline: bool
+    gain: Gain | None
 
 
 def first_view(page: Page) -> FirstView:
@@ -89,6 +91,7 @@ def first_view(page: Page) -> FirstView:
         share=_share(sum(rows.shares)),
         serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
+        gain=figures["gain"],
     )
 
 

@@ -31,6 +31,7 @@ _STYLES = (
     "page",
     "zone",
     "first-view",
+    "gain",
     "op-cost",
     "profile-meta",
     "timeline",
