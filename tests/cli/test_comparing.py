@@ -54,7 +54,9 @@ def test_of_is_what_both_sides_are_of(captures: list[Path]) -> None:
 
 def test_text_and_markdown_say_the_change_first(captures: list[Path]) -> None:
     text = run("compare", *captures).stdout.decode()
-    assert " time in these captures" in text.splitlines()[0]
+    assert " a step: " in text.splitlines()[0]
+    assert " instead of " in text.splitlines()[0]
+    assert text.index("Category") < text.index("How the change was split") < text.index("How sure")
     assert "How sure: " in text
     assert all(len(line) <= 120 for line in text.splitlines())
     markdown = run("compare", *captures, "-f", "markdown").stdout.decode()

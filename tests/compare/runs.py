@@ -41,6 +41,8 @@ def make_run(
 ) -> Run:
     """A run of `rows`, in steps and as a capture of ten of them."""
     time_us, calls = _column(rows, "time_us"), _column(rows, "calls")
+    flop, moved = _column(rows, "flop"), _column(rows, "bytes")
+    needed_us = calls * np.fmax(flop / peaks[0], moved / peaks[1])
     parts = {
         "idle": idle_us,
         "communication": exposed_us,
@@ -50,6 +52,7 @@ def make_run(
     step = UnitTimes(
         calls=calls,
         time_us=time_us,
+        needed_us=needed_us,
         parts=parts,
         total_us=float(time_us.sum()) + sum(parts.values()),
         samples_us=samples_us,
@@ -57,10 +60,10 @@ def make_run(
     capture = UnitTimes(
         calls=10 * calls,
         time_us=10 * time_us,
+        needed_us=10 * needed_us,
         parts={name: 10 * value for name, value in parts.items()},
         total_us=10 * step.total_us,
     )
-    flop, moved = _column(rows, "flop"), _column(rows, "bytes")
     known = ~np.isnan(flop) & ~np.isnan(moved)
     texts = ("name", "category", "program", "path", "operands", "results")
     return Run(

@@ -38,7 +38,11 @@ def run(*ops: tuple[str, str, float, str, str]) -> Run:
         main_memory="hbm",
         units={
             CAPTURE: UnitTimes(
-                calls=np.ones(count), time_us=np.ones(count), parts={}, total_us=float(count)
+                calls=np.ones(count),
+                time_us=np.ones(count),
+                needed_us=np.ones(count),
+                parts={},
+                total_us=float(count),
             )
         },
         provenance=("measured", "measured"),

@@ -42,7 +42,7 @@ def test_a_slower_unit_is_peaks_and_is_named(tmp_path: Path) -> None:
     assert "slower units (TF32 tensor cores → fp32) +7.71 ms" in attribution_line(found).replace(
         "\N{NARROW NO-BREAK SPACE}", " "
     )
-    lead = plain_text(change_verdict(found).lead).replace("\N{NO-BREAK SPACE}", " ")
+    lead = plain_text(change_verdict(found).split).replace("\N{NO-BREAK SPACE}", " ")
     assert "Slower units: +7.71 ms (TF32 tensor cores → fp32). " in lead
 
 

@@ -29,8 +29,10 @@ OTHERS = {
     "links_bidirectional",
     "pcie_oneway",
     "network_oneway",
+    "exp",
 }
 KINDS = {
+    "paper",
     "vendor",
     "vendor code",
     "vendor copy",
@@ -88,7 +90,7 @@ def test_one_number_is_chosen_of_each_thing(part: Part) -> None:
 @EVERY
 def test_units_fit_what_is_measured(part: Part) -> None:
     for figure in part.figures:
-        if figure.of in set(ComputeUnit):
+        if figure.of in {*ComputeUnit, "exp"}:
             assert figure.unit in ("FLOP/s", "op/s")
         elif figure.of in ("links", "processors"):
             assert figure.unit == "count"
@@ -108,8 +110,8 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
             "op/s": (1e12, 2e16),
             "B/s": (1e9, 5e14),
             "B": (1e7, 1e12),
-            "count": (2, 32) if figure.of == "links" else (16, 320),
-            "Hz": (1.2e9, 2.7e9),
+            "count": (2, 32) if figure.of == "links" else (6, 320),
+            "Hz": (1.1e9, 2.7e9),
         }[figure.unit]
         assert figure.value == 0 or low <= figure.value <= high, figure
 
@@ -312,8 +314,34 @@ def test_main_peak_is_the_one_programs_are_held_against(part_id: str, unit: Comp
 
 def test_kinds_are_told() -> None:
     kinds = {part.vendor: part.kind for part in parts() if part.vendor != "Intel"}
-    assert kinds == {"Google": DeviceKind.TPU, "NVIDIA": DeviceKind.GPU, "AMD": DeviceKind.GPU}
+    gpus = {"NVIDIA": DeviceKind.GPU, "AMD": DeviceKind.GPU}
+    assert kinds == {"Google": DeviceKind.TPU, **gpus, "AWS": DeviceKind.ACCELERATOR}
+    assert known(part_of("gaudi3")).kind is DeviceKind.ACCELERATOR
     assert known(part_of("intel-13900k")).kind is DeviceKind.CPU
+
+
+@pytest.mark.parametrize(
+    ("part_id", "ridge"),
+    [
+        ("b300", 281.25),
+        ("gb300", 312.5),
+        ("h20", 37.0),
+        ("mi350x", 288.4),
+        ("trainium2", 230.0),
+        ("gaudi3", 453.2),
+    ],
+)
+def test_ridge_of_a_part_added_later(part_id: str, ridge: float) -> None:
+    part = known(part_of(part_id))
+    rate = known(part.value("matrix_bf16")) / known(part.value("hbm"))
+    assert rate == pytest.approx(ridge, abs=0.05)
+
+
+def test_exponentials_follow_from_the_matrix_rate() -> None:
+    """16 per clock and SM at the clock behind the matrix peak: 4,096 FLOP per clock on H100."""
+    h100 = known(part_of("h100-sxm"))
+    assert known(h100.value("exp")) == known(h100.value("matrix_bf16")) / 4096 * 16
+    assert known(part_of("mi300x")).value("exp") is None
 
 
 def test_devices_of_the_documents_are_in_the_catalogue() -> None:

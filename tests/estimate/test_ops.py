@@ -94,24 +94,38 @@ def test_wire_bytes_are_those_of_rings(ranks: int) -> None:
     assert moved("permute") == payload
 
 
-def test_a_link_has_all_its_lanes_one_way_or_two_per_axis() -> None:
-    whole = estimate("permute", "1000", "tpu-v5e")
-    one_axis = estimate("permute", "1000", "tpu-v5e", Options(axes=1))
-    assert whole.peaks["link"].value == 200e9
-    assert one_axis.peaks["link"].value == 100e9
-    assert estimate_document(whole)["attainable_gflops"] is None
+def test_links_are_those_of_the_axes_that_the_ranks_fill() -> None:
+    """A line of two has one link, a slice of 4x4 two lines, an axis of 16 both ways of a ring."""
+    pair = estimate("permute", "1000", "tpu-v5e")
+    square = estimate("all-gather", "1000", "tpu-v5e", Options(ranks=16))
+    ring = estimate("all-gather", "1000", "tpu-v5e", Options(ranks=16, axes="16"))
+    rates = [one.peaks["link"].value for one in (pair, square, ring)]
+    assert rates == [50e9, 100e9, 100e9]
+    assert estimate_document(pair)["attainable_gflops"] is None
     slow = estimate("all-reduce", "1000", "tpu-v5e", Options(ranks=8, alpha_us=2.0))
-    fast = estimate("all-reduce", "1000", "tpu-v5e", Options(ranks=8))
-    assert (slow.t_min_us or 0) - (fast.t_min_us or 0) == pytest.approx(14 * 2.0)
+    none = estimate("all-reduce", "1000", "tpu-v5e", Options(ranks=8, latency="none"))
+    assert (slow.t_min_us or 0) - (none.t_min_us or 0) == pytest.approx(14 * 2.0)
 
 
 def test_a_part_without_the_unit_says_so() -> None:
-    found = estimate_document(estimate("matmul", "64x64x64", "t4"))
+    found = estimate_document(estimate("matmul", "64x64x64", "t4", Options(dtype="fp8")))
     assert found["time_us"]["compute"] is None
     assert found["t_min_us"] is found["bound"] is found["attainable_gflops"] is None
-    assert found["notes"] == ["T4: this part has no bf16 unit (Matrix bf16)."]
-    unknown = estimate_document(estimate("all-reduce", "64x64", "t4"))
-    assert "no public figure" in unknown["notes"][0]
+    assert "T4" in found["notes"][0]
+
+
+def test_fp16_stands_in_for_bf16_as_in_a_step() -> None:
+    found = estimate_document(estimate("matmul", "64x64x64", "t4"))
+    assert found["peaks"]["compute"]["per_second"] == 65e12
+    assert found["notes"] == ["T4 has no unit for bf16: the rate is that of fp16."]
+
+
+def test_a_group_beyond_its_node_needs_a_network() -> None:
+    found = estimate_document(estimate("all-reduce", "64x64", "t4", Options(ranks=8)))
+    assert found["time_us"]["network"] is found["t_min_us"] is None
+    assert "T4: no network is known; give --network." in found["notes"]
+    given = Options(ranks=8, network="10GB/s")
+    assert estimate("all-reduce", "64x64", "t4", given).t_min_us
 
 
 def test_thresholds_name_the_batch() -> None:

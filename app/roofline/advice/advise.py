@@ -140,21 +140,22 @@ def _ordered(findings: Sequence[Finding], instead: Sequence[Finding]) -> list[Fi
 def _predicted(run: Run, candidate: Found, saved_us: float) -> Predicted:
     lever = candidate.lever
     assert lever is not None  # only these enter the plan
+    end = after(run.state, lever)
     return Predicted(
         saving_us=saved_us,
         alone_us=saving_us(run.state, lever),
         at_roof_us=_at_roof_us(run, lever),
-        limited_by=_limit(run, lever, candidate.resource),
-        landing=tuple(_landing(run, candidate, lever)),
+        limited_by=_limit(end, lever, candidate.resource),
+        landing=tuple(_landing(run, candidate, lever, end)),
     )
 
 
-def _landing(run: Run, candidate: Found, lever: Lever) -> Iterator[Landing]:
-    """Where the largest ops end with this lever alone; none that would be gone."""
-    ends, ops = after(run.state, lever), lever.rows[lever.rows < len(run.calls)]
+def _landing(run: Run, candidate: Found, lever: Lever, end: State) -> Iterator[Landing]:
+    """Where the largest ops `end` with this lever alone; none that would be gone."""
+    ops = lever.rows[lever.rows < len(run.calls)]
     place = {op: k for k, op in enumerate(lever.rows.tolist())}
     kind = candidate.resource.rpartition("_")[2]
-    before_us, after_us = run.state.busy_us, ends.busy_us
+    before_us, after_us = run.state.busy_us, end.busy_us
     for op in ops[np.argsort(-run.state.own_us[ops], kind="stable")][:_LANDINGS].tolist():
         scaled = [float(one[place[op]]) for one in lever.scale.values()]
         factor = min(scaled, default=1.0)
@@ -178,10 +179,9 @@ def _at_roof_us(run: Run, lever: Lever) -> float | None:
     return saving_us(run.state, at_roof)
 
 
-def _limit(run: Run, lever: Lever, resource: str) -> str:
-    """The limit of the rows after the change: the resource whose clock is then longest in most of
-    their time."""
-    end = after(run.state, lever)
+def _limit(end: State, lever: Lever, resource: str) -> str:
+    """The limit of the rows at the `end`, after the change: the resource whose clock is then
+    longest in most of their time."""
     is_short = float(end.own_us.sum()) <= end.least_us * (1 + 1e-9)
     if end.least_us and is_short:
         return "link"

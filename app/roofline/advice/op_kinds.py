@@ -1,11 +1,11 @@
 """Kinds of operations and profilers, and what an operation reads, as rules tell them apart."""
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.device import DeviceKind
-from roofline.model.tensors import tensors_of
+from roofline.model.tensors import REMEMBERED, tensors_of
 
 ATTENTION, COPY, OPTIMIZER, UPDATE = "attention", "copy", "optimizer", "update"
 FUSION, STENCIL = "fusion", "stencil"
@@ -27,6 +27,7 @@ _PROFILERS = {
 }
 
 
+@lru_cache(maxsize=REMEMBERED)
 def op_kind(category: str, name: str) -> str:
     """The kind of an operation by its category and name; "" for all others."""
     if "dynamic-update-slice" in category:
@@ -60,7 +61,7 @@ _PRODUCTS = ("aten::mm", "aten::addmm", "aten::linear", "aten::matmul")
 _HALF = frozenset({"bf16", "f16"})
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def tensor_bytes(tensors: str) -> float:
     """Bytes of all tensors in a text such as `bf16[8,128]{1,0}; f32[]`; 0 without any."""
     return float(sum(one.bytes for one in tensors_of(tensors)))
@@ -71,7 +72,7 @@ def is_in_main_memory(tensors: str) -> bool:
     return not _ON_CHIP.search(tensors)
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def weight_share(name: str, operands: str, op_bytes: float) -> float:
     """Share of the bytes of a matrix product that its two-byte second matrix is.
 
@@ -94,7 +95,7 @@ def is_softmax(name: str) -> bool:
     return name.partition(" ")[0] in _SCORED
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def cache_share(name: str, operands: str, op_bytes: float) -> float:
     """Share of the bytes of an attention operator that its two-byte keys and values are.
 

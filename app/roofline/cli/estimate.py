@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from roofline.cli.output import print_bytes
+from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.estimate.document import estimate_document, estimate_text
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import OPS, Options
@@ -24,13 +25,12 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "context": (int, "keys per sequence, new tokens included"),
     "window": (int, "keys that a token sees at most"),
     "ranks": (int, "devices of a collective (2)"),
-    "alpha-us": (float, "start-up of each step of a ring (0)"),
     "tile": (str, "block of a matmul's output, such as 128x128 or 128x128x64"),
     "stride": (int, "of a convolution (1)"),
     "groups": (int, "of a convolution's channels (1)"),
     "padding": (str, "of a convolution: same or valid (same)"),
     "ops": (int, "elementwise ops of a chain (2)"),
-    "axes": (int, "axes of a TPU's torus that a collective uses"),
+    "per-node": (int, "ranks of this group that share a node"),
 }
 
 
@@ -48,7 +48,29 @@ def add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
+    add_network(parser)
     parser.set_defaults(run=_estimate)
+
+
+NETWORK_CHOICES: Mapping[str, tuple[type, str]] = {
+    "nodes": (int, "nodes that the ranks fill"),
+    "gpus-per-node": (int, "chips that the links join (the part's own)"),
+    "network": (str, "share of one chip, such as 50GB/s or 400Gbit/s"),
+    "axes": (str, "sizes of a TPU slice, such as 4x4, or how many axes"),
+    "alpha-us": (float, "µs for each step of a ring, in place of --latency"),
+}
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """What joins the devices; docs/estimate.md."""
+    for name, (kind, help_text) in NETWORK_CHOICES.items():
+        parser.add_argument(f"--{name}", type=kind, help=help_text)
+    parser.add_argument("--wrap", choices=WRAPS, help="axes of a slice that are rings (auto)")
+    parser.add_argument("--latency", choices=LATENCIES, help="what a collective waits for (hops)")
+    parser.add_argument("--algorithm", choices=ALGORITHMS, help="of collectives (two-level)")
+    parser.add_argument(
+        "--in-switch", action="store_true", help="all-reduces are added in the switch"
+    )
 
 
 def _estimate(given: argparse.Namespace) -> None:

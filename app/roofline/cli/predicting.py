@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.cli.estimate import add_network
 from roofline.cli.output import put_out
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
@@ -39,6 +40,7 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "microbatches": (int, "parts of the batch in a pipeline (1)"),
     "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
     "acceptance": (float, "share of guessed tokens that are right, with --new-tokens"),
+    "dispatch": (str, "element type of tokens on their way to experts (as activations)"),
     "kv-block": (int, "tokens of a block of a paged cache (1)"),
 }
 _WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -46,6 +48,7 @@ _WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "fusion": (("unfused", "typical", "ideal"), "which ops share their traffic (typical)"),
     "head": (("last", "all"), "tokens that go through the head (last; train: all)"),
     "recompute": (("none", "full"), "whether training runs the forward pass again (none)"),
+    "exchange": (("direct", "per-node"), "how tokens reach experts (direct; prefill: per-node)"),
 }
 
 
@@ -74,6 +77,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     for name, (words, help_text) in _WORDS.items():
         parser.add_argument(f"--{name}", choices=words, help=help_text)
+    add_network(parser)
     parser.set_defaults(run=_predict)
 
 

@@ -1,10 +1,13 @@
 """The result of a comparison of two runs: sides, changes of operations, and the record of all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from roofline.analysis.subjects.records import LEAST_KNOWN
 from roofline.compare.run import RunSubject
 from roofline.compare.statistics import Tested
+
+MODULE, CATEGORY, WAIT, UNNAMED = "module", "category", "wait", "unnamed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,13 +15,17 @@ class Side:
     """One side of a change: names of its operations, time, calls and work in a unit.
 
     `flop`, `bytes` and `main_bytes` (those of the main memory) are per call, `efficiency` is the
-    share of the roof, `bound` the resource at the lowest roof; `None` is unknown. `compute_us` and
-    `memory_us` are the longest clocks of either kind over all calls, `serial_us` is the sum of all
-    clocks; NaN without known cost. `operands` and `results` are tensors in XLA's notation.
+    share of the roof, `needed_us` the time that the `judged_us` of `time_us` whose need is known
+    would take at its roofs, `bound` the resource at the lowest roof; `None` is unknown.
+    `compute_us` and `memory_us` are the longest clocks of either kind over all calls, `serial_us`
+    is the sum of all clocks; NaN without known cost. `operands` and `results` are tensors in XLA's
+    notation.
     """
 
     names: tuple[str, ...]
     time_us: float
+    needed_us: float
+    judged_us: float
     calls: float
     flop: float | None
     bytes: float | None
@@ -58,9 +65,10 @@ class OpChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
-    """Operations under one scope that became others together."""
+    """Operations under one scope that became others together; `path` is that of one of B's."""
 
     scope: str
+    path: str
     a: tuple[Side, ...]
     b: tuple[Side, ...]
     category: str
@@ -75,6 +83,46 @@ class OnlyOp:
     side: Side
     category: str
     path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The time of one side in one place, in us per unit and core; `bounds` are its parts by what
+    binds. `judged_us` is the part whose need is known, `needed_us` what that needs at its roofs."""
+
+    time_us: float = 0.0
+    needed_us: float = 0.0
+    judged_us: float = 0.0
+    bounds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def roof_ratio(self) -> float | None:
+        """The share of the roof; `None` where less than half of the time is judged."""
+        if not self.time_us or self.judged_us < LEAST_KNOWN * self.time_us:
+            return None
+        return self.needed_us / self.judged_us
+
+    @property
+    def bound(self) -> str:
+        """The resource that binds most of the time; empty where none is known."""
+        return max(self.bounds, key=lambda one: self.bounds[one], default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceChange:
+    """One row. `kind` is `MODULE`, `CATEGORY`, `WAIT` (`name` is its term) or `UNNAMED`: time of
+    operations without a module. `is_itself`: of a module without the modules in it."""
+
+    kind: str
+    name: str
+    a: Place
+    b: Place
+    is_itself: bool = False
+
+    @property
+    def change_us(self) -> float:
+        """B − A, in us per unit and core."""
+        return self.b.time_us - self.a.time_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +150,9 @@ class Comparison:
 
     `matched` are shares of the time in operations of both runs, by tier, with `only` for what has
     no partner. `notes` say what limits the comparison; `is_comparable` is false where no headline
-    should be made of it. `tested` is there from three captures a side on. `exposed_us` is the
-    exposed communication of A and of B, `subjects` what the times of A and of B are of (`None`: of
-    a run that was stored without).
+    should be made of it. `places` are the change by module, waits among them. `tested` is there
+    from three captures a side on. `exposed_us` is the exposed communication of A and of B,
+    `subjects` what the times of A and of B are of (`None`: of a run that was stored without).
     """
 
     unit: str
@@ -117,6 +165,7 @@ class Comparison:
     only_a: tuple[OnlyOp, ...]
     only_b: tuple[OnlyOp, ...]
     groups: tuple[GroupChange, ...]
+    places: tuple[PlaceChange, ...]
     captures_a: Captures
     captures_b: Captures
     tested: Tested | None

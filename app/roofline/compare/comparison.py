@@ -16,7 +16,8 @@ from roofline.compare.changes import (
 from roofline.compare.features import digest, ops_of
 from roofline.compare.matching import Matching, match_ops
 from roofline.compare.op_changes import group_changes, only_ops, op_changes
-from roofline.compare.run import UNITS, Run
+from roofline.compare.places import Entry, place_changes, scope_of
+from roofline.compare.run import UNITS, Run, UnitTimes
 from roofline.compare.statistics import Tested, capture_median, mann_whitney
 from roofline.errors import BadViewError
 
@@ -106,16 +107,14 @@ def _of_matching(
     groups = group_changes(a, b, unit, matching.groups)
     only_a = only_ops(a, unit, matching.only_a)
     only_b = only_ops(b, unit, matching.only_b)
-    parts = {
-        name: time_b.parts.get(name, 0.0) - time_a.parts.get(name, 0.0)
-        for name in ("idle", "communication", "transfers", "unknown")
-    }
+    parts = {name: time_b.parts.get(name, 0.0) - time_a.parts.get(name, 0.0) for name in _WAITS}
     parts["new"] = sum(one.side.time_us for one in only_b)
     parts["gone"] = -sum(one.side.time_us for one in only_a)
     terms = add_up(parts)
     for of_one in [*(one.terms for one in ops), *(one.terms for one in groups)]:
         for name, value in of_one.items():
             terms[name] += value
+    places = place_changes(_entries(ops, groups, only_a, only_b), _waits(time_a, time_b))
     matched = _matched(ops, groups, only_a, only_b)
     notes = (*_notes(a, b, of_a, of_b, matched), *_above_roof(ops))
     return Comparison(
@@ -129,6 +128,7 @@ def _of_matching(
         only_a=only_a,
         only_b=only_b,
         groups=groups,
+        places=places,
         captures_a=of_a,
         captures_b=of_b,
         tested=_tested(of_a, of_b),
@@ -140,6 +140,27 @@ def _of_matching(
         exposed_us=(time_a.parts.get(_EXPOSED, 0.0), time_b.parts.get(_EXPOSED, 0.0)),
         subjects=(time_a.subject, time_b.subject),
     )
+
+
+_WAITS = ("idle", "communication", "transfers", "unknown")
+
+
+def _waits(a: UnitTimes, b: UnitTimes) -> list[tuple[str, float, float]]:
+    return [(name, a.parts.get(name, 0.0), b.parts.get(name, 0.0)) for name in _WAITS]
+
+
+def _entries(
+    ops: Sequence[OpChange],
+    groups: Sequence[GroupChange],
+    only_a: Sequence[OnlyOp],
+    only_b: Sequence[OnlyOp],
+) -> list[Entry]:
+    """What changed together, by the module of the side that it ends in."""
+    found = [Entry(scope_of(one.path), one.category, (one.a,), (one.b,)) for one in ops]
+    found += [Entry(scope_of(one.path), one.category, one.a, one.b) for one in groups]
+    found += [Entry(scope_of(one.path), one.category, a=(one.side,)) for one in only_a]
+    found += [Entry(scope_of(one.path), one.category, b=(one.side,)) for one in only_b]
+    return found
 
 
 def _tested(a: Captures, b: Captures) -> Tested | None:

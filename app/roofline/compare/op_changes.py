@@ -21,8 +21,8 @@ def op_changes(a: Run, b: Run, unit: str, matches: Sequence[Match]) -> tuple[OpC
     costs_a, costs_b = _alike(a, b, costs_a, costs_b, matches)
     terms = attribute(costs_a, costs_b)
     columns = list(zip(*(terms[name].tolist() for name in OF_PAIRS), strict=True))
-    sides_a = sides_of(a, costs_a, [one.a for one in matches])
-    sides_b = sides_of(b, costs_b, [one.b for one in matches])
+    sides_a = sides_of(a, unit, costs_a, [one.a for one in matches])
+    sides_b = sides_of(b, unit, costs_b, [one.b for one in matches])
     changes = [
         OpChange(
             a=side_a,
@@ -67,8 +67,9 @@ def _group_change(a: Run, b: Run, unit: str, group: Group) -> GroupChange:
     largest = group.b[int(costs_b.time_us.argmax())]
     return GroupChange(
         scope=group.scope,
-        a=tuple(sides_of(a, costs_a, rows_a)),
-        b=tuple(sides_of(b, costs_b, rows_b)),
+        path=b.text("path")[largest],
+        a=tuple(sides_of(a, unit, costs_a, rows_a)),
+        b=tuple(sides_of(b, unit, costs_b, rows_b)),
         category=b.text("category")[largest],
         change_us=times[1] - times[0],
         terms=regrouped(times, roofs),
@@ -87,7 +88,7 @@ def only_ops(run: Run, unit: str, rows: Sequence[int]) -> tuple[OnlyOp, ...]:
     if not rows:
         return ()
     members = [(row,) for row in rows]
-    sides = sides_of(run, costs_of(run, run, unit, members), members)
+    sides = sides_of(run, unit, costs_of(run, run, unit, members), members)
     found = [
         OnlyOp(side=side, category=run.text("category")[row], path=run.text("path")[row])
         for row, side in zip(rows, sides, strict=True)

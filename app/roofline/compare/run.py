@@ -58,7 +58,8 @@ class RunSubject:
 class UnitTimes:
     """Times of one unit (a step, an execution, the capture), per core, in us.
 
-    `calls` and `time_us` have an entry per operation. `parts` is the rest: `communication` (exposed
+    `calls`, `time_us` and `needed_us` have an entry per operation; the last is what its time needs
+    at its roof, NaN where that is not known. `parts` is the rest: `communication` (exposed
     collectives), `transfers` (exposed host copies, infeed and outfeed), `idle` (launch gaps, too;
     below zero where operations overlap) and `unknown` (time of events that no operation stands
     for). `total_us` is the sum of all. `samples_us` are the times of the single steps. `subject` is
@@ -67,6 +68,7 @@ class UnitTimes:
 
     calls: Floats
     time_us: Floats
+    needed_us: Floats
     parts: Mapping[str, float]
     total_us: float
     samples_us: tuple[float, ...] = ()
@@ -128,6 +130,7 @@ def to_document(run: Run) -> dict[str, Any]:
             name: {
                 "calls": times.calls,
                 "time_us": times.time_us,
+                "needed_us": times.needed_us,
                 "parts": dict(times.parts),
                 "total_us": times.total_us,
                 "samples_us": list(times.samples_us),
@@ -149,7 +152,7 @@ def from_document(document: Any) -> Run:
     columns: list[Sized] = [*run.texts.values(), run.source_line, run.bytes, run.is_placed]
     columns += [*run.work.values(), *run.roof_us.values()]
     for times in run.units.values():
-        columns += [times.calls, times.time_us]
+        columns += [times.calls, times.time_us, times.needed_us]
     if run.work.keys() != run.roof_us.keys() or not run.units:
         raise _unreadable("a part of it is missing or damaged")
     if any(len(column) != len(run) for column in columns):
@@ -190,9 +193,12 @@ def _read(document: Mapping[str, Any]) -> Run:
 
 
 def _times(given: Mapping[str, Any]) -> UnitTimes:
+    time_us = _floats(given["time_us"])
+    needed = given.get("needed_us")  # a baseline of an earlier release has none
     return UnitTimes(
         calls=_floats(given["calls"]),
-        time_us=_floats(given["time_us"]),
+        time_us=time_us,
+        needed_us=np.full(len(time_us), np.nan) if needed is None else _floats(needed),
         parts={name: float(value) for name, value in given["parts"].items()},
         total_us=float(given["total_us"]),
         samples_us=tuple(map(float, given["samples_us"])),

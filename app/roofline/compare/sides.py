@@ -60,9 +60,12 @@ def _work_of(run: Run, resources: Sequence[str], first: Floats) -> tuple[Floats,
     return work, peaks
 
 
-def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side]:
-    """One side per entry of `rows`, whose costs are `costs`."""
-    names, per_call = run.text("name"), roof_us(costs)
+def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side]:
+    """One side per entry of `rows`, whose costs in a `unit` are `costs`."""
+    names, per_call, times = run.text("name"), roof_us(costs), run.units[unit]
+    is_judged = ~np.isnan(times.needed_us)
+    needed = _sums(np.nan_to_num(times.needed_us), rows).tolist()
+    judged = _sums(np.where(is_judged, times.time_us, 0.0), rows).tolist()
     operands, results = run.text("operands"), run.text("results")
     clocks = _clocks(costs)
     allowed = per_call * costs.calls
@@ -73,6 +76,8 @@ def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Si
         Side(
             names=tuple(names[row] for row in members),
             time_us=time_us,
+            needed_us=needed_us,
+            judged_us=judged_us,
             calls=calls,
             flop=_number(run.flop[members[0]]),
             bytes=_number(run.bytes[members[0]]),
@@ -86,7 +91,7 @@ def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Si
             operands=operands[members[0]],
             results=results[members[0]],
         )
-        for members, bound, time_us, calls, share, is_known, (
+        for members, bound, time_us, needed_us, judged_us, calls, share, is_known, (
             compute_us,
             memory_us,
             serial_us,
@@ -94,6 +99,8 @@ def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Si
             rows,
             _bounds(run, [members[0] for members in rows]),
             costs.time_us.tolist(),
+            needed,
+            judged,
             costs.calls.tolist(),
             efficiency.tolist(),
             known.tolist(),

@@ -3,10 +3,13 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
+
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
+from roofline.analysis.subjects.costs import Costs
 from roofline.analysis.subjects.options import options
-from roofline.analysis.subjects.records import Kind, Subject
+from roofline.analysis.subjects.records import Kind, OpPart, Subject
 from roofline.analysis.subjects.steps import step_us
 from roofline.analysis.verdict import MOSTLY, verdict_of
 from roofline.compare.run import CAPTURE, EXECUTION, STEP, RunSubject, UnitTimes
@@ -34,6 +37,8 @@ def units_of(analysis: RooflineAnalysis, asked: Subject | None = None) -> dict[s
 def _times(analysis: RooflineAnalysis, subject: Subject) -> UnitTimes:
     count, waits = len(analysis.profile.ops), subject.parts.waits
     work_us = subject.ops.work_us[:count]
+    is_work = np.array([part is OpPart.WORK for part in subject.ops.part[:count]], np.bool_)
+    is_judged = is_work & ~Costs.of(analysis).assumed[:count]
     parts = {
         "communication": float(waits["links"]),
         "transfers": waits["transfers"] + waits["input"],
@@ -44,6 +49,7 @@ def _times(analysis: RooflineAnalysis, subject: Subject) -> UnitTimes:
     return UnitTimes(
         calls=subject.ops.calls[:count],
         time_us=work_us,
+        needed_us=np.where(is_judged, subject.ops.needed_us[:count], np.nan),
         parts={**parts, "unknown": 0.0 if is_rounding else rest_us},
         total_us=subject.time_us,
         samples_us=_samples_us(analysis, subject),
@@ -107,6 +113,7 @@ def _divided(whole: UnitTimes, count: int) -> UnitTimes:
     return UnitTimes(
         calls=whole.calls / count,
         time_us=whole.time_us / count,
+        needed_us=whole.needed_us / count,
         parts={name: value / count for name, value in whole.parts.items()},
         total_us=whole.total_us / count,
         subject=None if whole.subject is None else _of_execution(whole.subject, count),

@@ -11,7 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from roofline.devices.parts import CLOCK, PROCESSORS, Figure, FigureStatus, Part, Source
+from roofline.devices.parts import (
+    CLOCK,
+    PROCESSORS,
+    Figure,
+    FigureStatus,
+    LinkShape,
+    Part,
+    Source,
+)
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.units import GIGA
@@ -65,7 +73,7 @@ _FILE = Path(__file__).with_name("catalogue.json")
 
 
 def parts() -> tuple[Part, ...]:
-    """Every part: TPUs, NVIDIA, AMD, Intel, each from old to new."""
+    """Every part: TPUs, NVIDIA, AMD, Intel, each from old to new; then other accelerators."""
     return tuple(map(_part, range(len(_document()["parts"]))))
 
 
@@ -160,6 +168,7 @@ def _part(at: int) -> Part:
         "shared_aliases": tuple(fields.get("shared_aliases", ())),
         "memory_variants": tuple(fields.get("memory_variants", ())),
         "figures": (*stated, *derived),
+        "topology": LinkShape(**fields["topology"]) if "topology" in fields else None,
     }
     plain = {key: value for key, value in fields.items() if key != "architecture"}
     return Part(**{**plain, **read})

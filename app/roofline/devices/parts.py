@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
@@ -41,6 +42,7 @@ _LINK_FIGURES = {
 
 # A vendor's word for its matrix unit.
 _MATRIX_WORDS = {"Google": "MXU", "NVIDIA": "Tensor core", "AMD": "Matrix core", "Intel": "XMX"}
+_ACCELERATOR_WORDS = {"AWS": "Tensor engine", "Intel": "MME"}
 
 
 class FigureStatus(StrEnum):
@@ -145,13 +147,32 @@ class PartBandwidth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkShape:
+    """How the links of a part join chips: `domain` chips reach each other, or `axes` of a torus.
+
+    A `switch` joins any pair at the full rate, a `mesh` has a link for each pair, a `bridge` joins
+    two boards, a `host` has PCIe alone. An axis of a torus is closed where its size is a multiple
+    of `wrap_multiple`, with `whole_cubes` only where all sizes are; a `pod` has so many chips.
+    """
+
+    kind: Literal["switch", "mesh", "bridge", "host", "torus"]
+    note: str
+    domain: int | None = None
+    axes: int = 0
+    wrap_multiple: int = 0
+    whole_cubes: bool = False
+    pod: int | None = None
+    has_in_switch_reduction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One part of the catalogue, or this machine.
 
     `family` is a profiler's name for several parts, `scope` what one profiler device is,
     `may_split` true where a profile shows a chip as one device or as two. `memory_variants` are
     further capacities (bytes) that the part was made with. `shared_aliases` are device names that
-    other parts have, too.
+    other parts have, too. `topology` says what its links join.
     """
 
     id: str
@@ -164,6 +185,7 @@ class Part:
     devices_per_chip: int
     notes: str
     figures: tuple[Figure, ...]
+    topology: LinkShape | None = None
     may_split: bool = False
     memory_variants: tuple[int, ...] = ()
     shared_aliases: tuple[str, ...] = ()
@@ -303,7 +325,8 @@ class Part:
     def _label(self, unit: ComputeUnit) -> str:
         if not unit.is_matrix:
             return unit.label
-        word = "BLAS" if self.kind is DeviceKind.CPU else _MATRIX_WORDS.get(self.vendor, "Matrix")
+        words = _ACCELERATOR_WORDS if self.kind is DeviceKind.ACCELERATOR else _MATRIX_WORDS
+        word = "BLAS" if self.kind is DeviceKind.CPU else words.get(self.vendor, "Matrix")
         return f"{word} {unit.precision.value}"
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from roofline.estimate.on_device import LINK, MEMORY, Estimate
+from roofline.devices.topology import CollectiveTime, Level
+from roofline.estimate.on_device import EXP, LATENCY, LINK, MEMORY, NETWORK, Estimate
 from roofline.estimate.variants import (
     batch_threshold,
     distributed_crossover,
@@ -53,6 +54,10 @@ def _choices(found: Estimate) -> dict[str, Any]:
     """Keys of options that were given, or of one op."""
     document: dict[str, Any] = {}
     tiles, apart = tiling_of(found), unfused(found)
+    if found.work.exp_ops:
+        document["exp_ops"] = _whole(found.work.exp_ops)
+    if found.collective is not None:
+        document["collective"] = collective_record(found.collective, found.options.algorithm)
     if tiles is not None:
         document["padded_flops"] = tiles.padded_flop
         document["tiles"] = {
@@ -67,6 +72,29 @@ def _choices(found: Estimate) -> dict[str, Any]:
     if apart is not None:
         document["unfused"] = asdict(apart)
     return document
+
+
+def collective_record(sent: CollectiveTime, algorithm: str) -> dict[str, Any]:
+    """A collective by level: ranks, bytes of one rank, rate and time."""
+    return {
+        "algorithm": algorithm,
+        "serial_us": sent.serial_us,
+        "levels": [_level(one) for one in sent.levels],
+    }
+
+
+def _level(one: Level) -> dict[str, Any]:
+    rate = None if one.rate is None else one.rate / GIGA
+    if one.wrap is not None:
+        return {
+            "name": one.name,
+            "size": one.ranks,
+            "wrap": one.wrap,
+            "gb_per_s": rate,
+            "us": one.us,
+        }
+    size = None if one.bytes is None else _whole(one.bytes)
+    return {"name": one.name, "ranks": one.ranks, "bytes": size, "gb_per_s": rate, "us": one.us}
 
 
 def _bytes(found: Estimate) -> dict[str, float]:
@@ -135,8 +163,10 @@ def _lines(found: Estimate) -> Iterable[str]:
     corner = ridge(found)
     if corner is not None:
         yield f"  ridge at {corner:,.4g} FLOP/B"
+    if found.work.exp_ops:
+        yield f"  {found.work.exp_ops:,.6g} exponentials"
     for clock, time in found.time_us.items():
-        yield f"  {clock:<10}{_time(time):>18}  {_peak(found, clock)}"
+        yield f"  {clock:<10}{_time(time):>18}  {_peak(found, clock)}".rstrip()
     if found.t_min_us is not None and found.t_max_us is not None:
         yield (
             f"At least {_time(found.t_min_us)} (all clocks at once), {_time(found.t_max_us)} one "
@@ -186,8 +216,10 @@ def _time(time_us: float | None) -> str:
 
 
 def _peak(found: Estimate, clock: str) -> str:
-    peak = found.peaks[clock]
-    if not peak.value:
-        return ""
-    unit = "TFLOP/s" if clock in ("compute", "vector") else "TB/s"
+    peak = found.peaks.get(clock)
+    if peak is None or not peak.value:
+        return {LATENCY: "hops" if found.options.alpha_us is None else "given"}.get(clock, "")
+    if clock == NETWORK:
+        return f"at {peak.value / GIGA:,.4g} GB/s ({peak.label}; {peak.source})"
+    unit = {EXP: "T/s", MEMORY: "TB/s", LINK: "TB/s"}.get(clock, "TFLOP/s")
     return f"at {peak.value / TERA:,.4g} {unit} ({peak.label}; {peak.source})"

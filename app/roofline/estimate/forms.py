@@ -109,8 +109,15 @@ _WEIGHTS = Field(key="weights", label="Weights", kind="storage")
 _OUT = Field(key="out_dtype", label="Output", kind="storage")
 _COMPUTE = Field(key="compute", label="Arithmetic", kind="type")
 _RANKS = Field(key="ranks", label="Devices", default="2")
-_AXES = Field(key="axes", label="Axes of a torus")
-_ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number", default="0")
+_AXES = Field(key="axes", label="Axes of a TPU slice", kind="text")
+_ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number")
+_NETWORK = (
+    Field(key="gpus_per_node", label="GPUs per node"),
+    Field(key="per_node", label="Of these per node"),
+    Field(key="network", label="Network per GPU", kind="text"),
+    _AXES,
+    _ALPHA,
+)
 _EACH = Field(key="flops_per_element", label="FLOPs per element", kind="number", default="1")
 _INPUTS = Field(key="inputs", label="Tensors read", default="1")
 _ANY_SHAPE = Field(key="shape", label="Shape", kind="text", default="4096x8192")
@@ -258,7 +265,7 @@ FORMS: Mapping[str, Form] = {
             title="Collective",
             ops=tuple(name for name, op in OPS.items() if op.is_collective),
             sizes=(_ANY_SHAPE,),
-            options=(_DTYPE, _RANKS, _AXES, _ALPHA),
+            options=(_DTYPE, _RANKS, *_NETWORK),
         ),
     )
 }

@@ -1,14 +1,15 @@
-"""The work of an op held against a part: one clock per unit, memory and link.
+"""The work of an op held against a part: one clock per unit, memory, link and network.
 
-T_min is the longest clock (all overlap), T_max their sum (one after the other). Peaks are per chip
-and dense, from the catalogue; another precision's peak never stands in.
+T_min is the longest clock (all overlap) and the latency, T_max their sum (one after the other).
+Peaks are per chip and dense, from the catalogue; no other precision stands in but fp16 for bf16.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from roofline.devices.choice import known_part
 from roofline.devices.parts import Part
+from roofline.devices.topology import CollectiveTime, Place, Topology, check_slice, topology
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Op, Options
 from roofline.estimate.work import Work, precision_of
@@ -17,7 +18,8 @@ from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, US_PER_S
 
-COMPUTE, VECTOR, MEMORY, LINK = "compute", "vector", "memory", "link"
+COMPUTE, VECTOR, EXP, MEMORY = "compute", "vector", "exp", "memory"
+LINK, NETWORK, LATENCY = "link", "network", "latency"
 _PER_CHIP = 1
 _BETWEEN = frozenset({MemoryLevel.ICI, MemoryLevel.NVLINK, MemoryLevel.XGMI})
 
@@ -51,6 +53,7 @@ class Estimate:
     notes: tuple[str, ...]
     element_bytes: tuple[float, float, float]
     options: Options
+    collective: CollectiveTime | None = None
 
     @property
     def known_us(self) -> Mapping[str, float]:
@@ -60,7 +63,10 @@ class Estimate:
     @property
     def t_min_us(self) -> float | None:
         """The longest clock; `None` where a clock that has work is not known."""
-        return max(self.known_us.values(), default=None) if self._is_complete else None
+        if not self._is_complete:
+            return None
+        clocks = [time for name, time in self.known_us.items() if name != LATENCY]
+        return max(clocks) + self.known_us.get(LATENCY, 0.0) if clocks else None
 
     @property
     def t_max_us(self) -> float | None:
@@ -73,8 +79,9 @@ class Estimate:
 
     @property
     def bound(self) -> str | None:
-        """The longest clock's name; equal ones go to the first: compute, vector, memory, link."""
-        return max(self.known_us, key=self.known_us.__getitem__) if self.t_min_us else None
+        """The longest clock's name; equal ones go to the first. Latency is not a clock."""
+        clocks = {name: time for name, time in self.known_us.items() if name != LATENCY}
+        return max(clocks, key=clocks.__getitem__) if self.t_min_us else None
 
     @property
     def flop(self) -> float:
@@ -99,13 +106,22 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
     read = op.read(shape)
     part = known_part(device)
     work = op.work(read, chosen)
-    if chosen.axes and part.kind is not DeviceKind.TPU:
-        raise BadViewError(
-            f"{part.name} is not part of a torus.", remedy="Leave --axes out: all links count."
-        )
-    peaks = _peaks(part, op, work, chosen)
+    peaks, stand_in = _peaks(part, op, work, chosen)
     times = _times(work, peaks, chosen)
-    notes = tuple(unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None)
+    unknown = [unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None]
+    told: Sequence[str] = ()
+    sent = None
+    net = topology(part, chosen.choice, chosen.ranks) if work.link_bytes or chosen.axes else None
+    if op.is_collective:
+        net = net or topology(part, chosen.choice, chosen.ranks)
+        check_slice(net, chosen.ranks)
+        place = net.place(chosen.ranks)
+        sent = net.of_place(name, work.payload_bytes, place)
+        peaks = collective_peaks(net, name, place)
+        times = {LINK: sent.link_us, NETWORK: sent.network_us, LATENCY: sent.latency_us}
+        told = net.notes(name, place)
+        unknown = [unknown_peak(part, peaks[LINK])] if sent.link_us is None else []
+    notes = tuple(note for note in (stand_in, *unknown, *told) if note)
     return Estimate(
         op=name,
         shape=read,
@@ -116,6 +132,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
         notes=notes,
         element_bytes=(chosen.size(), chosen.size(chosen.weights), chosen.out_size),
         options=chosen,
+        collective=sent,
     )
 
 
@@ -125,19 +142,57 @@ def _op(name: str) -> Op:
     return OPS[name]
 
 
-def _peaks(part: Part, op: Op, work: Work, options: Options) -> dict[str, ChipPeak]:
-    """The peaks that the op's clocks need, by clock."""
+def _peaks(part: Part, op: Op, work: Work, options: Options) -> tuple[dict[str, ChipPeak], str]:
+    """The peaks that the op's clocks need, by clock, and what stands in for a unit."""
+    found: dict[str, ChipPeak] = {}
+    note = ""
     if op.is_collective:
-        return {LINK: _link(part, options.axes)}
-    found = {}
+        return found, note
     if work.matrix_flop:
-        found[COMPUTE] = matrix_peak(part, precision_of(options.compute or options.dtype))
+        found[COMPUTE], note = product_peak(part, options.compute or options.dtype)
     if work.vector_flop:
         found[VECTOR] = vector_peak(part)
+    if work.exp_ops and part.value(EXP):
+        found[EXP] = exp_peak(part)
     found[MEMORY] = main_memory(part)
     if work.link_bytes:
-        found[LINK] = _link(part, options.axes) if options.axes else one_link(part)
-    return found
+        found[LINK] = one_link(part, options.axes)
+    return found, note
+
+
+def product_peak(part: Part, name: str) -> tuple[ChipPeak, str]:
+    """The peak of products at this element type, and a note where fp16 stands in for bf16."""
+    precision = precision_of(name)
+    peak = matrix_peak(part, precision)
+    if precision is Precision.BF16 and not peak.value:
+        other = matrix_peak(part, Precision.FP16)
+        if other.value:
+            return other, f"{part.name} has no unit for bf16: the rate is that of fp16."
+    return peak, ""
+
+
+def exp_peak(part: Part) -> ChipPeak:
+    """Exponentials per second of the part's special-function units."""
+    figure = part.figure(EXP)
+    value, source = (None, "") if figure is None else (figure.value, figure.text)
+    return ChipPeak(label="exponential unit", value=value, source=source, key=EXP)
+
+
+def collective_peaks(net: Topology, kind: str, place: Place) -> dict[str, ChipPeak]:
+    """The rates of links and network that a collective of this place uses."""
+    figure = net.part.figure("network_oneway")
+    source = "given" if net.choice.network else figure.text if figure else ""
+    return {
+        LINK: replace(all_links(net.part), value=link_rate(net, kind, place)),
+        NETWORK: ChipPeak(label="network", value=net.network, source=source, key=NETWORK),
+    }
+
+
+def link_rate(net: Topology, kind: str, place: Place) -> float | None:
+    """B/s of the links that a collective of this place uses; of a torus those of its axes."""
+    if not place.axes or net.pair is None:
+        return net.rate_inside(kind, place.inside)
+    return net.pair * sum(2 if one.is_ring else 1 for one in place.axes)
 
 
 def matrix_peak(part: Part, precision: Precision) -> ChipPeak:
@@ -161,15 +216,20 @@ def vector_peak(part: Part) -> ChipPeak:
 
 def all_links(part: Part) -> ChipPeak:
     """All links of a chip in one direction."""
-    return _link(part, None)
+    key = next((one.level.value for one in part.links(_PER_CHIP) if one.level in _BETWEEN), "")
+    figure = part.figure("links_oneway")
+    value, source = (None, "") if figure is None else (figure.value, figure.text)
+    return ChipPeak(label="links", value=value, source=source, key=key)
 
 
-def one_link(part: Part) -> ChipPeak:
-    """The peak along one axis, in one direction: of one link of a TPU, of all links of a GPU."""
-    figure = part.figure("link_oneway")
+def one_link(part: Part, axes: int | str | None = None) -> ChipPeak:
+    """The peak along one axis, in one direction: of one link of a TPU, of all links of a GPU; with
+    a count of `axes` that of both links of each."""
+    figure = part.figure("link_oneway") if part.kind is DeviceKind.TPU else None
     if figure is None:
         return all_links(part)
-    return replace(all_links(part), label="one link", value=figure.value, source=figure.text)
+    links = 2 * int(axes) if axes and str(axes).isdigit() else 1
+    return replace(all_links(part), label="links", value=links * figure.value, source=figure.text)
 
 
 def _unit_peak(part: Part, unit: ComputeUnit) -> ChipPeak:
@@ -194,20 +254,11 @@ def main_memory(part: Part) -> ChipPeak:
     )
 
 
-def _link(part: Part, axes: int | None) -> ChipPeak:
-    """All links of a chip in one direction; with `axes`, the two links of each axis of a torus."""
-    figure = part.figure("link_oneway" if axes else "links_oneway")
-    key = next((one.level.value for one in part.links(_PER_CHIP) if one.level in _BETWEEN), "")
-    if figure is None:
-        return ChipPeak(label="links", value=None, source="", key=key)
-    links = 2 * axes if axes else 1
-    return ChipPeak(label="links", value=links * figure.value, source=figure.text, key=key)
-
-
 def _times(work: Work, peaks: Mapping[str, ChipPeak], options: Options) -> dict[str, float | None]:
     amounts = {
         COMPUTE: work.matrix_flop,
         VECTOR: work.vector_flop,
+        EXP: work.exp_ops,
         MEMORY: work.memory_bytes,
         LINK: work.link_bytes,
     }
@@ -216,7 +267,7 @@ def _times(work: Work, peaks: Mapping[str, ChipPeak], options: Options) -> dict[
         rate = peak.value
         times[clock] = amounts[clock] / rate * US_PER_S if rate else None
     if LINK in times and times[LINK] is not None:
-        times[LINK] = (times[LINK] or 0.0) + work.link_steps * options.alpha_us
+        times[LINK] = (times[LINK] or 0.0) + work.link_steps * (options.alpha_us or 0.0)
     return times
 
 

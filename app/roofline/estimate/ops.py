@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import repeat
 
+from roofline.devices.topology import NetworkChoice, ring_bytes, ring_steps
 from roofline.errors import BadViewError
 from roofline.estimate.work import Work, bytes_per_element
 
@@ -16,10 +17,10 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(NetworkChoice):
     """The choices beside the shape; element types by name, `None` for the default.
 
-    `context` counts the new tokens too. `axes` are those of a TPU's torus that a collective uses.
+    `context` counts the new tokens too; a collective has those of the network.
     `tile` is the block of a product's output that one processor computes, "128x128" or with its
     depth; `stride`, `groups` and `padding` (same, valid) are a convolution's, `ops` a chain's.
     """
@@ -39,8 +40,6 @@ class Options:
     causal: bool = False
     flash: bool = True
     ranks: int = 2
-    alpha_us: float = 0.0
-    axes: int | None = None
     tile: str | None = None
     stride: int = 1
     groups: int = 1
@@ -233,7 +232,11 @@ def _reduction(shape: Shape, options: Options) -> Work:
 
 def _softmax(shape: Shape, options: Options) -> Work:
     n = math.prod(shape)
-    return Work(vector_flop=5 * n, tensors={"in": n * options.size(), "out": n * options.out_size})
+    return Work(
+        exp_ops=n,
+        vector_flop=5 * n,
+        tensors={"in": n * options.size(), "out": n * options.out_size},
+    )
 
 
 def _attention(shape: Shape, options: Options) -> Work:
@@ -258,6 +261,7 @@ def _attention(shape: Shape, options: Options) -> Work:
     return Work(
         matrix_flop=4 * batch * heads * head * pairs,
         vector_flop=5 * batch * heads * pairs,
+        exp_ops=batch * heads * pairs,
         tensors={**tensors, "scores": scores} if scores else tensors,
     )
 
@@ -279,13 +283,6 @@ def _keys(tokens: int, context: int, options: Options) -> int:
     return min(context, options.window + tokens - 1) if options.window else context
 
 
-def _ring_steps(name: str, ranks: int) -> int:
-    """Steps of a ring; an all-reduce goes round twice, a permutation is one step."""
-    if name == "permute":
-        return 1
-    return (2 if name == "all-reduce" else 1) * (ranks - 1)
-
-
 def _collective(name: str) -> Callable[[Shape, Options], Work]:
     def work(shape: Shape, options: Options) -> Work:
         return _ring(name, math.prod(shape) * options.size(), options.ranks)
@@ -297,9 +294,11 @@ def _ring(name: str, payload: float, ranks: int) -> Work:
     """The bytes and steps of one device of a ring; `payload` are the bytes of the full tensor."""
     if ranks < 1:
         raise BadViewError("A collective has ranks.", remedy="Give --ranks 2 or more.")
-    steps = _ring_steps(name, ranks)
-    share = 1.0 if name == "permute" else steps / ranks
-    return Work(link_bytes=share * payload, link_steps=steps)
+    return Work(
+        link_bytes=ring_bytes(name, payload, ranks),
+        link_steps=ring_steps(name, ranks),
+        payload_bytes=payload,
+    )
 
 
 OPS: Mapping[str, Op] = {

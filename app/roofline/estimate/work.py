@@ -69,7 +69,8 @@ class Work:
 
     `matrix_flop` are those of the matrix unit, `vector_flop` of the vector unit. `tensors` are the
     bytes that cross the main memory, each input read and each output written once. `link_bytes`
-    cross a link, in one direction per device, in `link_steps` steps.
+    cross a link, in one direction per device, in `link_steps` steps, of `payload_bytes` in all.
+    `exp_ops` are exponentials.
     """
 
     matrix_flop: float = 0.0
@@ -77,6 +78,8 @@ class Work:
     tensors: Mapping[str, float] = field(default_factory=dict)
     link_bytes: float = 0.0
     link_steps: int = 0
+    payload_bytes: float = 0.0
+    exp_ops: float = 0.0
 
     @property
     def memory_bytes(self) -> float:

@@ -14,7 +14,7 @@ from roofline.advice.rule import EXPOSED, HOST, IDLE, INFEED, Found
 from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_chains import chain_record
-from roofline.exports.advice_words import limit, saves, summary, text_of, verify, waiting
+from roofline.exports.advice_words import limit, saves, summary, texts_of, verify, waiting
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
 from roofline.presentation.text_table import named, plain, spaced
@@ -83,6 +83,7 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
     of, predicted, rule = finding.of, finding.predicted, RULES[finding.of.rule]
     names = [analysis.ops.name[op] for op in of.ops]
     command = _command(analysis)
+    title, why, attempt = texts_of(of, analysis)
     known = None
     if predicted is not None:
         known = {
@@ -126,10 +127,10 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "formula": rule.formula.text if rule.formula else "",
         "source": [rule.id, rule.source],
         "filter": _filter(finding, names),
-        "title": _written(text_of(of, analysis, "title")),
+        "title": _written(title),
         "saves": _written(saves(finding, advice)),
-        "why": _written([*text_of(of, analysis, "why"), *_spaced(limit(finding))]),
-        "try": _written(text_of(of, analysis, "try_")),
+        "why": _written([*why, *_spaced(limit(finding))]),
+        "try": _written(attempt),
         "how_to_verify": _written(verify(finding, command)),
     }
 

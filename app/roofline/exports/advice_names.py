@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from roofline.analysis.kernel_names import without_brackets
@@ -34,24 +35,28 @@ _PARTS = {
 _SHARED_END = re.compile(r"([A-Za-z]+_)([A-Za-z]+)")
 
 
-def names_of(analysis: RooflineAnalysis, ops: Sequence[int], comma: bool = False) -> str:
-    """The operations in words, the largest first; with `comma` as a list without "and"."""
+def names_of(analysis: RooflineAnalysis, ops: Sequence[int]) -> tuple[str, str]:
+    """The operations in words, the largest first, and the same as a list without "and"."""
     table = analysis.profile.ops
     if not ops:
-        return ""
+        return "", ""
     times = {op: float(table.self_time_ps[op]) for op in ops}
     least = _LEAST_SHARE * sum(times.values())
     main = [op for op in ops if times[op] >= least]
     names = list(dict.fromkeys(_PARTS.get(_part(table.name[op]), "") for op in main))
     if names and all(names) and len(names) <= _MOST:
-        return _joined(names, 0, comma)
+        return _joined(names), ", ".join(names)
     modules = list(dict.fromkeys(filter(None, (_module(table.framework_path[op]) for op in main))))
     if modules and (len(main) > _MOST or any("::" in table.name[op] for op in main)):
-        return _by_module(_nouns(analysis, main), len(main), modules)
+        text = _by_module(_nouns(analysis, main), len(main), modules)
+        return text, text
     short = list(dict.fromkeys(_short(table.name[op]) for op in main))
     if len(short) < len(main):
-        return f"{count(len(main))} {_nouns(analysis, main)[1]}"
-    return _joined(_elided(sorted(short[:_MOST], key=_naturally)), len(short) - _MOST, comma)
+        text = f"{count(len(main))} {_nouns(analysis, main)[1]}"
+        return text, text
+    names = _elided(sorted(short[:_MOST], key=_naturally))
+    text = _joined(names, len(short) - _MOST)
+    return text, text if len(short) > _MOST else ", ".join(names)
 
 
 def _part(name: str) -> str:
@@ -89,6 +94,7 @@ def _without_common(modules: list[str]) -> list[str]:
     return modules
 
 
+@lru_cache(maxsize=8192)  # views under other peaks name the same operations
 def _short(name: str) -> str:
     """A name without its shapes, arguments and namespaces."""
     bare = without_brackets(name.removeprefix("void ").partition(" [")[0])
@@ -115,9 +121,9 @@ def _elided(names: list[str]) -> list[str]:
     return found
 
 
-def _joined(names: Sequence[str], more: int = 0, comma: bool = False) -> str:
+def _joined(names: Sequence[str], more: int = 0) -> str:
     if more > 0:
         return f"{', '.join(names)} and {count(more)} more"
-    if comma or len(names) < 2:
+    if len(names) < 2:
         return ", ".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,7 +6,7 @@ from typing import Any
 from roofline.advice.findings import Advice, Finding
 from roofline.advice.ledger import Rate
 from roofline.advice.op_kinds import profiler_of
-from roofline.advice.rule import Found
+from roofline.advice.rule import Form, Found
 from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_names import names_of
@@ -28,17 +28,20 @@ _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def text_of(of: Found, analysis: RooflineAnalysis, part: str) -> Sentence:
-    """The `title`, `why` or `try_` of a finding, in the words of the reader's profiler.
+def texts_of(of: Found, analysis: RooflineAnalysis) -> tuple[Sentence, Sentence, Sentence]:
+    """The title of a finding, why, and what to try, in the words of the reader's profiler.
 
     The first text of the rule that exists of form + profiler, form, profiler, and its own: a text
     never names an option of another profiler.
     """
     rule, profiler = RULES[of.rule], profiler_of(analysis)
     names = [name for form in (*of.forms, of.kind) for name in (f"{form}_{profiler}", form)]
-    special = (getattr(rule.forms.get(name), part, "") for name in (*names, profiler))
-    template: str = next(filter(None, special), getattr(rule, part))
-    return fill(template, _fillings(of, analysis))
+    forms = [rule.forms[name] for name in (*names, profiler) if name in rule.forms]
+    own = Form(rule.title, rule.why, rule.try_)
+    templates = (next(filter(None, texts), "") for texts in zip(*forms, own, strict=True))
+    fillings = _fillings(of, analysis)
+    title, why, attempt = (fill(template, fillings) for template in templates)
+    return title, why, attempt
 
 
 def verify(finding: Finding, command: str) -> Sentence:
@@ -210,17 +213,17 @@ def _at_roof(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
     return say("advice_at_roof", saving=Number(at_roof_us, "time_us"))
 
 
+_ROOFS: dict[str, str] = {
+    **{unit.value: unit.label for unit in ComputeUnit},
+    **{level.value: level.label for level in MemoryLevel},
+    "unknown": "link",
+}
+_CEILINGS: dict[str, str] = {**_ROOFS, **{ceiling.value: ceiling.label for ceiling in Ceiling}}
+
+
 def roof_label(name: str) -> str:
     """A resource as people call it: HBM, compute, Matrix bf16."""
-    if name in {one.value for one in MemoryLevel}:
-        return MemoryLevel(name).label
-    if name in {one.value for one in ComputeUnit}:
-        return ComputeUnit(name).label
-    return "link" if name == "unknown" else name
-
-
-def _ceiling(name: str) -> str:
-    return Ceiling(name).label if name in set(Ceiling) else roof_label(name)
+    return _ROOFS.get(name, name)
 
 
 def _reason(words: str) -> str:
@@ -240,7 +243,9 @@ def _number(of: Found, fact: str, value: float) -> Number:
 def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
     """Every slot of a rule's templates: its facts by name, and what every finding has."""
     facts = of.facts
-    ceiling = _ceiling(str(facts.get("ceiling", "")))
+    ceiling = str(facts.get("ceiling", ""))
+    ceiling = _CEILINGS.get(ceiling, ceiling)
+    names, listed = names_of(analysis, of.ops)
     return {
         **{
             name: value if isinstance(value, str) else _number(of, name, value)
@@ -248,8 +253,8 @@ def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
         },
         "count": Number(len(of.ops), "count"),
         "what": of.what,
-        "names": names_of(analysis, of.ops),
-        "list": names_of(analysis, of.ops, comma=True),
+        "names": names,
+        "list": listed,
         "level": roof_label(of.what),
         "roof": roof_label(of.bound or ""),
         "efficiency": Number(of.e or 0.0, "ratio"),

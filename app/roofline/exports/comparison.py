@@ -4,14 +4,23 @@ Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from roofline.advice.ledger import Entry, document_of
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import Captures, Comparison, GroupChange, OnlyOp, OpChange, Side
+from roofline.compare.changes import (
+    CATEGORY,
+    Captures,
+    Comparison,
+    GroupChange,
+    OnlyOp,
+    OpChange,
+    PlaceChange,
+    Side,
+)
 from roofline.compare.sides import MEMORIES
-from roofline.exports.acceptance import Check, checks_of
+from roofline.exports.acceptance import Check, CheckState, checks_of
 from roofline.exports.comparison_subjects import subject_records, subject_rows
 from roofline.exports.comparison_words import (
     CHECK_LABELS,
@@ -21,11 +30,14 @@ from roofline.exports.comparison_words import (
     TIER_LABELS,
     change_verdict,
     per_of,
+    place_name,
+    side_names,
     sign,
     term_label,
 )
 from roofline.exports.ledger import measured_lines
 from roofline.model.environment import LABELS
+from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Sentence, plain_text
@@ -41,6 +53,12 @@ _SIDES = ("", "A", "B")
 _IN_ROWS = {"closeness": "use", "regrouped": "fused"}
 """Terms that a row of a table says in a word of its own."""
 _LEAST_SHOWN_US = 0.0005  # shown as 0.00 otherwise
+_LEAST_PLACE = 0.001  # of the time: smaller rows are summed up
+_LINES = ("headline", "largest", "lead", "split")
+_UNKNOWN = "–"
+OF_ROOF = "Of the roof"
+SPLIT = "How the change was split"
+TRUSTED = "Can the model be trusted here?"
 
 
 def comparison_record(found: Comparison) -> Record:
@@ -60,11 +78,10 @@ def comparison_record(found: Comparison) -> Record:
         "groups": [_group(one) for one in found.groups],
         "verdict": {
             "state": verdict.state,
-            "headline": _written(verdict.headline),
-            "lead": _written(verdict.lead),
-            "headline_segments": verdict.headline,
-            "lead_segments": verdict.lead,
+            **{name: _written(getattr(verdict, name)) for name in _LINES},
+            **{f"{name}_segments": getattr(verdict, name) for name in _LINES},
         },
+        "places": [_place(one) for one in found.places],
         "comparable": found.is_comparable,
         "notes": [{"code": code, "message": NOTES[code]} for code in found.notes],
         "categories": _categories(found),
@@ -77,6 +94,19 @@ def comparison_record(found: Comparison) -> Record:
             {"name": one.name, "a": one.a, "b": one.b, "is_same": one.a == one.b}
             for one in found.differences
         ],
+    }
+
+
+def _place(one: PlaceChange) -> Record:
+    """A row of the change by module; `kind` is module, category, wait or unnamed."""
+    return {
+        "kind": one.kind,
+        "name": place_name(one),
+        "a_us": one.a.time_us,
+        "b_us": one.b.time_us,
+        "change_us": one.change_us,
+        "a_roof_ratio": one.a.roof_ratio,
+        "b_roof_ratio": one.b.roof_ratio,
     }
 
 
@@ -203,17 +233,20 @@ def comparison_to_text(found: Comparison) -> str:
     import textwrap  # only reports need it
 
     verdict = change_verdict(found)
-    lines = [f"{_written(verdict.headline)}.", *textwrap.wrap(_written(verdict.lead), 100)]
-    sections = ["\n".join(lines), _subjects(found)]
-    sections += [_differences(found), table(*_term_rows(found), left={0})]
+    lines = [f"{_written(verdict.headline)}.", _written(verdict.largest)]
+    lines += textwrap.wrap(_written(verdict.lead), 100)
+    sections = ["\n".join(line for line in lines if line), _subjects(found)]
+    sections += [table(*place_rows(found), left={0}), _differences(found)]
     sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
+    split = textwrap.wrap(_written(verdict.split), 100)
+    sections.append("\n".join([SPLIT, *split, "", table(*_term_rows(found), left={0})]))
     sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
     checks = [
         line
         for said in check_lines(found)
         for line in textwrap.wrap(said, 100, initial_indent="  ", subsequent_indent="    ")
     ]
-    sections.append("\n".join(["Can the model be trusted here?", *checks]))
+    sections.append("\n".join([TRUSTED, *checks]) if checks else "")
     notes = [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]
     if notes:
         wrapped = [
@@ -228,12 +261,15 @@ def comparison_to_markdown(found: Comparison) -> str:
     verdict = change_verdict(found)
     sections = [
         f"### {markdown_plain(_written(verdict.headline))}",
+        markdown_plain(_written(verdict.largest)),
         markdown_plain(_written(verdict.lead)),
     ]
     sides = subject_rows(found)
     sections += [markdown_table(_SIDES, sides)] if sides else []
-    sections += [markdown_plain(_differences(found)), markdown_table(*_term_rows(found))]
+    sections += [markdown_table(*place_rows(found)), markdown_plain(_differences(found))]
     sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
+    sections += [f"#### {SPLIT}", markdown_plain(_written(verdict.split))]
+    sections.append(markdown_table(*_term_rows(found)))
     sections.append(f"How sure: {how_sure(found)}")
     sections.append("\n".join(f"- {markdown_plain(said)}" for said in check_lines(found)))
     sections += [f"- {markdown_plain(TERMINAL_NOTES[code])}" for code in found.notes]
@@ -258,11 +294,48 @@ def operations_line(found: Comparison, most: int) -> str:
 
 
 def check_lines(found: Comparison) -> list[str]:
-    """The checks of the model, a line each."""
+    """The checks of the model, a line each; none where no check could be made."""
     return [
         f"{CHECK_LABELS[one.id]}: {STATE_LABELS[one.state]}. {_written(one.said)}"
         for one in checks_of(found)
+        if checks_tell(found)
     ]
+
+
+def checks_tell(found: Comparison) -> bool:
+    """True where at least one check of the model holds or does not."""
+    return any(one.state in {CheckState.HELD, CheckState.BROKEN} for one in checks_of(found))
+
+
+def place_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Heads and rows of the change by module; the last row sums up those that are left out."""
+    scale = Scale.of(max(found.a_us, found.b_us))
+    names = [one.removeprefix("the ") for one in side_names(found)]
+    by = "Category" if any(one.kind == CATEGORY for one in found.places) else "Module"
+    least = _LEAST_PLACE * max(found.a_us, found.b_us)
+    shown = [one for one in found.places if max(one.a.time_us, one.b.time_us) >= least]
+    rows: list[Sequence[str]] = [
+        _place_row(place_name(one), (one.a.time_us, one.b.time_us), scale, one) for one in shown
+    ]
+    rest = [one for one in found.places if one not in shown]
+    if rest:
+        times = sum(one.a.time_us for one in rest), sum(one.b.time_us for one in rest)
+        rows.append(_place_row(f"{len(rest)} more", times, scale))
+    return (by, f"{names[0]}, {scale.unit}", f"{names[1]}, {scale.unit}", "Change", OF_ROOF), rows
+
+
+def _place_row(
+    name: str, times: tuple[float, float], scale: Scale, one: PlaceChange | None = None
+) -> Sequence[str]:
+    """A row; times have one digit more than the headline, so that small changes are seen."""
+    finer = replace(scale, decimals=scale.decimals + 1)
+    change = times[1] - times[0]
+    said = finer.number(abs(change))
+    moved = f"{sign(change)}{said}" if float(said.replace(",", "")) else "0"
+    ratios = [] if one is None else [one.a.roof_ratio, one.b.roof_ratio]
+    known = [_UNKNOWN if ratio is None else spaced(whole_percent(ratio)) for ratio in ratios]
+    of_roof = _BECAME.join(known) if any(ratio is not None for ratio in ratios) else ""
+    return (cut(name, _NAME_WIDTH), finer.number(times[0]), finer.number(times[1]), moved, of_roof)
 
 
 def how_sure(found: Comparison) -> str:

@@ -1,14 +1,21 @@
 """The words of a comparison: headline, terms in words, notes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
+from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import Comparison
+from roofline.compare.changes import UNNAMED, WAIT, Comparison, PlaceChange
+from roofline.compare.places import modules_of, raw_scope, short_module
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
+from roofline.devices import catalogue
 from roofline.model.compute import ComputeUnit
+from roofline.presentation.goal_numbers import Scale, marked
 from roofline.presentation.quantities import percent
-from roofline.presentation.sentences import Number, Sentence, say
+from roofline.presentation.sentences import Number, Segment, Sentence, plain, say
+from roofline.presentation.text_table import cut
 from roofline.presentation.words import ceiling_words
 
 TERM_LABELS: Mapping[str, str] = {
@@ -115,28 +122,184 @@ _MINUS = "−"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeVerdict:
-    """`state` is none, slower, faster, within, more, less or apart; then the sentences."""
+    """`state` is none, slower, faster, within, more, less, kinds or apart; then the sentences: the
+    headline, the largest changes, how sure that is, and what the change was split into."""
 
     state: str
     headline: Sentence
+    largest: Sentence
     lead: Sentence
+    split: Sentence
 
 
 def change_verdict(found: Comparison) -> ChangeVerdict:
     """The sentences on top of a comparison."""
     state = _state(found)
-    is_timed = found.a_us > 0 and found.b_us > 0
-    headline = say(
-        f"change_{state}" if is_timed or state != "apart" else "change_no_time",
-        share=_ratio(found),
-        sign=sign(found.change_us),
-        change=Number(abs(found.change_us), "time_us"),
-        total=Number(found.a_us, "time_us"),
-        after=Number(found.b_us, "time_us"),
-        per=per_of(found),
+    return ChangeVerdict(
+        state=state,
+        headline=_headline(found, state),
+        largest=[] if state in {"none", "apart"} else largest_changes(found),
+        lead=[*_beyond(state), *_certainty(found), *_busy(found)],
+        split=_terms(found),
     )
-    lead = [*_against(found), *_terms(found), *_busy(found), *_certainty(found)]
-    return ChangeVerdict(state=state, headline=headline, lead=lead)
+
+
+def _headline(found: Comparison, state: str) -> Sentence:
+    scale = Scale.of(max(found.a_us, found.b_us))
+    before, after = scale.number(found.a_us), scale.number(found.b_us)
+    fillings: dict[str, str | Number | Segment] = {
+        "sign": sign(found.change_us),
+        "change": Number(abs(found.change_us), "time_us"),
+        "total": Number(found.a_us, "time_us"),
+        "after": Number(found.b_us, "time_us"),
+        "per": per_of(found),
+    }
+    if state == "apart" and not (found.a_us > 0 and found.b_us > 0):
+        return say("change_no_time")
+    if state == "kinds":
+        first, second = (_KINDS[one.kind] for one in found.subjects if one is not None)
+        return say("change_kinds", first=first.capitalize(), second=second)
+    if state in {"none", "apart", "within"}:
+        return say(f"change_{state}", **fillings)
+    other, who = side_names(found)
+    who = f"The{who[3:]}" if who.startswith("the ") else who
+    if before == after:
+        length = marked(scale.length(found.b_us), "length", found.b_us)
+        return say("change_as_long", **fillings | {"who": who, "other": other, "after": length})
+    return say(
+        "change_to",
+        who=who,
+        change=scale.length(abs(found.change_us)),
+        how=_more(found.change_us),
+        per=per_of(found),
+        after=marked(after, "length", found.b_us),
+        before=marked(before, "length", found.a_us),
+    )
+
+
+def _more(us: float) -> str:
+    return "more" if us > 0 else "less"
+
+
+# ------------------------------------------------------------------------------------------- names
+
+
+def side_names(found: Comparison) -> tuple[str, str]:
+    """What tells A and B apart in a sentence: their devices, else their titles, else A and B."""
+    devices = next((one for one in found.differences if one.name == "Device"), None)
+    if devices is not None and devices.a and devices.b and devices.a != devices.b:
+        a, b = short_device(devices.a), short_device(devices.b)
+        return (f"the {a}", f"the {b}") if a != b else (devices.a, devices.b)
+    if len(found.captures_a.labels) == len(found.captures_b.labels) == 1:
+        a, b = found.captures_a.labels[0], found.captures_b.labels[0]
+        if a and b and a != b:
+            return cut(a, _NAME_WIDTH), cut(b, _NAME_WIDTH)
+    return "A", "B"
+
+
+_NAME_WIDTH = 40
+_BRANDS = frozenset({"Instinct", "Tesla", "GeForce", "Radeon", "Quadro"})
+_FORM = re.compile(r"SXM\d*|PCIe|NVL|\d+[GM]B|OAM|VF")
+
+
+def short_device(name: str) -> str:
+    """A part as people call it: "H100" for "NVIDIA H100 80GB HBM3"."""
+    part = catalogue.find(name)
+    if part is None:
+        return name
+    words = [word for word in part.name.split() if word not in _BRANDS]
+    return " ".join(word for word in words if not _FORM.fullmatch(word)) or part.name
+
+
+def place_name(one: PlaceChange) -> str:
+    """The name of a row of the change by module."""
+    if one.kind == WAIT:
+        return TERM_LABELS[one.name] if one.name != "unknown" else "not an operation"
+    if one.kind == UNNAMED:
+        return "without a module"
+    return f"{one.name} itself" if one.is_itself else one.name or "(no name)"
+
+
+# -------------------------------------------------------------------------------- largest changes
+
+
+_NEXT = 0.2
+"""A change in the other direction has a word from this share of the largest one on."""
+
+
+def largest_changes(found: Comparison) -> Sentence:
+    """The two largest changes by module, or the code that is new or gone where that is most."""
+    scale = Scale.of(max(found.a_us, found.b_us))
+    said = _new_or_gone(found, scale)
+    if said or not found.places:
+        return said
+    first = found.places[0]
+    if not _prints(scale, first.change_us):
+        return []
+    second = _second(found.places, first)
+    others: Sentence = []
+    if second is not None and _prints(scale, second.change_us):
+        turns = (second.change_us > 0) != (first.change_us > 0)
+        amount = scale.number(abs(second.change_us))
+        change = f"{scale.length(abs(second.change_us))} {_more(second.change_us)}"
+        others = say("change_next", name=place_name(second), change=change if turns else amount)
+    return say(
+        "change_largest",
+        first=plain(place_name(first)),
+        change=scale.length(abs(first.change_us)),
+        how=_more(first.change_us),
+        others=others,
+    )
+
+
+def _second(places: Sequence[PlaceChange], first: PlaceChange) -> PlaceChange | None:
+    """The largest change the other way where it is worth a word, else the second largest."""
+    least = _NEXT * abs(first.change_us)
+    against = (one for one in places if one.change_us * first.change_us < 0)
+    turned = next(against, None)
+    if turned is not None and abs(turned.change_us) >= least:
+        return turned
+    return places[1] if len(places) > 1 else None
+
+
+def _prints(scale: Scale, us: float) -> bool:
+    return bool(float(scale.number(abs(us)).replace(",", "")))
+
+
+def _new_or_gone(found: Comparison, scale: Scale) -> Sentence:
+    """Operations that one run alone has, where one module of them makes most of the change."""
+    is_new = found.change_us > 0
+    modules = modules_of(found.only_b if is_new else found.only_a)
+    times = {scope: sum(one.side.time_us for one in ops) for scope, ops in modules.items()}
+    scope = max(times, key=lambda one: times[one], default=())
+    if not times or times[scope] < _HALF * abs(found.change_us) or not found.change_us:
+        return []
+    ops = modules[scope]
+    name = short_module(scope[-1], scope[0]) if scope else short_name(ops[0].side.names[0]).text
+    places = len({raw_scope(one.path) for one in ops})
+    of = f" in each of {places} {scope[-2]}s" if places > 1 and len(scope) > 1 else ""
+    line = next((one.side.source for one in ops if _is_own(one.side.source)), "")
+    return say(
+        "change_new",
+        name=name,
+        new="new" if is_new else "gone",
+        places=of,
+        change=f"{sign(found.change_us)}{scale.number(times[scope])}",
+        all=f"{sign(found.change_us)}{scale.length(abs(found.change_us))}",
+        where=f" ({PurePath(line).name})" if line else "",
+    )
+
+
+_HALF = 0.5
+_INSTALLED = re.compile(r"site-packages|dist-packages")
+
+
+def _is_own(source: str) -> bool:
+    """True for a line of the user's own code."""
+    return bool(source) and not _INSTALLED.search(source)
+
+
+# ----------------------------------------------------------------------------------------- details
 
 
 def per_of(found: Comparison) -> str:
@@ -191,6 +354,8 @@ def sign(value: float) -> str:
 def _state(found: Comparison) -> str:
     if not found.is_comparable:
         return "apart"
+    if _are_unlike(found):
+        return "kinds"
     if found.change_us == 0 and not any(found.terms.values()):
         return "none"
     test = found.tested
@@ -201,18 +366,14 @@ def _state(found: Comparison) -> str:
     return "faster" if test.high < 1 else "within"
 
 
-def _ratio(found: Comparison) -> Number:
-    if found.tested is not None:
-        return Number(abs(found.tested.ratio - 1), "ratio")
-    return Number(abs(found.change_us) / found.a_us if found.a_us else 0.0, "ratio")
-
-
-def _against(found: Comparison) -> Sentence:
-    """That the subjects of the two sides are not of one kind."""
+def _are_unlike(found: Comparison) -> bool:
+    """True where the subjects of the two sides are not of one kind."""
     a, b = found.subjects
-    if a is None or b is None or a.kind == b.kind:
-        return []
-    return say("change_kinds", first=_KINDS[a.kind].capitalize(), second=_KINDS[b.kind])
+    return a is not None and b is not None and a.kind != b.kind
+
+
+def _beyond(state: str) -> Sentence:
+    return say("change_beyond") if state in {"slower", "faster"} else []
 
 
 def _terms(found: Comparison) -> Sentence:
@@ -263,6 +424,6 @@ def _certainty(found: Comparison) -> Sentence:
             low, high = (Number(value, "time_us") for value in spread)
             said += say("change_spread", low=low, high=high)
     alone = found.matched.get("only", 0.0)
-    if alone:
+    if alone >= _WORTH_A_WORD:
         said += say("change_only", share=Number(alone, "ratio"))
     return said

@@ -159,7 +159,15 @@ def _run_of(step: Step, pieces: Sequence[Piece], measured: Run, unit: str, repea
         is_placed=np.array([one.of.time_us is not None for one in pieces], np.float64),
         peaks=peaks,
         main_memory=step.peaks[MEMORY].key,
-        units={unit: UnitTimes(calls=calls, time_us=calls * times, parts={}, total_us=total)},
+        units={
+            unit: UnitTimes(
+                calls=calls,
+                time_us=calls * times,
+                needed_us=np.full(len(times), np.nan),
+                parts={},
+                total_us=total,
+            )
+        },
         # FLOPs and bytes are compared only where the source of the measured ones is known.
         provenance=measured.provenance,
     )

@@ -15,6 +15,7 @@ class DeviceKind(StrEnum):
     TPU = "tpu"
     GPU = "gpu"
     CPU = "cpu"
+    ACCELERATOR = "accelerator"
     UNKNOWN = "unknown"
 
 

@@ -2,8 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import prod
+
+REMEMBERED = 16_384
+"""Texts of operations whose reading is remembered: views under other peaks ask for the same."""
 
 _TENSOR = re.compile(r"\b([a-z]+\d+(?:e\d+m\d+\w*)?|pred)\[([\d,]*)\]")
 _BITS = re.compile(r"[a-z]+(\d+)")
@@ -33,7 +36,7 @@ class Tensor:
         return self.element_bytes * self.elements
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def tensors_of(text: str) -> tuple[Tensor, ...]:
     """All tensors in a text such as `bf16[8,128]{1,0}; f32[]`."""
     return tuple(
@@ -60,7 +63,7 @@ TORCH_PRODUCTS = _PLAIN + _BATCHED
 """Operators of PyTorch that are one matrix product."""
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def product_of(name: str, operands: str) -> Product | None:
     """The product that an operator of PyTorch computes; `None` for others.
 

@@ -23,9 +23,12 @@ from roofline.presentation.sentence_texts import (
 )
 
 SENTENCES: Mapping[str, str] = {
-    # Equal groups of operations, one of which takes longer.
-    "op_group_slower": "{name} is slower than its {sisters} sisters: {ratio} times the median, "
-    "with the same work",
+    # Instances of one module, of which one may take longer.
+    "layers_even": "{count} {name}, {least} to {most} each: none stands out.",
+    "layers_other": "{count} {name}, {least} to {most} each.",
+    "layers_slow": "{count} {name}, {least} to {most} each: *{slow} takes {ratio} times the "
+    "median*.",
+    "layers_hidden": "Layers cannot be told apart: record with `with_stack=True`.",
     # Below the headline of a profile without most of its kernels, of a server, and without times.
     "not_run_why": "Its kernels were recorded into a graph, or the profiler dropped them. The "
     "trace of a graph’s capture tells which operators run in its replays: upload both together.",
@@ -90,20 +93,22 @@ SENTENCES: Mapping[str, str] = {
     "series_roof": ", at {share} of the roof",
     "series_none": "No run of {name} is ready",
     "change_none": "No change: {total} {per} on both sides",
-    "change_slower": "{share} slower: {sign}{change} {per}, beyond the noise",
-    "change_faster": "{share} faster: {sign}{change} {per}, beyond the noise",
     "change_within": "No change beyond the noise: {sign}{change} of {total} {per}",
-    "change_more": "{share} more time in these captures: {sign}{change} of {total} {per}",
-    "change_less": "{share} less time in these captures: {sign}{change} of {total} {per}",
+    "change_to": "{who} takes {change} {how} {per}: {after} instead of {before}",
+    "change_as_long": "{who} takes as long as {other}: {after} {per}",
     "change_apart": "These captures have too little in common for a comparison: {total} {per} "
     "became {after}",
     "change_no_time": "These captures cannot be compared: no operation of one of them has a time",
-    "change_kinds": "!{first} against {second}.! ",
+    "change_kinds": "{first} against {second}",
+    "change_largest": "{First} takes {change} {how}{others}. ",
+    "change_next": ", {name} {change}",
+    "change_new": "{name} is {new}{places}: {change} of {all}{where}. ",
     "change_term": "{term} *{sign}{change}*{between}. ",
     "change_busy": "{unit} is busy {before} → {after} of the time. ",
+    "change_beyond": "Beyond the noise. ",
     "change_tested": "{old} + {new} captures: between {low} and {high} of the time before; chance "
     "{chance} if nothing changed. ",
-    "change_one_each": "One capture of each: it may be noise. Two more of each would tell. ",
+    "change_one_each": "One capture of each, so it may be noise. Two more of each would tell. ",
     "change_untested": "Captures on a side: {old} and {new}: it may be noise. Three of each would "
     "tell. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",

@@ -7,6 +7,7 @@ that one module of a PyTorch program calls itself run one after the other.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -115,25 +116,31 @@ def _handed_on(run: Run, bound: set[int]) -> tuple[dict[int, float], list[tuple[
     Fused, such a result is neither written nor read.
     """
     table = run.table
-    programs = table.program_id.tolist()
-    by_name = {(programs[op], table.name[op]): op for op in range(len(table))}
+    saved: dict[int, float] = {}
+    pairs = []
+    for pair in _only_readers(tuple(table.program_id.tolist()), table.name, table.operand_names):
+        producer, reader = pair
+        results = table.results[producer]
+        if producer in bound and reader in bound and is_in_main_memory(results):
+            pairs.append(pair)
+            for op in pair:
+                saved[op] = saved.get(op, 0.0) + tensor_bytes(results)
+    return saved, pairs
+
+
+@lru_cache(maxsize=4)  # views under other peaks have the same graph
+def _only_readers(
+    programs: tuple[int, ...], names: tuple[str, ...], operand_names: tuple[str, ...]
+) -> tuple[tuple[int, int], ...]:
+    """Each op whose result one other op reads, and that op."""
+    by_name = {place: op for op, place in enumerate(zip(programs, names, strict=True))}
     readers: dict[int, list[int]] = {}
-    for op in range(len(table)):
-        for name in filter(None, table.operand_names[op].split("; ")):
+    for op, operands in enumerate(operand_names):
+        for name in filter(None, operands.split("; ")):
             producer = by_name.get((programs[op], name))
             if producer is not None:
                 readers.setdefault(producer, []).append(op)
-    saved: dict[int, float] = {}
-    pairs = []
-    for producer, used_by in readers.items():
-        if len(used_by) > 1 or producer not in bound or used_by[0] not in bound:
-            continue
-        if is_in_main_memory(table.results[producer]):
-            result_bytes = tensor_bytes(table.results[producer])
-            pairs.append((producer, used_by[0]))
-            for op in pairs[-1]:
-                saved[op] = saved.get(op, 0.0) + result_bytes
-    return saved, pairs
+    return tuple((producer, ops[0]) for producer, ops in readers.items() if len(ops) == 1)
 
 
 def _factors(run: Run, saved: dict[int, float]) -> dict[int, float]:

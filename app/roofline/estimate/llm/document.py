@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
+from roofline.estimate.document import collective_record
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
@@ -30,6 +31,8 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "device": step.part.id,
         "ops": [_op(timed) for timed in step.ops],
         "step_us": dict(step.step_us),
+        "bound": step.bound,
+        "latency_us": step.latency_us,
         "expected_us": _expected(step),
         "tokens_per_s": step.tokens_per_s,
         "tokens_per_s_per_device": step.tokens_per_s_per_device,
@@ -71,7 +74,11 @@ def _op(timed: TimedOp) -> dict[str, Any]:
         "time_us": timed.time_us,
         "bound": timed.bound,
     }
-    return {**found, "link_bytes": whole(op.link)} if op.link else found
+    if timed.sent is None:
+        return found
+    levels = collective_record(timed.sent, "")["levels"]
+    sent = {"link_bytes": whole(op.link), "latency_us": timed.latency_us, "levels": levels}
+    return {**found, **sent}
 
 
 def _totals(step: Step) -> dict[str, Any]:
@@ -226,7 +233,9 @@ def generic_document(step: Step, name: str) -> dict[str, Any]:
 
     Times are the serial ones; an op whose time is not known has none.
     """
-    compute = {peak.key: peak for key, peak in step.peaks.items() if key not in (MEMORY, LINK)}
+    compute = {
+        peak.key: peak for key, peak in step.peaks.items() if key in (COMPUTE, OUTSIDE, VECTOR)
+    }
     return {
         "schema": GENERIC_SCHEMA,
         "provenance": "modelled",

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from roofline.estimate.llm.rank import ModelOp, Rank
 
+_SOFT_FLOP = 5.0  # of a softmax, per pair of query and key; one of them is an exponential
+
 
 def attention_block(rank: Rank) -> Iterator[ModelOp]:
     """From the norm before attention to the residual behind it, of all layers."""
@@ -81,13 +83,14 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
     keys = min(load.context, window + load.new_tokens - 1) if window else load.context
     query = load.rows * n * head * s.a
     key = load.batch * keys * k * head * s.q
-    product, soft = 2.0 * load.batch * n * head * pairs, 5.0 * load.batch * n * pairs
+    product, soft = 2.0 * load.batch * n * head * pairs, _SOFT_FLOP * load.batch * n * pairs
     if load.flash:
         yield ModelOp(
             name=f"attention{suffix}",
             calls=calls,
             matrix=2 * product,
             vector=soft,
+            exp=load.batch * n * pairs,
             activations=2 * query,
             kv=2 * key,
             is_attention=True,
@@ -105,6 +108,7 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
             calls=calls,
             matrix=matrix,
             vector=vector,
+            exp=vector / _SOFT_FLOP,
             activations=moved,
             kv=read,
             is_attention=True,
@@ -172,7 +176,8 @@ def _expanded(rank: Rank) -> Iterator[ModelOp]:
         name="attention",
         calls=m.layers,
         matrix=2.0 * load.batch * n * _pairs(rank) * each,
-        vector=5.0 * load.batch * n * _pairs(rank),
+        vector=_SOFT_FLOP * load.batch * n * _pairs(rank),
+        exp=load.batch * n * _pairs(rank),
         activations=(load.rows * n * each + seen * wide) * s.a,
         kv=seen * m.head_with_position * s.q,
         is_attention=True,
@@ -188,7 +193,8 @@ def _absorbed(rank: Rank) -> Iterator[ModelOp]:
                 name="attention",
                 calls=m.layers,
                 matrix=2.0 * load.batch * n * _pairs(rank) * (2 * latent + turned),
-                vector=5.0 * load.batch * n * _pairs(rank),
+                vector=_SOFT_FLOP * load.batch * n * _pairs(rank),
+                exp=load.batch * n * _pairs(rank),
                 activations=rows * n * (2 * latent + turned) * s.a,
                 kv=load.batch * load.context * (latent + turned) * s.q,
                 is_attention=True,
@@ -234,6 +240,7 @@ def _dense(rank: Rank, prefix: str, calls: int, width: float) -> Iterator[ModelO
         name=names[1],
         calls=calls,
         vector=5.0 * rows * width,
+        exp=rows * width,
         activations=rank.vector_bytes((wide + width) * rows * s.a),
     )
     yield ModelOp(
@@ -264,6 +271,7 @@ def _experts(rank: Rank) -> Iterator[ModelOp]:
         calls=calls,
         matrix=2.0 * rows * model.hidden * model.experts,
         vector=5.0 * rows * model.experts,
+        exp=rows * model.experts,
         weights=model.hidden * model.experts * s.w,
         activations=(rows * model.hidden + rows * model.experts) * s.a,
     )
@@ -279,6 +287,7 @@ def _experts(rank: Rank) -> Iterator[ModelOp]:
         name="expert_act",
         calls=calls,
         vector=5.0 * routed * width,
+        exp=routed * width,
         activations=rank.vector_bytes(3.0 * routed * width * s.a),
     )
     yield ModelOp(

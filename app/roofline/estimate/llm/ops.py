@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
+from roofline.devices.topology import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, SEND
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.layer_ops import attention_block, mlp_block
-from roofline.estimate.llm.rank import ModelOp, Rank
+from roofline.estimate.llm.rank import ModelOp, Rank, Sent
 from roofline.estimate.llm.workload import Workload, check
 
 
@@ -77,19 +78,30 @@ def _collectives(rank: Rank) -> Iterator[ModelOp]:
     if load.tp > 1:
         payload = load.rows * model.hidden * s.a
         for name in ("attn_allreduce", "mlp_allreduce"):
-            yield _ring(name, model.layers, 2 * (load.tp - 1), load.tp, payload)
+            sent = Sent(kind=ALL_REDUCE, payload=payload, ranks=load.tp)
+            yield ModelOp(name=name, calls=model.layers, sent=sent)
         logits = load.head_rows * model.vocabulary * s.z
-        gathered = _ring("logits_allgather", 1, load.tp - 1, load.tp, logits)
-        yield replace(gathered, place="last")
+        gathered = Sent(kind=ALL_GATHER, payload=logits, ranks=load.tp)
+        yield ModelOp(name="logits_allgather", calls=1, sent=gathered, place="last")
     if load.ep > 1 and model.expert_layers:
-        routed = load.rows * model.active_experts * model.hidden * s.a
-        for name in ("ep_dispatch", "ep_combine"):
-            yield _ring(name, model.expert_layers, load.ep - 1, load.ep, routed)
+        yield from _exchanges(rank)
     if load.pp > 1:
-        sent = load.rows * model.hidden * s.a
-        yield ModelOp(name="pp_send", calls=1, link=sent, link_steps=1, place="boundary")
+        inner = (load.tp, load.ep, load.dp)
+        sent = Sent(kind=SEND, payload=load.rows * model.hidden * s.a, ranks=2, inner=inner)
+        yield ModelOp(name="pp_send", calls=1, sent=sent, place="boundary")
 
 
-def _ring(name: str, calls: float, steps: int, ranks: int, payload: float) -> ModelOp:
-    """A collective of `ranks`, each step of which sends one part of the payload."""
-    return ModelOp(name=name, calls=calls, link=steps / ranks * payload, link_steps=steps)
+def _exchanges(rank: Rank) -> Iterator[ModelOp]:
+    """Tokens to their experts and back: a copy for each expert, or one for each other node."""
+    load, model = rank.load, rank.model
+    copies = model.active_experts
+    for name, size in (("ep_dispatch", rank.sizes.d), ("ep_combine", rank.sizes.a)):
+        once = load.rows * model.hidden * size
+        sent = Sent(
+            kind=ALL_TO_ALL,
+            payload=once if load.is_per_node else once * copies,
+            ranks=load.ep,
+            inner=(load.tp,),
+            chosen=copies if load.is_per_node else 0,
+        )
+        yield ModelOp(name=name, calls=model.expert_layers, sent=sent)

@@ -13,11 +13,12 @@ An Adam step in mixed precision moves 26 bytes per parameter and the gradient.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from roofline.devices.topology import ALL_REDUCE
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import stage_parameters
 from roofline.estimate.llm.ops import forward
-from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.rank import ModelOp, Sent
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.work import bytes_per_element
 
@@ -111,6 +112,7 @@ def _training_ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
         calls=1,
         place="last",
         vector=5.0 * words,
+        exp=words,
         activations=2.0 * words * bytes_per_element(load.logits),
     )
     held = stage_parameters(model, load)
@@ -122,14 +124,9 @@ def _training_ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
         weights=(_ADAM_BYTES + load.grad_bytes) * held,
     )
     if load.dp > 1:
-        steps = 2 * (load.dp - 1)
-        yield ModelOp(
-            name="dp_allreduce",
-            calls=1,
-            place="step",
-            link=steps / load.dp * held * load.grad_bytes,
-            link_steps=steps,
-        )
+        payload = held * load.grad_bytes
+        sent = Sent(kind=ALL_REDUCE, payload=payload, ranks=load.dp, inner=(load.tp, load.ep))
+        yield ModelOp(name="dp_allreduce", calls=1, place="step", sent=sent)
 
 
 def _backward(op: ModelOp, load: Workload) -> ModelOp:

@@ -3,19 +3,33 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.devices.topology import ring_bytes
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.work import bytes_per_element
 
-Place = Literal["layer", "first", "last", "boundary", "step"]
+Stage = Literal["layer", "first", "last", "boundary", "step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A collective of `ranks` that lie outside of the groups `inner`; `payload` are bytes of the
+    full tensor, or of one rank's buffer where it exchanges or sends. With `chosen` experts of each
+    token, a token goes once to each other node."""
+
+    kind: str
+    payload: float
+    ranks: int
+    inner: tuple[int, ...] = ()
+    chosen: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOp:
     """One op of the model: `calls` times per step, all else per call.
 
-    `weights`, `activations` and `kv` are bytes of the main memory by kind, `link` bytes that cross
-    a link in one direction, in `link_steps` steps. `is_layer_product` is true for products with a
+    `exp` are exponentials, `weights`, `activations` and `kv` bytes of the main memory by kind,
+    `sent` what goes to other devices. `is_layer_product` is true for products with a
     layer's weights, which run at the compute type; others run at that of activations.
     `model_matrix` are the FLOPs that the model needs, where the hardware does more. `place` is the
     part of a pipeline that runs the op: every stage, its first or last one, the way between two, or
@@ -26,20 +40,26 @@ class ModelOp:
     calls: float
     matrix: float = 0.0
     vector: float = 0.0
+    exp: float = 0.0
     weights: float = 0.0
     activations: float = 0.0
     kv: float = 0.0
-    link: float = 0.0
-    link_steps: int = 0
+    sent: Sent | None = None
     is_layer_product: bool = False
     model_matrix: float | None = None
     is_attention: bool = False
-    place: Place = "layer"
+    place: Stage = "layer"
 
     @property
     def bytes(self) -> float:
         """Bytes of the main memory."""
         return self.weights + self.activations + self.kv
+
+    @property
+    def link(self) -> float:
+        """Bytes that one device sends to others, as on a ring."""
+        sent = self.sent
+        return ring_bytes(sent.kind, sent.payload * (sent.chosen or 1), sent.ranks) if sent else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +71,7 @@ class Sizes:
     a: float
     q: float
     z: float
+    d: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +83,7 @@ class Rank:
 
     @property
     def sizes(self) -> Sizes:
-        """Bytes per element of weights, experts, activations, keys and logits."""
+        """Bytes per element: weights, experts, activations, keys, logits, tokens to experts."""
         load = self.load
         return Sizes(
             w=bytes_per_element(load.weights),
@@ -70,6 +91,7 @@ class Rank:
             a=bytes_per_element(load.activations),
             q=bytes_per_element(load.kv),
             z=bytes_per_element(load.logits),
+            d=bytes_per_element(load.dispatch or load.activations),
         )
 
     @property

@@ -3,19 +3,21 @@
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
+from roofline.devices.topology import NetworkChoice
 from roofline.errors import BadViewError
 from roofline.estimate.llm.workload import Fusion, Phase, Workload
 
 Pairs = Literal["full", "causal"]
 Head = Literal["last", "all"]
 Recompute = Literal["none", "full"]
+Exchange = Literal["direct", "per-node"]
 
 _MOST = 10**9
 """Tokens, sequences and ranks beyond this are a slip, and overflow what counts FLOPs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictOptions:
+class PredictOptions(NetworkChoice):
     """Options of a prediction beside model and device; `None` is the default of the phase.
 
     `seq` are new tokens per sequence, after `cached` ones; `context` counts keys, new tokens
@@ -23,7 +25,8 @@ class PredictOptions:
     `weights`, `activations` and the others are element types; `expert_weights` those of routed
     experts. `kv_block` is the block of a paged cache in tokens, `acceptance` the share (0 to 1) of
     guessed tokens that are right. A mixed step decodes `batch` sequences at `context`, and reads
-    `prompts` with `seq` new tokens after `cached` ones.
+    `prompts` with `seq` new tokens after `cached` ones. `dispatch` is the element type of tokens on
+    their way to experts, which goes to each expert (direct) or once to each node (per-node).
     """
 
     phase: str = "decode"
@@ -52,6 +55,8 @@ class PredictOptions:
     kv_block: int = 1
     acceptance: float | None = None
     prompts: int = 1
+    dispatch: str | None = None
+    exchange: str | None = None
 
 
 def workload(given: PredictOptions) -> Workload:
@@ -98,6 +103,9 @@ def workload(given: PredictOptions) -> Workload:
         prompts=given.prompts if is_mixed else 0,
         prompt_tokens=(given.seq or 0) if is_mixed else 0,
         prompt_cached=given.cached if is_mixed else 0,
+        dispatch=given.dispatch,
+        exchange=given.exchange and _choice("exchange", given.exchange, get_args(Exchange)),
+        links=given.choice,
     )
 
 

@@ -2,6 +2,7 @@
 
 `overlap` is the longest of the sums of each resource, `serial` the sum of each op's longest, and
 `no_overlap` the sum of all: kernels run one after another, so `serial` is the realistic bound.
+A collective waits for its latency, too, which nothing overlaps but the sum of everything at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,34 +11,38 @@ from functools import cached_property
 
 from roofline.devices.parts import Part
 from roofline.devices.sustained import sustained_matrix_rate
+from roofline.devices.topology import ALL_REDUCE, CollectiveTime, Topology, topology
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import memory_bytes
 from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.phases import mixed_ops, training_ops
-from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.rank import ModelOp, Sent
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import (
     COMPUTE,
+    EXP,
     LINK,
     MEMORY,
+    NETWORK,
     VECTOR,
     ChipPeak,
-    all_links,
+    collective_peaks,
+    exp_peak,
     main_memory,
-    matrix_peak,
+    product_peak,
     unknown_peak,
     vector_peak,
 )
-from roofline.estimate.work import precision_of
-from roofline.model.compute import Precision
 from roofline.model.units import US_PER_S
 
 OUTSIDE = "compute_activations"
 """The peak of products outside the layers, at the type of activations."""
 
 _OPS = {"train": training_ops, "mixed": mixed_ops}
-_CLOCKS = (COMPUTE, VECTOR, MEMORY, LINK)
+_CLOCKS = (COMPUTE, VECTOR, EXP, MEMORY, LINK, NETWORK)
 _MEMORY_REACHED = 0.9
+_LINKS_REACHED = 0.8  # measured: 76 to 82 % inside a domain, 91 to 94 % over a network
+_NETWORK_REACHED = 0.9
 _DEFAULT = Workload().weights
 
 
@@ -45,18 +50,32 @@ _DEFAULT = Workload().weights
 class TimedOp:
     """An op and its clocks in µs per call; `None` where the peak of a clock is not known.
 
-    `repeats` is how often the op counts into the step: more than once in a pipeline.
+    `repeats` is how often the op counts into the step: more than once in a pipeline. A collective
+    waits for `latency_us`, in a library for `library_us`; `sent` is its time by level.
     """
 
     op: ModelOp
     clocks_us: Mapping[str, float | None]
     repeats: int = 1
+    sent: CollectiveTime | None = None
+    library_us: float = 0.0
+
+    @property
+    def latency_us(self) -> float:
+        """What a collective waits for, per call."""
+        return self.sent.latency_us if self.sent else 0.0
 
     @property
     def time_us(self) -> float | None:
-        """The longest clock; `None` where one is not known."""
+        """The longest clock, and the latency; `None` where one is not known."""
         known = [time for time in self.clocks_us.values() if time is not None]
-        return max(known, default=0.0) if len(known) == len(self.clocks_us) else None
+        is_known = len(known) == len(self.clocks_us)
+        return max(known, default=0.0) + self.latency_us if is_known else None
+
+    def expected_us(self, reached: Mapping[str, float]) -> float:
+        """The time at the share `reached` of each peak, and with a library's latency."""
+        clocks = ((time or 0.0) / reached.get(name, 1.0) for name, time in self.clocks_us.items())
+        return max(clocks, default=0.0) + self.library_us
 
     @property
     def bound(self) -> str | None:
@@ -124,20 +143,29 @@ class Step:
         sums = self.clock_sums_us
         return {
             "overlap": max(sums.values()),
-            "serial": self._serial({}),
-            "no_overlap": sum(sums.values()),
+            "serial": sum(timed.counted * (timed.time_us or 0.0) for timed in self.ops),
+            "no_overlap": sum(sums.values()) + self.latency_us,
         }
 
-    def _serial(self, reached: Mapping[str, float]) -> float:
-        """The sum of each op's longest clock, at the share `reached` of each peak."""
-        return sum(
-            timed.counted
-            * max(
-                ((time or 0.0) / reached.get(name, 1.0) for name, time in timed.clocks_us.items()),
-                default=0.0,
-            )
-            for timed in self.ops
-        )
+    @property
+    def latency_us(self) -> float:
+        """What all collectives of the step wait for."""
+        return sum(timed.counted * timed.latency_us for timed in self.ops)
+
+    @property
+    def bound(self) -> str | None:
+        """The resource with the largest sum over the step; `None` where a peak is not known."""
+        sums = self.clock_sums_us
+        return max(sums, key=sums.__getitem__) if self.is_timed else None
+
+    def _expected(self, matrix: float) -> float:
+        reached = {
+            COMPUTE: matrix,
+            MEMORY: _MEMORY_REACHED,
+            LINK: _LINKS_REACHED,
+            NETWORK: _NETWORK_REACHED,
+        }
+        return sum(timed.counted * timed.expected_us(reached) for timed in self.ops)
 
     @property
     def expected(self) -> Expected | None:
@@ -146,7 +174,7 @@ class Step:
         if share is None or not self.is_timed:
             return None
         matrix = (share.low_ratio or share.ratio, share.ratio)
-        high, low = (self._serial({COMPUTE: ratio, MEMORY: _MEMORY_REACHED}) for ratio in matrix)
+        high, low = map(self._expected, matrix)
         return Expected(
             low_us=low,
             high_us=high,
@@ -204,13 +232,15 @@ class StepPeaks:
     part: Part
     inside: Mapping[str, ChipPeak]
     outside: Mapping[str, ChipPeak]
+    net: Topology
     notes: tuple[str, str]
 
     def step(self, model: ModelConfig, load: Workload) -> Step:
         """One step of `model` under `load`; `BadViewError` for a load that cannot be."""
         ops = _OPS.get(load.phase, forward)(model, load)
         timed = tuple(
-            _timed(op, self.inside if op.is_layer_product else self.outside, load) for op in ops
+            _timed(op, self.inside if op.is_layer_product else self.outside, load, self.net)
+            for op in ops
         )
         unknown = [
             *_unknown(self.part, self.inside, timed, True),
@@ -224,26 +254,47 @@ class StepPeaks:
             ops=timed,
             notes=tuple(
                 note
-                for note in dict.fromkeys((*self.notes, _stored_note(model, load), *unknown))
+                for note in dict.fromkeys(
+                    (*self.notes, _stored_note(model, load), *unknown, *self._told(ops))
+                )
                 if note
             ),
         )
 
+    def _told(self, ops: Sequence[ModelOp]) -> Sequence[str]:
+        """What the network of these collectives rests on, and which groups leave their node."""
+        sent = [op.sent for op in ops if op.sent and op.sent.ranks > 1]
+        places = [(one, self.net.place(one.ranks, one.inner)) for one in sent]
+        found = [note for one, place in places for note in self.net.notes(one.kind, place)]
+        crossing = [one for one, place in places if not one.inner and place.nodes > 1]
+        if crossing:
+            found.append(
+                f"tp {crossing[0].ranks} crosses nodes of {self.net.domain}: two all-reduces per "
+                "layer go over the network."
+            )
+        return found
+
 
 def peaks_of(part: Part, load: Workload) -> StepPeaks:
     """The peaks that a step of this load uses on `part`."""
-    layer, layer_note = _rate(part, load.compute or load.activations)
-    other, other_note = _rate(part, load.activations)
+    layer, layer_note = product_peak(part, load.compute or load.activations)
+    other, other_note = product_peak(part, load.activations)
+    devices, pod = load.devices, part.topology.pod if part.topology else None
+    is_beyond = bool(pod and devices > pod)
+    net = topology(part, load.links, devices // load.dp if is_beyond else devices)
     peaks = {
         COMPUTE: layer,
         VECTOR: vector_peak(part),
         MEMORY: main_memory(part),
-        LINK: all_links(part),
+        **collective_peaks(net, ALL_REDUCE, net.place(load.tp)),
     }
+    if part.value(EXP):
+        peaks[EXP] = exp_peak(part)
     return StepPeaks(
         part=part,
         inside=peaks,
         outside={**peaks, COMPUTE: other},
+        net=net,
         notes=(layer_note, other_note),
     )
 
@@ -263,25 +314,28 @@ def step_of(model: ModelConfig, load: Workload, part: Part) -> Step:
     return peaks_of(part, load).step(model, load)
 
 
-def _rate(part: Part, name: str) -> tuple[ChipPeak, str]:
-    """The peak at this element type, and a note where fp16 stands in for bf16."""
-    precision = precision_of(name)
-    peak = matrix_peak(part, precision)
-    if precision is Precision.BF16 and not peak.value:
-        other = matrix_peak(part, Precision.FP16)
-        if other.value:
-            return other, f"{part.name} has no unit for bf16: the rate is that of fp16."
-    return peak, ""
-
-
-def _timed(op: ModelOp, peaks: Mapping[str, ChipPeak], load: Workload) -> TimedOp:
-    amounts = {COMPUTE: op.matrix, VECTOR: op.vector, MEMORY: op.bytes, LINK: op.link}
+def _timed(op: ModelOp, peaks: Mapping[str, ChipPeak], load: Workload, net: Topology) -> TimedOp:
+    repeats = _repeats(op, load)
+    if op.sent is not None:
+        return _timed_collective(op, op.sent, repeats, net)
+    amounts = {COMPUTE: op.matrix, VECTOR: op.vector, EXP: op.exp, MEMORY: op.bytes}
     clocks: dict[str, float | None] = {}
     for name, amount in amounts.items():
-        rate = peaks[name].value
-        if amount:
+        if amount and name in peaks:
+            rate = peaks[name].value
             clocks[name] = amount / rate * US_PER_S if rate else None
-    return TimedOp(op, clocks, _repeats(op, load))
+    return TimedOp(op, clocks, repeats)
+
+
+def _timed_collective(op: ModelOp, sent: Sent, repeats: int, net: Topology) -> TimedOp:
+    place = net.place(sent.ranks, sent.inner)
+    if sent.chosen and not net.is_torus:
+        found = net.exchange(sent.payload, sent.chosen, place)
+    else:
+        found = net.of_place(sent.kind, sent.payload * (sent.chosen or 1), place)
+    library = net.of_place(sent.kind, sent.payload, place, "library").latency_us
+    clocks = {LINK: found.link_us, NETWORK: found.network_us}
+    return TimedOp(op, clocks, repeats, found, library)
 
 
 def _repeats(op: ModelOp, load: Workload) -> int:

@@ -1,8 +1,9 @@
 """What a model is asked to do: sequences, tokens, element types, fusion, ways of parallelism."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from roofline.devices.topology import NetworkChoice
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
 
@@ -16,7 +17,9 @@ class Workload:
 
     `new_tokens` per sequence go through the model, after `cached` ones. `all_logits` takes the head
     over all rows, not over the last of each sequence. In a mixed step `prompts` sequences with
-    `prompt_tokens` new ones after `prompt_cached` run beside those that decode.
+    `prompt_tokens` new ones after `prompt_cached` run beside those that decode. `dispatch` is the
+    element type of tokens on their way to experts, `exchange` how they go; `links` is what is known
+    of the network.
     """
 
     phase: Phase = "decode"
@@ -46,6 +49,21 @@ class Workload:
     prompts: int = 0
     prompt_tokens: int = 0
     prompt_cached: int = 0
+    dispatch: str | None = None
+    exchange: str | None = None
+    links: NetworkChoice = field(default_factory=NetworkChoice)
+
+    @property
+    def is_per_node(self) -> bool:
+        """Whether a token goes once to each other node that has one of its experts."""
+        if self.exchange is not None:
+            return self.exchange == "per-node"
+        return self.phase != "decode"
+
+    @property
+    def devices(self) -> int:
+        """Devices of the program."""
+        return self.tp * self.ep * self.dp * self.pp
 
     @property
     def context(self) -> int:

@@ -8,7 +8,17 @@ from urllib.parse import urlencode
 from roofline.errors import BadViewError
 from roofline.estimate.document import ridge
 from roofline.estimate.forms import Filled, crossing, intensity
-from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR, Estimate, estimate
+from roofline.estimate.on_device import (
+    COMPUTE,
+    EXP,
+    LATENCY,
+    LINK,
+    MEMORY,
+    NETWORK,
+    VECTOR,
+    Estimate,
+    estimate,
+)
 from roofline.estimate.variants import Tiling, batch_threshold, tiling_of, unfused
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of, powers
@@ -94,7 +104,9 @@ def bound_word(found: Estimate) -> str:
         COMPUTE: "compute-bound",
         VECTOR: "bound by the vector unit",
         MEMORY: f"{found.peaks[MEMORY].label}-bound" if MEMORY in found.peaks else "",
+        EXP: "bound by the exponential unit",
         LINK: "bound by the link",
+        NETWORK: "bound by the network",
     }[found.bound or COMPUTE]
 
 
@@ -262,6 +274,8 @@ def _name_best(drawing: Drawing, place: tuple[float, float], text: str, *, is_fl
 def _clocks(found: Estimate, measured: Measured) -> Iterable[views.BarView]:
     rows: list[tuple[str, float | None, str, str]] = [
         (found.peaks[name].label, time, _css(name), found.peaks[name].source)
+        if name != LATENCY
+        else ("latency", time, _css(name), "")
         for name, time in found.time_us.items()
     ]
     if len(rows) > 1:

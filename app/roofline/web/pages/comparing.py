@@ -160,6 +160,7 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
         view,
         data_url=data_url,
         headline=with_lead(pieces(verdict["headline_segments"])),
+        largest=pieces(verdict["largest_segments"]),
         lead=pieces(verdict["lead_segments"]),
         lead_class=_COLOURS.get(verdict["state"], ""),
         is_comparable=frame["comparable"],

@@ -323,6 +323,7 @@ class CompareView:
     swap_url: str
     data_url: str = ""
     headline: tuple[Piece, ...] = ()
+    largest: tuple[Piece, ...] = ()
     lead: tuple[Piece, ...] = ()
     lead_class: str = ""
     is_comparable: bool = True

@@ -1,0 +1,146 @@
+"""The change by module: each row's two times, what is split, and the sentence made of the rows."""
+
+import pytest
+
+from roofline.compare.changes import CATEGORY, MODULE, UNNAMED, WAIT, Comparison
+from roofline.compare.comparison import compare
+from roofline.compare.from_analysis import run_of
+from roofline.compare.places import scope_of, short_module
+from roofline.exports.comparison import comparison_record, comparison_to_text
+from roofline.exports.comparison_words import change_verdict, side_names
+from roofline.presentation.sentences import plain_text
+from roofline.presentation.text_table import spaced
+from tests.compare.runs import Row, make_run
+from tests.shared_profiles import needs_shared, shared
+
+LAYER = "Model/DecoderLayer"
+BASE = [
+    Row(name="mm", path=f"{LAYER}/MLP/mm", time_us=40.0),
+    Row(name="softmax", path=f"{LAYER}/Attention/softmax", time_us=30.0),
+    Row(name="add", path=f"{LAYER}/add", time_us=10.0),
+    Row(name="take", path="Model/Embedding/take", time_us=20.0),
+]
+
+
+def _compared(a: list[Row], b: list[Row], **of_b: object) -> Comparison:
+    return compare([make_run(a, label="before")], [make_run(b, label="after", **of_b)])  # type: ignore[arg-type]
+
+
+def _faster(rows: list[Row], **times: float) -> list[Row]:
+    return [
+        Row(name=one.name, path=one.path, time_us=times.get(one.name, one.time_us)) for one in rows
+    ]
+
+
+def test_what_holds_most_of_the_time_is_split_into_its_modules() -> None:
+    found = _compared(BASE, _faster(BASE, mm=30.0))
+    rows = [(one.name, one.is_itself, one.a.time_us, one.b.time_us) for one in found.places]
+    assert rows == [
+        ("MLP", False, 40.0, 30.0),
+        ("Attention", False, 30.0, 30.0),
+        ("Embedding", False, 20.0, 20.0),
+        ("DecoderLayer", True, 10.0, 10.0),
+    ]
+
+
+def test_rows_and_waits_add_up_to_the_change() -> None:
+    found = _compared(BASE, _faster(BASE, mm=31.0, add=14.0), idle_us=7.0)
+    assert sum(one.change_us for one in found.places) == pytest.approx(found.change_us, abs=1e-9)
+    assert [one.name for one in found.places if one.kind == WAIT] == ["idle"]
+
+
+def test_without_modules_the_rows_are_categories() -> None:
+    rows = [Row(name="a", category="matmul"), Row(name="b", category="copy")]
+    assert {one.kind for one in _compared(rows, rows).places} == {CATEGORY}
+
+
+def test_work_without_a_module_is_a_row_beside_modules() -> None:
+    rows = [*BASE, Row(name="memset", time_us=5.0)]
+    kinds = [one.kind for one in _compared(rows, rows).places]
+    assert kinds.count(UNNAMED) == 1
+    assert kinds.count(MODULE) == 4
+
+
+def test_a_share_of_the_roof_needs_half_of_the_time_known() -> None:
+    rows = [
+        Row(name="mm", path="Model/MLP/mm", time_us=40.0, flop=1e7, bytes=1.0),
+        Row(name="x", path="Model/MLP/x", time_us=10.0, flop=float("nan"), bytes=float("nan")),
+        Row(name="y", path="Model/Other/y", time_us=60.0, flop=float("nan"), bytes=float("nan")),
+    ]
+    places = {one.name: one for one in _compared(rows, rows).places}
+    assert places["MLP"].a.roof_ratio == pytest.approx(10 / 40)
+    assert places["Other"].a.roof_ratio is None
+
+
+def test_instances_count_as_their_class_and_families_have_short_names() -> None:
+    assert scope_of("jit(f)/Net/Block_3/Dense_0/dot") == ("Net", "Block", "Dense")
+    assert short_module("Qwen2RMSNorm", "Qwen2Model") == "RMSNorm"
+    assert short_module("Qwen2MLP", "Qwen2Model") == "MLP"
+    assert short_module("Embedding", "Qwen2Model") == "Embedding"
+    assert short_module("Model", "Model") == "Model"
+
+
+def _largest(found: Comparison) -> str:
+    return spaced(plain_text(change_verdict(found).largest)).strip()
+
+
+def test_the_second_line_has_the_largest_change_and_the_largest_the_other_way() -> None:
+    found = _compared(BASE, _faster(BASE, mm=30.0, softmax=25.0, take=23.0))
+    assert _largest(found) == "MLP takes 10 µs less, Embedding 3 µs more."
+    found = _compared(BASE, _faster(BASE, mm=30.0, softmax=25.0))
+    assert _largest(found) == "MLP takes 10 µs less, Attention 5."
+
+
+def test_code_that_one_run_alone_has_is_named_with_its_line() -> None:
+    new = [
+        Row(name=f"z{k}", path=f"Model/Block_{k}/oops/zzz", source="/home/me/net.py", line=17)
+        for k in range(3)
+    ]
+    found = _compared(BASE, [*BASE, *new])
+    assert _largest(found) == "oops is new in each of 3 Blocks: +60 of +60 µs (net.py:17)."
+    assert _largest(_compared([*BASE, *new], BASE)).startswith("oops is gone in each of 3")
+    installed = [Row(name="z", path="Model/oops/z", source="/x/site-packages/y.py", line=3)]
+    assert _largest(_compared(BASE, [*BASE, *installed])) == "oops is new: +20 of +20 µs."
+
+
+def test_sides_are_named_by_device_then_title_then_letter() -> None:
+    other = make_run(BASE, label="after", device="NVIDIA A100-SXM4-40GB")
+    base = make_run(BASE, label="before", device="NVIDIA H100 80GB HBM3")
+    assert side_names(compare([base], [other])) == ("the H100", "the A100")
+    assert side_names(_compared(BASE, BASE)) == ("before", "after")
+    assert side_names(compare([make_run(BASE)], [make_run(BASE)])) == ("A", "B")
+
+
+@needs_shared
+def test_modules_of_two_real_captures() -> None:
+    """H100 against MI300X: −1.70 RMSNorm, −1.68 Attention, +1.39 MLP, +0.40 host = −1.76 ms."""
+    runs = [run_of(shared(f"samples/pytorch/{one}_qwen_causal.json.gz")) for one in _PARTS]
+    found = compare(runs[:1], runs[1:])
+    assert [(one.name, round(one.change_us / 1e3, 2)) for one in found.places[:5]] == [
+        ("RMSNorm", -1.70),
+        ("Attention", -1.68),
+        ("MLP", 1.39),
+        ("idle", 0.40),
+        ("DecoderLayer", -0.17),
+    ]
+    assert sum(one.change_us for one in found.places) == pytest.approx(-1761.085, abs=1e-3)
+    for side, subject in zip("ab", found.subjects, strict=True):
+        sides = [getattr(one, side) for one in found.places if one.kind != WAIT]
+        assert subject is not None
+        needed, judged = (
+            sum(getattr(one, name) for one in sides) for name in ("needed_us", "judged_us")
+        )
+        assert needed / judged == pytest.approx(subject.roof_ratio)
+    assert "65 % → 54 %" in comparison_to_text(found)
+    assert comparison_record(found)["places"][0] == {
+        "kind": "module",
+        "name": "RMSNorm",
+        "a_us": pytest.approx(7378.0, abs=0.1),
+        "b_us": pytest.approx(5674.2, abs=0.1),
+        "change_us": pytest.approx(-1703.8, abs=0.1),
+        "a_roof_ratio": pytest.approx(0.654, abs=1e-3),
+        "b_roof_ratio": pytest.approx(0.5375, abs=1e-3),
+    }
+
+
+_PARTS = ("h100", "mi300x")
