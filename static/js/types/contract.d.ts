@@ -575,8 +575,8 @@ export interface Gain {
   title: string;
   by: "op" | "group";
   op: GainChart;
-  group?: GainChart;
-  group_label?: string;
+  group: GainChart | null;
+  group_label: string;
   total: string;
   equation: GainTerm[];
   has_work: boolean;

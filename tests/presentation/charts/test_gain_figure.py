@@ -44,7 +44,7 @@ def gain(analysis: RooflineAnalysis) -> Gain:
 
 
 def charts(found: Gain) -> list[GainChart]:
-    return [found["op"], *([found["group"]] if "group" in found else [])]
+    return [one for one in (found["op"], found["group"]) if one is not None]
 
 
 def number(text: str) -> float:
@@ -59,8 +59,7 @@ def of_role(chart: GainChart, role: str, width: str = "wide") -> list[dict[str, 
 def test_blocks_are_all_of_the_time_and_all_gains(sample: RooflineAnalysis) -> None:
     subject = answer_of(sample).subject
     found = GainBlocks(sample, subject)
-    category = sample.ops.category
-    for every in (found.of_ops, found.of_groups(lambda op: category[op])):
+    for every in (found.of_ops, found.of_groups(dict(enumerate(sample.ops.category)))):
         for blocks in (every, merged(every, LEAST_SHARE * subject.time_us)):
             times = math.fsum(one.time_us for one in blocks)
             assert times == pytest.approx(subject.time_us, rel=1e-9)

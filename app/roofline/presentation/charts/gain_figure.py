@@ -17,7 +17,6 @@ from roofline.figures.gain import (
     rectangles,
 )
 from roofline.figures.gain_picture import picture
-from roofline.figures.labels import text_width
 from roofline.presentation.charts.gain_blocks import GainBlocks
 from roofline.presentation.charts.gain_records import BlockWords, Gain, GainChart
 from roofline.presentation.charts.gain_words import (
@@ -28,14 +27,18 @@ from roofline.presentation.charts.gain_words import (
     name_of,
     title_of,
 )
+from roofline.presentation.charts.group_names import GroupNames, usual_names
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.quantities import SPACE, duration
 
 _LENGTHS: dict[Width, float] = {"wide": 1320.0, "narrow": 480.0}  # nominal pixels of the time
 _LABEL_SIZE = 11
+_LETTER = 0.64  # of its size, the width of a letter: wide ones fit, too
 _MOST_LABELS = 8
 _LEAST_UPRIGHT = 22  # pixels of a block
 _UPRIGHT_LETTERS = 26
+_FEWEST_LETTERS = 10  # of a longer name that lies
+_COMMON = "aten::"  # of nearly all names of PyTorch
 _UNKNOWN_COUNTS = 0.4  # of its time, beside the gains of others, in the choice of labels
 _SMALL_WORK = 120 / 1392  # of the time: work of no more gets a strip of its own
 _CLEAR = "rgba(0,0,0,0)"
@@ -51,30 +54,35 @@ def gain_figure(
     """The chart of a subject; `None` without times. `places` are rows of the page by op."""
     if not subject.time_us > 0:
         return None
-    found = GainBlocks(analysis, subject)
+    found, grouping = GainBlocks(analysis, subject), usual_names(analysis, subject)
     judged = found.is_judged
-    chart = _Chart(found, places, short)
+    chart = _Chart(found, places, short, grouping)
     gain: Gain = {
         "title": title_of(subject, is_judged=judged),
-        "by": "group" if found.is_better_by_group else "op",
+        "by": "group" if grouping is not None and found.is_better_by_group else "op",
         "op": chart.of(found.of_ops),
         "total": Scale.of(subject.time_us).length(subject.time_us),
         "equation": equation_of(subject, is_judged=judged),
         "has_work": chart.has_work,
         "picture": "",
+        "group": None,
+        "group_label": "",
     }
     groups: list[Block] = []
-    categories = analysis.ops.category
-    if len(set(categories)) > 1:
-        groups = found.of_groups(lambda op: categories[op])
+    if grouping is not None:
+        groups = found.of_groups(grouping.names)
         gain["group"] = chart.of(groups)
-        gain["group_label"] = "category"
+        gain["group_label"] = grouping.label
     gain["picture"] = picture(groups if groups and gain["by"] == "group" else found.of_ops)
     return gain
 
 
 class _Chart:
-    def __init__(self, found: GainBlocks, places: dict[int, int], short: Name) -> None:
+    def __init__(
+        self, found: GainBlocks, places: dict[int, int], short: Name, grouping: GroupNames | None
+    ) -> None:
+        has_modules = grouping is not None and grouping.is_place
+        self._modules = grouping.names if grouping is not None and has_modules else {}
         self._found, self._places, self._short = found, places, short
         self._subject = found.subject
         self._scale = Scale.of(self._subject.time_us)
@@ -117,9 +125,13 @@ class _Chart:
         is_op = len(block.ops) == 1 and block.name == self._found.analysis.ops.name[block.ops[0]]
         return name_of(block, self._subject, self._short(block.ops[0]) if is_op else block.name)
 
+    def _module(self, block: Block) -> str:
+        """The module of a block's only operation."""
+        return self._modules.get(block.ops[0], "") if len(block.ops) == 1 else ""
+
     def _words(self, block: Block, name: str) -> BlockWords:
         return {
-            "name": name,
+            "name": " · ".join(filter(None, (name, self._module(block)))),
             "lines": lines_of(block, self._found.analysis, self._subject),
             "ops": [self._places[op] for op in block.ops if op in self._places],
             "count": len(block.ops),
@@ -160,12 +172,16 @@ class _Chart:
         lying: list[tuple[Rectangle, str]] = []
         upright: list[tuple[Rectangle, str]] = []
         for number in sorted(range(len(blocks)), key=lambda k: -_weight(blocks[k]))[:_MOST_LABELS]:
-            amount, pixels = label_amount(blocks[number]), outer[number].width_us * room
-            name = names[number]
-            if width == "wide" and max(text_width(name, _LABEL_SIZE), 60) + 6 <= pixels:
-                lying.append((outer[number], f"{_isolated(name)}<br>{amount}"))
+            block, pixels = blocks[number], outer[number].width_us * room
+            name, amount = names[number].removeprefix(_COMMON), label_amount(block)
+            letters = int((pixels - 10) / (_LABEL_SIZE * _LETTER))
+            if width == "wide" and letters >= max(min(len(name), _FEWEST_LETTERS), len(amount)):
+                module = self._module(block)
+                shown = [cut(name, letters), *([module] if 0 < len(module) <= letters else [])]
+                text = "<br>".join([*map(_isolated, shown), amount])
+                lying.append((outer[number], text))
             elif pixels >= _LEAST_UPRIGHT:
-                text = f"{amount} {_isolated(name[:_UPRIGHT_LETTERS])}"
+                text = f"{amount} {_isolated(cut(name, _UPRIGHT_LETTERS))}"
                 upright.append((outer[number], text))
         if width == "narrow":
             return [self._label_trace(upright, width, strip, 0)] if upright else []
@@ -269,6 +285,11 @@ def _outlines(blocks: Sequence[Block]) -> list[Rectangle]:
 def _weight(block: Block) -> float:
     counts = block.part in (Part.UNKNOWN, Part.IMPOSSIBLE, Part.PLAIN)
     return _UNKNOWN_COUNTS * block.time_us if counts else block.gain_us
+
+
+def cut(name: str, letters: int) -> str:
+    """A name of no more than so many letters: its begin says most."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 def _isolated(name: str) -> str:

@@ -52,8 +52,8 @@ class Gain(TypedDict):
     title: str
     by: Literal["op", "group"]
     op: GainChart
-    group: NotRequired[GainChart]
-    group_label: NotRequired[str]
+    group: GainChart | None
+    group_label: str
     total: str
     equation: list[GainTerm]
     has_work: bool

@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
-from roofline.analysis.subjects.budget import part_label
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.figures.gain import Block, Part, Texture
 from roofline.presentation.charts.gain_records import GainTerm
+from roofline.presentation.goal import waited_for
 from roofline.presentation.goal_numbers import MINUS, Scale, whole_percent
 from roofline.presentation.quantities import count, duration
 
 NO_NAME = "(no name)"
-_WAITS = {"host_wait": "idle", "transfers": "exposed_transfer.host", "input": "infeed_outfeed"}
 _LINKS = "exposed"
 
 
@@ -26,22 +25,12 @@ def title_of(subject: Subject, *, is_judged: bool) -> str:
 def name_of(block: Block, subject: Subject, name: str) -> str:
     """What a block is called; `name` is the short one of its only operation, or of its group."""
     if block.part is Part.WAIT:
-        return f"waits for {_waited(block.key, subject)}"
+        return f"waits for {waited_for(subject, block.key)}"
     if name:
         return name
     if len(block.ops) == 1:
         return NO_NAME
     return f"{count(len(block.ops))} operations" if block.ops else "of no operation"
-
-
-def _waited(key: str, subject: Subject) -> str:
-    label = part_label(_WAITS[key]) if key in _WAITS else _of_links(subject)
-    return label.removeprefix("waiting for ")
-
-
-def _of_links(subject: Subject) -> str:
-    links = subject.parts.links
-    return part_label(f"{_LINKS}.{next(iter(links))}") if len(links) == 1 else "waiting for links"
 
 
 def lines_of(block: Block, analysis: RooflineAnalysis, subject: Subject) -> list[str]:
@@ -127,13 +116,13 @@ def _parts(subject: Subject, is_judged: bool) -> Iterator[GainTerm]:
         yield term("impossible", Texture.IMPOSSIBLE, "impossible numbers", parts.impossible)
     else:
         yield term("", Texture.PLAIN, "of operations", parts.work)
-    links = sum(parts.links.values())
     link = f"{_LINKS}.{next(iter(parts.links))}" if len(parts.links) == 1 else _LINKS
-    yield term(link, Texture.WAIT, _of_links(subject), links)
-    for key in ("transfers", "input"):
-        yield term(_WAITS[key], Texture.WAIT, part_label(_WAITS[key]), parts.waits[key])
-    host = term("", Texture.WAIT, part_label(_WAITS["host_wait"]), parts.host_wait)
-    yield {**host, "idle_ratio": subject.idle_ratio or 0.0}
+    filters = {"links": link, "transfers": "exposed_transfer.host", "input": "infeed_outfeed"}
+    for key, time_us in parts.waits.items():
+        label = f"waiting for {waited_for(subject, key)}"
+        found = term(filters.get(key, ""), Texture.WAIT, label, time_us)
+        is_host = key == "host_wait"
+        yield {**found, "idle_ratio": subject.idle_ratio or 0.0} if is_host else found
 
 
 def alt_of(subject: Subject, blocks: Sequence[Block], names: Sequence[str], title: str) -> str:
