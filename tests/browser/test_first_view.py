@@ -18,7 +18,7 @@ WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-res
   .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
 VALUES = """() => [...document.querySelectorAll(".verdict data")]
   .map((one) => [one.dataset.q, Number(one.value)])"""
-BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]
+BOXES = """() => [".verdict", ".gain", ".device", ".filters", ".zone"]
   .map((part) => document.querySelector(part)?.getBoundingClientRect())
   .map((box) => box && [box.x, box.y, box.width])"""
 SHIFT = """() => new Promise((resolve) => {
