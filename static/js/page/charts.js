@@ -2,7 +2,6 @@
 
 import { createGain } from "../chart/gain.js";
 import { createLinkStrip } from "../chart/link-strip.js";
-import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
 import { painted } from "../ui/turns.js";
@@ -45,12 +44,6 @@ export function createCharts(options) {
     pinned: options.pinned,
     onHover: (pointed, event) => light.place(pointed, event),
     onClick: (pointed, event) => choose(pointed, event, options),
-  });
-  const strip = createNoFlopsStrip({
-    model,
-    store,
-    onHover: light.row,
-    onClick: selection.click,
   });
   const links = createLinkStrip({
     model,
@@ -104,7 +97,6 @@ export function createCharts(options) {
   return {
     gain,
     op,
-    strip,
     links,
     program,
     draw,
@@ -116,18 +108,11 @@ export function createCharts(options) {
     /** @param {Row | null} row */
     lightOp(row) {
       op.light(row);
-      strip.light(row);
       links.light(row);
     },
-    /** @param {VisibleOps} visible */
-    drawStrips({ place }) {
-      strip.draw(place);
-      links.draw();
-    },
-    /** The same in other colours, in another size, or on paper: at once. @param {VisibleOps} visible */
-    redraw({ place }) {
+    /** The same in other colours, in another size, or on paper: at once. */
+    redraw() {
       gain?.redraw();
-      strip.drawAnew(place);
       links.draw();
       op.redraw();
       program.redraw();
