@@ -23,6 +23,8 @@
 | `ROOFLINE_ADMIN_TOKEN`, `…_FILE` | none                      | mode `token`: for admin rights    |
 | `ROOFLINE_PROXY_HEADER`          | `X-Forwarded-User`        | mode `proxy`: names the user      |
 | `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose header is trusted  |
+| `ROOFLINE_REACHED`               | `locally`                 | `locally`: from this machine;     |
+|                                  |                           | `behind-proxy`, `directly`        |
 | `ROOFLINE_ADMINS`                | none                      | `proxy`, `oidc`: the admins       |
 | `ROOFLINE_OIDC_ISSUER`           | none                      | mode `oidc`: the provider         |
 | `ROOFLINE_OIDC_CLIENT_ID`        | none                      | mode `oidc`: this server there    |
@@ -84,6 +86,7 @@ from roofline.model.units import GIB, MIB
 
 Network = IPv4Network | IPv6Network
 
+LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _SECRETS = ("database_url", "token", "admin_token", "metrics_token", "oidc_client_secret")
 
 
@@ -160,6 +163,7 @@ class Settings(BaseSettings):
     admin_token_file: Path | None = None
     proxy_header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
     proxy_addresses: Networks = ()
+    reached: Literal["locally", "behind-proxy", "directly"] = "locally"
     admins: Words = ()
     oidc_issuer: str = ""
     oidc_client_id: str = ""
@@ -202,6 +206,12 @@ class Settings(BaseSettings):
             return cls(**overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise _explained(error) from error
+
+    @property
+    def proxies(self) -> tuple[Network, ...]:
+        """Where the proxies are whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted."""
+        here = LOOPBACK if self.reached == "behind-proxy" else ()
+        return self.proxy_addresses or here
 
     @model_validator(mode="after")
     def _read_secret_files(self) -> Self:

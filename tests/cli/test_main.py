@@ -211,20 +211,18 @@ def test_files_of_two_machines_are_listed_by_group() -> None:
 
 
 def test_groups_as_text_json_and_csv(hosts: list[Path]) -> None:
-    text = run("analyze", "--group-by", "path:2", *hosts).stdout.decode()
-    assert text.startswith("By path:2\nGroup")
-    document = json.loads(
-        run("analyze", "--group-by", "category", "--format", "json", *hosts).stdout
-    )
-    ops = sum(op["self_time_us"] or 0 for op in document["ops"])
-    groups = sum(one["self_time_us"] for one in document["groups"]["tree"])
-    assert groups == pytest.approx(ops)
-    table = run("analyze", "--group-by", "bound", "--format", "csv", *hosts).stdout.decode()
-    assert table.startswith("group,level,op_count,self_time_us")
+    text = run("analyze", "--by", "layer:2", *hosts).stdout.decode()
+    assert text.startswith("By layer, of ")
+    document = json.loads(run("analyze", "--by", "category", "--format", "json", *hosts).stdout)
+    found = document["groups"]
+    groups = sum(one["time_us"] for one in found["tree"]) + sum(found["waits_us"].values())
+    assert groups + found["unnamed_us"] == pytest.approx(document["subject"]["time_us"])
+    table = run("analyze", "--by", "bound", "--format", "csv", *hosts).stdout.decode()
+    assert table.startswith("group,level,op_count,time_us")
 
 
 def test_groups_in_another_format_or_by_something_else_are_refused(hosts: list[Path]) -> None:
-    said = refused("analyze", "--group-by", "phase", "--format", "xprof", *hosts)
+    said = refused("analyze", "--by", "phase", "--format", "xprof", *hosts)
     assert "groups cannot be written as xprof" in said
-    done = run("analyze", "--group-by", "colour", *hosts, code=2)
-    assert "is none of path, source" in done.stderr.decode()
+    done = run("analyze", "--by", "colour", *hosts, code=2)
+    assert "is none of module, layer" in done.stderr.decode()

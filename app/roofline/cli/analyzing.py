@@ -49,10 +49,10 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
     )
     parser.add_argument(
-        "--group-by",
+        "--by",
         metavar="WHAT",
         type=_grouping,
-        help="sum ops up: path:3 (three levels of modules), source, category, program, kernel,"
+        help="the time by module, layer:3 (three levels), category, source, program, kernel,"
         " dtype, phase or bound; as text, json or csv",
     )
     parser.add_argument(
@@ -115,7 +115,7 @@ def _analyze(given: argparse.Namespace) -> None:
     from roofline.pipeline import analyse_files
 
     files = [_path(one) for one in given.files]
-    if given.group_by and given.format not in GROUPED_FORMATS:
+    if given.by and given.format not in GROUPED_FORMATS:
         _refuse_grouped(given.format)
     if given.range and given.format == "xprof":
         sys.stderr.write("roofline: XProf's table is of the whole capture\n")
@@ -142,11 +142,11 @@ def _analyze(given: argparse.Namespace) -> None:
             progress=progress,
         )
     infeed = not given.exclude_infeed_outfeed
-    if given.group_by:
-        content = render_groups(analysis, given.format, given.group_by, infeed=infeed)
+    if given.by:
+        content = render_groups(analysis, given.format, given.by, infeed=infeed, of=given.of)
     else:
         content = render(analysis, given.format, infeed=infeed, of=given.of)
-    if given.about and given.format == "csv" and not given.group_by:
+    if given.about and given.format == "csv" and not given.by:
         from roofline.exports.csv_files import csv_with_about
 
         names = "; ".join(file.name for file in files)

@@ -20,6 +20,8 @@ ENDINGS = (
     ".xplane.pb",
     ".xplane.pb.gz",
     ".ncu-rep",
+    ".sqlite",
+    ".sqlite.gz",
     ".json",
     ".json.gz",
     ".csv",

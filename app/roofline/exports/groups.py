@@ -1,71 +1,116 @@
-"""Groups of ops for people's own tools: JSON as a tree, CSV with a row per group, text."""
+"""Groups of a subject's time for people's own tools: JSON as a tree, CSV with a row each, text."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from roofline.analysis.records import RooflineAnalysis, View
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import Subject
 from roofline.exports.csv_files import csv_bytes
-from roofline.model.units import GIGA
-from roofline.presentation.grouping_choice import Grouping
-from roofline.presentation.groups import SLOWER, Group, group_ops
-from roofline.presentation.quantities import DASH, duration, flop_rate, percent, size
-from roofline.presentation.sentences import Number, plain_text, say
+from roofline.presentation.goal import length
+from roofline.presentation.goal_numbers import Scale
+from roofline.presentation.grouping_choice import LABELS, Grouping
+from roofline.presentation.groups import (
+    Group,
+    Groups,
+    gain_text,
+    groups_of,
+    is_complete,
+    name_of,
+    roof_text,
+)
+from roofline.presentation.layers import Layers, layers_of, line_of
+from roofline.presentation.sentences import plain_text
 from roofline.presentation.text_table import cut, plain, spaced, table
 
 ROWS_SHOWN = 60
 _NAME_WIDTH = 46
-_NOT_KNOWN = "(not known)"
-_DEEPER_NOT_KNOWN = "(here)"
-_ALL = 1 - 1e-9
-_OWN = ("name", "path", "ops", "children")
-_NUMBERS = tuple(one.name for one in fields(Group) if one.name not in _OWN)
+_WAITS = {
+    "links": "waiting for links",
+    "transfers": "waiting for host transfers",
+    "input": "waiting for input",
+    "host_wait": "waiting for the host",
+}
+_NUMBERS = (
+    *("time_us", "needed_us", "to_gain_us", "wasted_us", "unknown_us", "impossible_us"),
+    *("gain_us", "roof_ratio", "known_ratio"),
+)
 
 Record = dict[str, Any]
 
 
-def groups_record(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> Record:
-    """`by`, `depth` and the tree; ops of a group without deeper groups are listed by name."""
+def groups_record(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping) -> Record:
+    """`by`, `depth`, the tree, and instances of modules; times in us per unit and core.
+
+    The outermost groups, `waits_us` and `unnamed_us` add up to `time_us`.
+    """
+    found = groups_of(analysis, subject, grouping)
     return {
         "by": grouping.by,
         "depth": grouping.depth,
-        "tree": [_record(one, analysis) for one in group_ops(analysis, view, grouping)],
+        "time_us": found.time_us,
+        "tree": [_record(one, analysis) for one in found.rows],
+        "waits_us": dict(found.waits),
+        "unnamed_us": found.unnamed_us,
+        "layers": [_layers_record(one) for one in layers_of(analysis, subject)],
     }
 
 
-def groups_to_csv(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> bytes:
-    """A row per group, outermost first, each before the groups in it; RFC 4180, UTF-8."""
-    rows = (
-        [
-            *("/".join(one.path), len(one.path), len(one.ops)),
-            *(getattr(one, name) for name in _NUMBERS),
-            one.is_slower,
-        ]
-        for one in _walk(group_ops(analysis, view, grouping))
-    )
-    return csv_bytes(["group", "level", "op_count", *_NUMBERS, "is_slower"], rows)
+def groups_to_csv(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping) -> bytes:
+    """A row per group, outermost first, each before the groups in it; then waits. RFC 4180, UTF-8.
+
+    Rows of level 1 and waits add up to the subject's time.
+    """
+    found = groups_of(analysis, subject, grouping)
+    rows = [
+        ["/".join(one.path), len(one.path), len(one.ops), *(getattr(one, k) for k in _NUMBERS)]
+        for one in _walk(found.rows)
+    ]
+    others = {
+        **{_WAITS[kind]: us for kind, us in found.waits.items()},
+        "(no name)": found.unnamed_us,
+    }
+    blank = [None] * (len(_NUMBERS) - 1)
+    rows += [[name, 1, 0, us, *blank] for name, us in others.items() if us > 0]
+    return csv_bytes(["group", "level", "op_count", *_NUMBERS], rows)
 
 
-def groups_text(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> str:
-    """The tree as a table for terminals, and which groups are slower than their sisters."""
-    groups = list(_walk(group_ops(analysis, view, grouping)))
-    heads = ("Group", "ops", "self/core", "share", "of roof", "saves", "FLOPs", "bytes")
-    rows = [_cells(one) for one in groups[:ROWS_SHOWN]]
+def groups_text(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping) -> str:
+    """The tree as a table for terminals, which adds up to the time, and the lines of layers."""
+    found, scale = groups_of(analysis, subject, grouping), Scale.of(subject.time_us)
+    groups = list(_walk(found.rows))
+    heads = ("Group", "ops", scale.unit, "of roof", "to gain")
+    rows = [_cells(one, scale) for one in groups[:ROWS_SHOWN]]
+    rows += [(name, "", scale.number(us), "", "") for name, us in _others(found)]
     left = len(groups) - ROWS_SHOWN
-    lines = [f"By {grouping}", table(heads, rows, left={0})]
+    title = f"By {LABELS[grouping.by]}, of {plain_text(length(subject))}"
+    lines = [spaced(title), table(heads, rows, left={0})]
     lines += [f"{left:,} more groups"] if left > 0 else []
-    return "\n".join([*lines, *_slower(groups)])
+    if any(one.roof_ratio is not None and not is_complete(one) for one in groups):
+        lines.append("* of the part whose cost is known")
+    lines += [plain(spaced(plain_text(line_of(one)))) for one in layers_of(analysis, subject)]
+    return "\n".join(lines)
 
 
 def _record(one: Group, analysis: RooflineAnalysis) -> Record:
     names = analysis.ops.name
     deeper = [_record(child, analysis) for child in one.children]
     return {
-        "name": one.name or None,
+        "name": one.path[-1] or None,
         "op_count": len(one.ops),
         **{name: getattr(one, name) for name in _NUMBERS},
-        "is_slower": one.is_slower,
         **({"groups": deeper} if deeper else {"ops": [names[op] for op in one.ops]}),
+    }
+
+
+def _layers_record(one: Layers) -> Record:
+    return {
+        "name": one.name,
+        "direction": one.direction or None,
+        "slowest": None if one.slowest is None else one.slowest.name,
+        "instances": [
+            {"name": of.name, "time_us": of.time_us, "median_ratio": of.ratio}
+            for of in one.instances
+        ],
     }
 
 
@@ -75,45 +120,17 @@ def _walk(groups: Sequence[Group]) -> Iterator[Group]:
         yield from _walk(one.children)
 
 
-def _cells(one: Group) -> tuple[str, ...]:
+def _others(found: Groups) -> Iterator[tuple[str, float]]:
+    waits = [(_WAITS[kind], us) for kind, us in found.waits.items()]
+    yield from ((name, us) for name, us in [("(no name)", found.unnamed_us), *waits] if us > 0)
+
+
+def _cells(one: Group, scale: Scale) -> tuple[str, ...]:
     level = len(one.path) - 1
-    name = one.name or (_DEEPER_NOT_KNOWN if level else _NOT_KNOWN)
     return (
-        "  " * level + cut(name, max(12, _NAME_WIDTH - 2 * level)) + (" !" * one.is_slower),
+        "  " * level + cut(name_of(one.path), max(12, _NAME_WIDTH - 2 * level)),
         str(len(one.ops)),
-        spaced(duration(one.self_time_per_core_us)),
-        _share(one.share_ratio),
-        _share(one.roofline_efficiency_ratio),
-        spaced(duration(one.saving_per_core_us)),
-        _work(one.flop, one.flop_known_ratio, _flops),
-        _work(one.bytes, one.bytes_known_ratio, size),
+        scale.number(one.time_us),
+        spaced(roof_text(one)),
+        gain_text(one, scale),
     )
-
-
-def _work(value: float | None, known: float, write: Callable[[float | None], str]) -> str:
-    """A sum of which a part is not known is a lower bound; "at least nothing" says nothing."""
-    if known > _ALL:
-        return spaced(write(value))
-    return f"≥ {spaced(write(value))}" if value else DASH
-
-
-def _flops(flop: float | None) -> str:
-    return DASH if flop is None else flop_rate(flop / GIGA).removesuffix("/s")
-
-
-def _share(ratio: float | None) -> str:
-    return spaced(percent(ratio))
-
-
-def _slower(groups: Sequence[Group]) -> Iterator[str]:
-    """The reason for each `!`."""
-    for one in groups:
-        if one.slower_ratio is None or one.slower_ratio <= SLOWER:
-            continue
-        said = say(
-            "op_group_slower",
-            name=plain("/".join(one.path)),
-            sisters=Number(one.sisters - 1, "count"),
-            ratio=Number(one.slower_ratio, "number"),
-        )
-        yield f"! {spaced(plain_text(said))}."

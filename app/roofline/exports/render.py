@@ -42,17 +42,29 @@ def render(
 
 
 def render_groups(
-    analysis: RooflineAnalysis, output_format: str, grouping: Grouping, *, infeed: bool
+    analysis: RooflineAnalysis,
+    output_format: str,
+    grouping: Grouping,
+    *,
+    infeed: bool,
+    of: str | None = None,
 ) -> bytes:
-    """`analysis` with its ops grouped: `text` and `csv` are the groups, `json` has them, too."""
+    """A subject by groups of its ops: `text` and `csv` are the groups, `json` has them, too."""
     from roofline.exports.groups import groups_record, groups_text, groups_to_csv
 
-    view = analysis.view(include_infeed_outfeed=infeed)
-    if output_format == "csv":
-        return groups_to_csv(analysis, view, grouping)
     if output_format == "json":
+        from roofline.exports.answering import answer_of
         from roofline.exports.records import analysis_to_json
 
-        groups = groups_record(analysis, view, grouping)
-        return analysis_to_json(analysis, include_infeed_outfeed=infeed, groups=groups) + b"\n"
-    return f"{groups_text(analysis, view, grouping)}\n".encode()
+        answer = answer_of(analysis, of)
+        groups = groups_record(analysis, answer.subject, grouping)
+        return (
+            analysis_to_json(analysis, include_infeed_outfeed=infeed, answer=answer, groups=groups)
+            + b"\n"
+        )
+    from roofline.analysis.subjects.choose import choose
+
+    subject = choose(analysis, of)
+    if output_format == "csv":
+        return groups_to_csv(analysis, subject, grouping)
+    return f"{groups_text(analysis, subject, grouping)}\n".encode()

@@ -336,7 +336,8 @@ class OpGroups(TypedDict):
 
     names: list[str]
     containers: list[int]
-    path: list[list[int]]
+    module: list[list[int]]
+    layer: list[list[int]]
     source: list[list[int]]
     kernel: list[list[int]]
     dtype: list[list[int]]
@@ -427,6 +428,83 @@ class Budget(TypedDict):
     parts: list[BudgetPart]
 
 
+class GroupRow(TypedDict):
+    """The work of a group of ops in the subject, in us: four parts that add up to `time_us`.
+
+    `wasted_us` is a part of `to_gain_us`; `gain_us` is what of it may go. `bound` is a place in
+    `bounds`. A `path` that ends with "" has the ops of no deeper group; that of several groups in
+    one row is empty. `cells` are its time, share of the roof and gain as texts, `title` all of it.
+    """
+
+    name: str
+    title: str
+    cells: list[str]
+    path: list[str]
+    op_count: int
+    time_us: float
+    needed_us: float
+    to_gain_us: float
+    wasted_us: Measure
+    unknown_us: float
+    impossible_us: float
+    gain_us: float
+    roof_ratio: Measure
+    known_ratio: Measure
+    bound: int
+    groups: list["GroupRow"]
+
+
+class GroupList(Named):
+    """One grouping: its rows, those that take longest first; the last one may be all others.
+
+    `shown` rows stand for all at first, and `more` for the rest; `None`: there is none.
+    """
+
+    rows: list[GroupRow]
+    shown: int
+    more: GroupRow | None
+
+
+class LayerInstance(TypedDict):
+    """One instance of a module; `median_ratio`: its time by that of those of equal work.
+
+    `group` is the group of ops that it is in the grouping by layer, empty where ops are of all.
+    """
+
+    name: str
+    text: str
+    group: list[str]
+    time_us: float
+    median_ratio: Measure
+
+
+class LayerInstances(TypedDict):
+    """All instances of a module in their order, and what there is to say."""
+
+    name: str
+    direction: str
+    line: list[Segment]
+    instances: list[LayerInstance]
+
+
+class Groups(TypedDict):
+    """The time of the subject by groups; rows of a list, `waits` and `unnamed_us` add up to it.
+
+    `by` is the grouping that a page opens with, `None`: the ops themselves. Texts of times are in
+    `unit`, that of all waits is `waiting`. `note` says how to record what tells layers apart.
+    """
+
+    by: str | None
+    unit: str
+    lists: list[GroupList]
+    waits: dict[str, float]
+    waiting: str
+    waiting_title: str
+    unnamed_us: float
+    layers: list[LayerInstances]
+    note: list[Segment]
+
+
 class StripStep(TypedDict):
     """A step of the capture's time."""
 
@@ -494,6 +572,7 @@ class SentPage(TypedDict):
     dvfs: NotRequired[Dvfs]
     serving: Serving | None
     budget: Budget | None
+    groups: Groups
     timeline: TimeStrip | None
     transfers: Transfers
     diagnostics: list[Diagnostic]

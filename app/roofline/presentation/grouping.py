@@ -7,7 +7,6 @@ from roofline.analysis.kernel_names import stem
 from roofline.analysis.paths import BACKWARD, FORWARD, RECOMPUTED, op_path
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.profile import OpTable
-from roofline.presentation.grouping_choice import DIMENSIONS
 from roofline.presentation.op_names import element_types
 
 Key = tuple[str, ...]
@@ -22,6 +21,7 @@ _OPTIMIZER = re.compile(
     r"(?=$|[/)_.#])",
     re.IGNORECASE,
 )
+_INSTANCE = re.compile(r"[_.]?\d{1,9}\Z")
 _DIFFERENTIATED = ("jvp(", "transpose(")
 
 
@@ -32,6 +32,11 @@ def op_keys(analysis: RooflineAnalysis, by: str) -> list[Key]:
     return [*_KEYS[by](analysis, range(len(table))), *idle]
 
 
+def all_keys(analysis: RooflineAnalysis) -> dict[str, list[Key]]:
+    """The keys of every grouping."""
+    return {by: op_keys(analysis, by) for by in _KEYS}
+
+
 def scope_of(path: str) -> Key:
     """Modules around an op, without how the framework reached it; its own name is left out."""
     found = op_path(path.partition(_ALTERNATIVES)[0])
@@ -39,6 +44,17 @@ def scope_of(path: str) -> Key:
         return UNKNOWN
     inside = found.modules
     return inside[1:] if inside[:1] == (_BACKWARD_SCOPE,) else inside
+
+
+def module_of(scope: Key) -> Key:
+    """The same scope without the numbers of instances: `layer_5/mlp` is `layer/mlp`."""
+    classes = (_INSTANCE.sub("", name) for name in scope)
+    return tuple(name for name in classes if name)
+
+
+def instance_level(scope: Key) -> int | None:
+    """The outermost level of `scope` that names one of several instances; `None`: none does."""
+    return next((level for level, name in enumerate(scope) if _INSTANCE.search(name)), None)
 
 
 def phases(table: OpTable) -> list[Key]:
@@ -89,6 +105,10 @@ def _paths(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[Key]:
     return [scope_of(paths[op]) for op in ops]
 
 
+def _modules(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[Key]:
+    return [module_of(scope) for scope in _paths(analysis, ops)]
+
+
 def _sources(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[Key]:
     table = analysis.profile.ops
     lines = table.source_line.tolist()
@@ -134,10 +154,14 @@ def _known(name: str) -> Key:
     return (name,) if name else UNKNOWN
 
 
-_KEYS: dict[str, Callable[[RooflineAnalysis, Sequence[int]], list[Key]]] = dict(
-    zip(
-        DIMENSIONS,
-        (_paths, _sources, _categories, _programs, _kernels, _dtypes, _phases, _bounds),
-        strict=True,
-    )
-)
+_KEYS: dict[str, Callable[[RooflineAnalysis, Sequence[int]], list[Key]]] = {
+    "module": _modules,
+    "layer": _paths,
+    "category": _categories,
+    "source": _sources,
+    "program": _programs,
+    "kernel": _kernels,
+    "dtype": _dtypes,
+    "phase": _phases,
+    "bound": _bounds,
+}

@@ -1,8 +1,20 @@
-"""The groupings of ops, and how a person writes one: `path:3` is three levels of the path."""
+"""The groupings of ops, and how a person writes one: `layer:3` is three levels of the path."""
 
 from typing import NamedTuple
 
-DIMENSIONS = ("path", "source", "category", "program", "kernel", "dtype", "phase", "bound")
+LABELS = {
+    "module": "module",
+    "layer": "layer",
+    "category": "category",
+    "source": "source line",
+    "program": "program",
+    "kernel": "kernel template",
+    "dtype": "element type",
+    "phase": "phase",
+    "bound": "bound",
+}
+DIMENSIONS = tuple(LABELS)
+_EARLIER = {"path": "layer"}
 
 
 class Grouping(NamedTuple):
@@ -18,6 +30,7 @@ class Grouping(NamedTuple):
 def read_grouping(text: str) -> Grouping:
     """The grouping that `text` says; `ValueError` where it says none."""
     by, colon, levels = text.partition(":")
+    by = _EARLIER.get(by, by)
     if by not in DIMENSIONS:
         raise ValueError(f"“{by}” is none of {', '.join(DIMENSIONS)}")
     if colon and not (levels.isascii() and levels.isdecimal() and int(levels) > 0):

@@ -1,202 +1,200 @@
-"""Ops as a tree of groups, each with its time, work, share of the roof and saving."""
+"""The time of a subject by groups of its operations: parts of work that add up, and the waits.
 
-import re
-from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
-from statistics import median
+Rows, waits and work without a name add up to the subject's time. Definitions: `docs/groups.md`.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.knowledge import bytes_known, flop_known
-from roofline.analysis.records import U64, Bools, RooflineAnalysis, View
-from roofline.analysis.roofline import Floats
-from roofline.model.categories import is_container
+from roofline.analysis.records import I64, RooflineAnalysis
+from roofline.analysis.subjects.records import LEAST_KNOWN, Subject
+from roofline.presentation.goal_numbers import COMPLETE, MINUS, Scale, whole_percent
 from roofline.presentation.grouping import Key, op_keys
 from roofline.presentation.grouping_choice import Grouping
+from roofline.presentation.quantities import DASH
 
-# A group is called slower than its sisters from this many times the median of their times on.
-SLOWER = 1.1
-_FEWEST_SISTERS = 3
-_SAME_WORK = 0.01  # FLOPs and bytes of sisters differ by no more than this share
-_NUMBER = re.compile(r"\d+")
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Ops under one name. Times in us; sums over cores, and per core where the name says so.
+    """The work of some ops in a subject, in us per unit and core; their waits are not in it.
 
-    `name` is empty for ops of which the profile does not say it, and those without a deeper group.
-    `flop` and `bytes` are sums of what is known, `None` where nothing is; the `…_known_ratio` say
-    of which share of the group's self time they are known. The share of the roof is weighted by
-    time over the ops that have one, none counted above 1. `slower_ratio` is the time over the
-    median of the `sisters`, where there are such: siblings with equal names but for the number, and
-    with equal work.
+    `needed_us`, `to_gain_us`, `unknown_us` and `impossible_us` add up to `time_us`; of
+    `assumed_us` of `needed_us` only a busy share is known. In `wasted_us`
+    of `to_gain_us` the nearest unit was busy (`None`: not measured). `gain_us` is what the group
+    can gain: `to_gain_us` without what has to stay for the busiest link. `roof_ratio` is the share
+    of the ceilings of `known_ratio` of the time, `None` where that is less than half of it.
+
+    `path` names the groups from the outermost to this one; it ends with "" for ops that no deeper
+    group has, and for those of which the profile does not say it. `ops` are places in the
+    analysis, and `bound` the code of what binds most of their known time.
     """
 
-    name: str
     path: Key
     ops: tuple[int, ...]
-    self_time_us: float
-    self_time_per_core_us: float
-    share_ratio: float | None
-    roofline_efficiency_ratio: float | None
-    efficiency_known_ratio: float
-    saving_per_core_us: float | None
-    flop: float | None
-    flop_known_ratio: float
-    bytes: float | None
-    bytes_known_ratio: float
+    time_us: float
+    needed_us: float
+    assumed_us: float
+    to_gain_us: float
+    wasted_us: float | None
+    unknown_us: float
+    impossible_us: float
+    gain_us: float
+    roof_ratio: float | None
+    known_ratio: float | None
+    bound: int
     children: tuple["Group", ...] = ()
-    sisters: int = 0
-    slower_ratio: float | None = None
-
-    @property
-    def is_slower(self) -> bool:
-        """True where it takes clearly longer than its sisters."""
-        return self.slower_ratio is not None and self.slower_ratio > SLOWER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Ops:
-    """The columns that groups sum up: one entry per op of the analysis, IDLE included."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """The groups of a subject, those that take longest first.
 
-    keys: list[Key]
-    time_us: Floats
-    per_core_us: Floats
-    efficiency: Floats
-    saving_us: Floats
-    flop: Floats
-    flop_known: Bools
-    bytes: Floats
-    bytes_known: Bools
-    total_us: float
+    `unnamed_us` is work that no op of the profile stands for, `waits` the waits by kind ("links",
+    "transfers", "input", "host_wait"); rows, these and `unnamed_us` add up to `time_us`.
+    """
 
-
-def group_ops(analysis: RooflineAnalysis, view: View, grouping: Grouping) -> tuple[Group, ...]:
-    """The outermost groups of all ops of `view`, the longest first."""
-    ops = _columns(analysis, view, op_keys(analysis, grouping.by))
-    return _split(ops, view.every.op.tolist(), (), grouping.depth)
+    by: str
+    time_us: float
+    rows: tuple[Group, ...]
+    unnamed_us: float
+    waits: Mapping[str, float]
 
 
-def _columns(analysis: RooflineAnalysis, view: View, keys: list[Key]) -> _Ops:
-    table, ops = analysis.profile.ops, analysis.ops
-    idle = len(ops) - len(table)
-    # The work of a container is that of the ops in it, which are listed themselves.
-    own = np.array([not is_container(name) for name in table.category], np.bool_)
-
-    def padded(values: U64 | Bools) -> Floats:
-        return np.concatenate([values.astype(np.float64), np.zeros(idle)])
-
-    return _Ops(
-        keys=keys,
-        time_us=np.nan_to_num(ops.measures.self_time_us),
-        per_core_us=np.nan_to_num(ops.self_time_per_core_us),
-        efficiency=np.minimum(ops.measures.roofline_efficiency_ratio, 1.0),
-        saving_us=ops.saving_per_core_us,
-        flop=padded(table.flop),
-        flop_known=padded(flop_known(table) & own) > 0,
-        bytes=padded(table.bytes_accessed),
-        bytes_known=padded(bytes_known(table) & own) > 0,
-        total_us=view.total_time_us,
+def groups_of(
+    analysis: RooflineAnalysis,
+    subject: Subject,
+    grouping: Grouping,
+    keys: list[Key] | None = None,
+) -> Groups:
+    """The whole tree of groups, outermost first; `keys` are those of the grouping, where known."""
+    keys = keys or op_keys(analysis, grouping.by)
+    works = np.flatnonzero(subject.ops.work_us > 0)
+    tree = _Tree(analysis, subject, keys, grouping.depth)
+    return Groups(
+        by=grouping.by,
+        time_us=subject.time_us,
+        rows=tree.split(works, ()),
+        unnamed_us=max(subject.parts.work - float(subject.ops.work_us.sum()), 0.0),
+        waits=subject.parts.waits,
     )
 
 
-def _split(ops: _Ops, rows: list[int], above: Key, depth: int | None) -> tuple[Group, ...]:
-    """The groups of `rows` one level below `above`; none where all of them end there."""
-    level = len(above)
-    if depth is not None and level >= depth:
-        return ()
-    members: dict[str, list[int]] = defaultdict(list)
-    for op in rows:
-        key = ops.keys[op]
-        members[key[level] if len(key) > level else ""].append(op)
-    if level and list(members) == [""]:
-        return ()
-    groups = [_group(ops, (*above, name), at, depth) for name, at in members.items()]
-    return _with_sisters(sorted(groups, key=lambda one: (-one.self_time_us, one.name)))
+def listed(groups: Groups) -> tuple[Group, ...]:
+    """The rows of a list: a group with more than half of the work gives way to those in it."""
+    rows, work_us = list(groups.rows), sum(one.time_us for one in groups.rows)
+    while rows and rows[0].children and rows[0].time_us > _MOSTLY * work_us:
+        rows = sorted([*rows[0].children, *rows[1:]], key=lambda one: (-one.time_us, one.path))
+    return tuple(rows)
 
 
-def _group(ops: _Ops, path: Key, rows: list[int], depth: int | None) -> Group:
-    time = ops.time_us[rows]
-    total = float(time.sum())
-    efficiency, saving = ops.efficiency[rows], ops.saving_us[rows]
-    placed = ~np.isnan(efficiency)
-    placed_time = float(time[placed].sum())
-    flop, flop_share = _known_sum(ops.flop[rows], ops.flop_known[rows], time)
-    moved, moved_share = _known_sum(ops.bytes[rows], ops.bytes_known[rows], time)
+def name_of(path: Sequence[str]) -> str:
+    """The name of a group; of ops that no deeper group has, "… itself"."""
+    if path[-1]:
+        return path[-1]
+    return f"{path[-2]} itself" if len(path) > 1 else "(not known)"
+
+
+def roof_text(one: Group) -> str:
+    """The share of the roof, with "*" where its work is not wholly known; "–" below half of it."""
+    if one.roof_ratio is None:
+        return DASH
+    return f"{whole_percent(one.roof_ratio)}{'' if is_complete(one) else '*'}"
+
+
+def is_complete(one: Group) -> bool:
+    """True where (almost) all of the work is known."""
+    return (one.known_ratio or 0.0) >= COMPLETE
+
+
+def gain_text(one: Group, scale: Scale) -> str:
+    """What may go of the time, in the unit of the list; "–" where nothing is known."""
+    return f"{MINUS}{scale.number(one.gain_us)}" if one.to_gain_us > 0 else DASH
+
+
+def merged(groups: Sequence[Group]) -> Group:
+    """Several groups as one without a name."""
+    known = [one for one in groups if one.known_ratio is not None]
+    time_us = sum(one.time_us for one in groups)
+    judged_us = sum((one.known_ratio or 0.0) * one.time_us for one in known)
+    needed_us = sum(one.needed_us - one.assumed_us for one in groups)
+    wasted = [one.wasted_us for one in groups if one.wasted_us is not None]
     return Group(
-        name=path[-1],
-        path=path,
-        ops=tuple(rows),
-        self_time_us=total,
-        self_time_per_core_us=float(ops.per_core_us[rows].sum()),
-        share_ratio=total / ops.total_us if ops.total_us else None,
-        roofline_efficiency_ratio=(
-            float((time[placed] * efficiency[placed]).sum()) / placed_time if placed_time else None
-        ),
-        efficiency_known_ratio=placed_time / total if total else 0.0,
-        saving_per_core_us=None if np.isnan(saving).all() else float(np.nansum(saving)),
-        flop=flop,
-        flop_known_ratio=flop_share,
-        bytes=moved,
-        bytes_known_ratio=moved_share,
-        children=_split(ops, rows, path, depth) if path[-1] else (),
+        path=("",),
+        ops=tuple(op for one in groups for op in one.ops),
+        time_us=time_us,
+        needed_us=sum(one.needed_us for one in groups),
+        assumed_us=sum(one.assumed_us for one in groups),
+        to_gain_us=sum(one.to_gain_us for one in groups),
+        wasted_us=sum(wasted) if wasted else None,
+        unknown_us=sum(one.unknown_us for one in groups),
+        impossible_us=sum(one.impossible_us for one in groups),
+        gain_us=sum(one.gain_us for one in groups),
+        roof_ratio=_roof_ratio(needed_us, judged_us, time_us),
+        known_ratio=judged_us / time_us if time_us > 0 else None,
+        bound=max(groups, key=lambda one: one.time_us).bound,
     )
 
 
-def _known_sum(values: Floats, known: Bools, time: Floats) -> tuple[float | None, float]:
-    """The sum of what is known, and of which share of the time it is."""
-    total = float(time.sum())
-    share = float(time[known].sum()) / total if total else 0.0
-    return (float(values[known].sum()) if known.any() else None), share
+def _roof_ratio(needed_us: float, known_us: float, time_us: float) -> float | None:
+    return needed_us / known_us if known_us > 0 and known_us >= LEAST_KNOWN * time_us else None
 
 
-# ----------------------------------------------------------------------------------------- sisters
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """How ops divide into groups."""
 
+    analysis: RooflineAnalysis
+    subject: Subject
+    keys: list[Key]
+    depth: int | None
 
-def _with_sisters(groups: list[Group]) -> tuple[Group, ...]:
-    """`groups`, those with sisters held against the median of them."""
-    alike: dict[str, list[Group]] = defaultdict(list)
-    for one in groups:
-        if _NUMBER.search(one.name):
-            alike[_NUMBER.sub("#", one.name)].append(one)
-    found: dict[str, Group] = {}
-    for family in alike.values():
-        for sisters in _of_equal_work(family):
-            usual = median(one.self_time_us for one in sisters)
-            if len(sisters) < _FEWEST_SISTERS or not usual:
-                continue
-            for one in sisters:
-                ratio = one.self_time_us / usual
-                found[one.name] = replace(one, sisters=len(sisters), slower_ratio=ratio)
-    return tuple(found.get(one.name, one) for one in groups)
+    def split(self, rows: I64, above: Key) -> tuple[Group, ...]:
+        """The groups of `rows` one level below `above`; none where all of them end there."""
+        level = len(above)
+        if self.depth is not None and level >= self.depth:
+            return ()
+        members: dict[str, list[int]] = defaultdict(list)
+        for op in rows.tolist():
+            key = self.keys[op]
+            members[key[level] if len(key) > level else ""].append(op)
+        if level and list(members) == [""]:
+            return ()
+        groups = [
+            self._group((*above, name), np.array(at, np.int64)) for name, at in members.items()
+        ]
+        return tuple(sorted(groups, key=lambda one: (-one.time_us, one.path)))
 
+    def _group(self, path: Key, rows: I64) -> Group:
+        ops = self.subject.ops
+        judged = rows[~ops.assumed[rows]]
+        needed, to_gain = ops.needed_us[judged].sum(), ops.to_gain_us[judged].sum()
+        known, time_us = float(needed + to_gain), float(ops.work_us[rows].sum())
+        wasted = ops.wasted_us[rows]
+        return Group(
+            path=path,
+            ops=tuple(rows.tolist()),
+            time_us=time_us,
+            needed_us=float(ops.needed_us[rows].sum()),
+            assumed_us=float(ops.needed_us[rows].sum() - needed),
+            to_gain_us=float(ops.to_gain_us[rows].sum()),
+            wasted_us=None if np.isnan(wasted).all() else float(np.nansum(wasted)),
+            unknown_us=float(ops.unknown_us[rows].sum()),
+            impossible_us=float(ops.impossible_us[rows].sum()),
+            gain_us=float(ops.work_gain_us[rows].sum()),
+            roof_ratio=_roof_ratio(float(needed), known, time_us),
+            known_ratio=known / time_us if time_us > 0 else None,
+            bound=self._bound(rows),
+            children=self.split(rows, path) if path[-1] else (),
+        )
 
-def _of_equal_work(family: list[Group]) -> list[list[Group]]:
-    """`family` in parts of equal known work: as many ops, FLOPs and bytes."""
-    parts: list[list[Group]] = []
-    for one in family:
-        if one.flop is None and one.bytes is None:
-            continue
-        part = next((part for part in parts if _is_equal(part[0], one)), None)
-        if part is None:
-            parts.append([one])
-        else:
-            part.append(one)
-    return parts
-
-
-def _is_equal(a: Group, b: Group) -> bool:
-    return (
-        len(a.ops) == len(b.ops)
-        and Counter(child.name for child in a.children)
-        == Counter(child.name for child in b.children)
-        and _is_near(a.flop, b.flop)
-        and _is_near(a.bytes, b.bytes)
-    )
-
-
-def _is_near(a: float | None, b: float | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return abs(a - b) <= _SAME_WORK * max(abs(a), abs(b))
+    def _bound(self, rows: I64) -> int:
+        """The code of what binds the most known time; 0 where nothing is known."""
+        ops = self.subject.ops
+        bound = np.asarray(self.analysis.ops.measures.bound)[rows].astype(np.int64)
+        time_us = np.bincount(bound, ops.needed_us[rows] + ops.to_gain_us[rows])
+        return int(time_us.argmax()) if time_us.any() else 0

@@ -14,6 +14,7 @@ from roofline.presentation.charts import figures_of
 from roofline.presentation.charts.choices import ChartChoice, Infeed
 from roofline.presentation.columns import page_menu
 from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
+from roofline.presentation.groups_data import groups_data
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows
@@ -166,6 +167,7 @@ def _document(
         "dvfs": lambda: page_frame.dvfs(analysis),
         "serving": lambda: serving_data(analysis),
         "budget": lambda: budget_data(analysis, answer.subject),
+        "groups": lambda: groups_data(analysis, answer.subject),
         "timeline": lambda: strip_data(analysis),
         "transfers": lambda: transfers(analysis, place),
         "diagnostics": lambda: [page_frame.diagnostic(one) for one in analysis.diagnostics],

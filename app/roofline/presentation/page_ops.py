@@ -79,7 +79,7 @@ _NOT_MEASURED = {"attainable_gflops", "bound_peak_gflops"}
 
 
 # The browser knows the other ones from columns of their own; what binds an op depends on the peaks.
-_SENT = ("path", "source", "kernel", "dtype", "phase")
+_SENT = ("module", "layer", "source", "kernel", "dtype", "phase")
 
 
 def page_groups(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:

@@ -19,15 +19,15 @@ def numbers(column: Floats) -> list[float | None]:
     scale = 10.0 ** np.abs(np.where(usual, power, 0))
     safe = np.where(known & usual, values, 0.0)
     rounded = np.where(power < 0, np.round(safe / scale) * scale, np.round(safe * scale) / scale)
-    rounded[known & ~usual] = [_spelled(value) for value in values[known & ~usual].tolist()]
+    rounded[known & ~usual] = [six_digits(value) for value in values[known & ~usual].tolist()]
     return [
         value if fine else None
         for value, fine in zip(rounded.tolist(), known.tolist(), strict=True)
     ]
 
 
-def _spelled(value: float) -> float:
-    """Six significant digits of a number too large or small for exact powers of ten."""
+def six_digits(value: float) -> float:
+    """Six significant digits of one known number."""
     return float(f"{value:.{SIGNIFICANT_DIGITS - 1}e}")
 
 

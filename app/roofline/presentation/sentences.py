@@ -23,9 +23,12 @@ from roofline.presentation.sentence_texts import (
 )
 
 SENTENCES: Mapping[str, str] = {
-    # Equal groups of operations, one of which takes longer.
-    "op_group_slower": "{name} is slower than its {sisters} sisters: {ratio} times the median, "
-    "with the same work",
+    # Instances of one module, of which one may take longer.
+    "layers_even": "{count} {name}, {least} to {most} each: none stands out.",
+    "layers_other": "{count} {name}, {least} to {most} each.",
+    "layers_slow": "{count} {name}, {least} to {most} each: *{slow} takes {ratio} times the "
+    "median*.",
+    "layers_hidden": "Layers cannot be told apart: record with `with_stack=True`.",
     # Below the headline of a profile without most of its kernels, of a server, and without times.
     "not_run_why": "Its kernels were recorded into a graph, or the profiler dropped them. The "
     "trace of a graph’s capture tells which operators run in its replays: upload both together.",

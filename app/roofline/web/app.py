@@ -226,7 +226,7 @@ def _policy(parts: ServerParts) -> Policy:
     return Policy(
         answered_hosts=answered_hosts(settings),
         identify=identify,
-        proxies=settings.proxy_addresses,
+        proxies=settings.proxies,
         logs_in=parts.door is not None or parts.oidc is not None,
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
         attempts=parts.attempts,

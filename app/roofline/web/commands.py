@@ -32,12 +32,27 @@ COMMANDS = {
 def add_serve(parser: argparse.ArgumentParser) -> None:
     """The arguments of `roofline serve`."""
     parser.description = (
-        "Serve the dashboard. Options that are not given come from ROOFLINE_HOST, ROOFLINE_PORT and"
-        " ROOFLINE_DATA_DIR."
+        "Serve the dashboard. Options that are not given come from ROOFLINE_HOST, ROOFLINE_PORT,"
+        " ROOFLINE_DATA_DIR and ROOFLINE_REACHED."
     )
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=int, help="port to listen on; 0 for any free one")
     parser.add_argument("--data-dir", type=Path, help="where profiles are kept")
+    reached = parser.add_mutually_exclusive_group()
+    reached.add_argument(
+        "--behind-proxy",
+        dest="reached",
+        action="store_const",
+        const="behind-proxy",
+        help="a proxy forwards requests: one on this machine, or at ROOFLINE_PROXY_ADDRESSES",
+    )
+    reached.add_argument(
+        "--directly",
+        dest="reached",
+        action="store_const",
+        const="directly",
+        help="other machines send requests without a proxy",
+    )
     parser.set_defaults(run=_serve)
 
 
@@ -47,7 +62,8 @@ def _serve(given: argparse.Namespace) -> None:
     from roofline.settings import Settings  # loads slowly, as does the server
     from roofline.web.server import run
 
-    chosen = {"host": given.host, "port": given.port, "data_dir": given.data_dir}
+    names = ("host", "port", "data_dir", "reached")
+    chosen = {name: getattr(given, name) for name in names}
     run(Settings.from_env(**{name: value for name, value in chosen.items() if value is not None}))
 
 

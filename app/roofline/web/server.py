@@ -16,14 +16,12 @@ from roofline.settings import Settings, forget_secrets
 from roofline.web.app import create_app
 from roofline.web.http.access_policy import check_access
 from roofline.web.http.forwarded import may_forward
-from roofline.web.http.gate import MOST_CONNECTIONS, gated
+from roofline.web.http.gate import ACCEPTED_AT_ONCE, MOST_CONNECTIONS, gated
 from roofline.web.http.logs import configure
 from roofline.web.http.streams import Streams
 from roofline.web.parts import ServerParts
 
 BACKLOG = 2048
-# asyncio accepts this many in a row before it looks at any of them.
-ACCEPTED_AT_ONCE = 64
 FILES_WANTED = 2 * MOST_CONNECTIONS + 1024
 # The database, the children of imports, logs, and files that are being sent.
 OTHER_FILES = 64
@@ -50,9 +48,8 @@ def run(settings: Settings) -> None:
     parts.instance.claim()
     config = gated(
         app,
-        is_proxy=partial(may_forward, proxies=settings.proxy_addresses),
+        is_proxy=partial(may_forward, proxies=settings.proxies),
         most=most_connections(raise_file_limit()),
-        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets
         server_header=False,

@@ -144,7 +144,7 @@ const opCommands = ({ view, model, store }) =>
 
 /** Groups of the chosen grouping, else of layers and modules. @param {CommandSources} sources */
 function groupCommands({ view, model, store }) {
-  const by = store.get().by ?? "path";
+  const by = store.get().by ?? "layer";
   const infeed = model.view(store.get().infeed);
   const tree = groupTree(model, infeed, view.visible.besidesGroup, by);
   return flat(tree)

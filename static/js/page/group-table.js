@@ -5,7 +5,6 @@ import { groupTree, SLOWER } from "../state/groups.js";
 import { parseValue } from "../state/query.js";
 import { toggled } from "../state/filter.js";
 import { DASH, decimalBytes, duration, flops, percent } from "../text/format.js";
-import { amount, plainText, say } from "../text/sentences.js";
 import { find, html, part } from "../ui/dom.js";
 import { choose } from "../ui/select.js";
 import { shownCategory } from "../text/words.js";
@@ -184,7 +183,7 @@ function groupRow(group, state, model, store) {
         { class: "group-cell", vars: { "--level": group.path.length - 1 } },
         toggleOf(group, id, state, store),
         choose,
-        sisterBadge(group, model),
+        sisterBadge(group),
       ),
     ),
     ...numbers.map((column) =>
@@ -215,14 +214,8 @@ function toggleOf(group, id, state, store) {
   );
 }
 
-/** Says which layer is slower than its equal sisters. @param {Group} group @param {Model} model */
-function sisterBadge({ path, slower, sisters }, model) {
+/** Says which layer is slower than its equal sisters. @param {Group} group */
+function sisterBadge({ slower }) {
   if (slower === null || slower <= SLOWER) return null;
-  const fillings = {
-    name: path.join("/"),
-    sisters: amount(sisters - 1, "count"),
-    ratio: amount(slower, "number"),
-  };
-  const title = plainText(say(model.words.sentences, "op_group_slower", fillings));
-  return html("span", { class: "slower", title }, `${slower.toFixed(2)}× its sisters`);
+  return html("span", { class: "slower" }, `${slower.toFixed(2)}× its sisters`);
 }

@@ -5,7 +5,8 @@
 
 /** The keys of groups of ops; docs/groups.md. @type {readonly GroupBy[]} */
 export const DIMENSIONS = [
-  "path",
+  "module",
+  "layer",
   "source",
   "category",
   "program",

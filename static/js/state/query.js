@@ -99,6 +99,11 @@ function readBox(text) {
 /** @param {Box} box */
 const writeBox = (box) => box.map((value) => Number(value.toFixed(4))).join(",");
 
+/** Links of earlier releases name layers by "path". @param {string} text */
+function readGrouping(text) {
+  return oneOf(...DIMENSIONS)(text === "path" ? "layer" : text);
+}
+
 /** @type {Reader<string>} */
 const anyText = (text) => text;
 /** @type {Reader<number[]>} */
@@ -124,10 +129,10 @@ const READ = {
   infeed: oneOf("in", "out"),
   q: anyText,
   part: (text) => text || undefined,
-  by: oneOf(...DIMENSIONS),
+  by: readGrouping,
   group: (text) => text || undefined,
   gsort: anyText,
-  timeby: oneOf(...DIMENSIONS),
+  timeby: readGrouping,
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,

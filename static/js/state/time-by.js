@@ -24,8 +24,8 @@ const STANDS_OUT = 1.3;
  * @returns {GroupBy}
  */
 export function usualGrouping(model, view) {
-  const found = listed(groupTree(model, view, view.rows, "path"));
-  return found.some(({ median }) => median !== null) ? "path" : "category";
+  const found = listed(groupTree(model, view, view.rows, "layer"));
+  return found.some(({ median }) => median !== null) ? "layer" : "category";
 }
 
 /**

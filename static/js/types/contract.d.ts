@@ -25,6 +25,7 @@ export interface SentPage {
   dvfs?: Dvfs;
   serving: Serving | null;
   budget: Budget | null;
+  groups: Groups;
   timeline: TimeStrip | null;
   transfers: Transfers;
   diagnostics: Diagnostic[];
@@ -310,7 +311,8 @@ export interface Awaited {
 export interface OpGroups {
   names: string[];
   containers: number[];
-  path: number[][];
+  module: number[][];
+  layer: number[][];
   source: number[][];
   kernel: number[][];
   dtype: number[][];
@@ -432,6 +434,80 @@ export interface BudgetPart {
   id: string;
   label: string;
   time_us: number;
+}
+
+/** The time of the subject by groups; rows of a list, `waits` and `unnamed_us` add up to it.
+ *
+ * `by` is the grouping that a page opens with, `None`: the ops themselves. Texts of times are in
+ * `unit`, that of all waits is `waiting`. `note` says how to record what tells layers apart.
+ */
+export interface Groups {
+  by: string | null;
+  unit: string;
+  lists: GroupList[];
+  waits: Record<string, number>;
+  waiting: string;
+  waiting_title: string;
+  unnamed_us: number;
+  layers: LayerInstances[];
+  note: Segment[];
+}
+
+/** One grouping: its rows, those that take longest first; the last one may be all others.
+ *
+ * `shown` rows stand for all at first, and `more` for the rest; `None`: there is none.
+ */
+export interface GroupList {
+  id: string;
+  label: string;
+  rows: GroupRow[];
+  shown: number;
+  more: GroupRow | null;
+}
+
+/** The work of a group of ops in the subject, in us: four parts that add up to `time_us`.
+ *
+ * `wasted_us` is a part of `to_gain_us`; `gain_us` is what of it may go. `bound` is a place in
+ * `bounds`. A `path` that ends with "" has the ops of no deeper group; that of several groups in
+ * one row is empty. `cells` are its time, share of the roof and gain as texts, `title` all of it.
+ */
+export interface GroupRow {
+  name: string;
+  title: string;
+  cells: string[];
+  path: string[];
+  op_count: number;
+  time_us: number;
+  needed_us: number;
+  to_gain_us: number;
+  wasted_us: number | null;
+  unknown_us: number;
+  impossible_us: number;
+  gain_us: number;
+  roof_ratio: number | null;
+  known_ratio: number | null;
+  bound: number;
+  groups: GroupRow[];
+}
+
+/** All instances of a module in their order, and what there is to say. */
+export interface LayerInstances {
+  name: string;
+  direction: string;
+  line: Segment[];
+  instances: LayerInstance[];
+}
+
+/** One instance of a module; `median_ratio`: its time by that of those of equal work.
+ *
+ * `group` is the group of ops that it is in the grouping by layer, empty where ops are of all.
+ */
+export interface LayerInstance {
+  name: string;
+  text: string;
+  group: string[];
+  time_us: number;
+  median_ratio: number | null;
 }
 
 /** The use of the cores in slices of time; `edges_us` has one more than bins.

@@ -11,7 +11,7 @@ export type PeaksByKey = Readonly<Record<string, number>>;
 
 /** The keys of groups of ops. */
 export type GroupBy =
-  "path" | "source" | "category" | "program" | "kernel" | "dtype" | "phase" | "bound";
+  "module" | "layer" | "source" | "category" | "program" | "kernel" | "dtype" | "phase" | "bound";
 
 export interface ViewState {
   /** With or without infeed and outfeed. */

@@ -31,7 +31,7 @@ function model() {
   page.ops.groups = {
     names: ["net", "layer_0", "layer_1", "layer_2", "head", "IDLE", "dot", "forward"],
     containers: [4],
-    path: [[0, 1], [0, 2], [0, 3], [0, 4], [0, 4], [5]],
+    layer: [[0, 1], [0, 2], [0, 3], [0, 4], [0, 4], [5]],
     source: [[], [], [], [], [], [5]],
     kernel: [[6], [6], [6], [], [], [5]],
     dtype: [[], [], [], [], [], [5]],
@@ -49,7 +49,7 @@ function treeOf(by) {
 
 test("groups of every kind add up to all operations", () => {
   for (const by of /** @type {const} */ ([
-    "path",
+    "layer",
     "source",
     "category",
     "program",
@@ -77,7 +77,7 @@ test("groups of every kind add up to all operations", () => {
 });
 
 test("unknown work stays unknown, and the work of a container is not counted twice", () => {
-  const [net] = treeOf("path");
+  const [net] = treeOf("layer");
   assert.ok(Math.abs(there(net.flop) - 3e6) < 1);
   assert.equal(net.flopKnown, 334 / 394);
   const head = there(net.children.find(({ name }) => name === "head"));
@@ -86,12 +86,12 @@ test("unknown work stays unknown, and the work of a container is not counted twi
 });
 
 test("the share of the roof is weighted by time, none above 1", () => {
-  const [net] = treeOf("path");
+  const [net] = treeOf("layer");
   assert.equal(net.efficiency, (100 * 0.5 + 104 * 0.5 + 130 * 1) / 334);
 });
 
 test("a layer is held against the median of its equal sisters", () => {
-  const [net] = treeOf("path");
+  const [net] = treeOf("layer");
   const layers = Object.fromEntries(net.children.map((one) => [one.name, one]));
   assert.equal(layers.layer_2.slower, 130 / 104);
   assert.equal(layers.layer_0.sisters, 3);
@@ -101,12 +101,12 @@ test("a layer is held against the median of its equal sisters", () => {
 test("a group filters to its operations, and open groups show what is in them", () => {
   const made = model();
   const view = made.view("in");
-  const isIn = groupFilter(made, view, "path", "net › layer_1");
+  const isIn = groupFilter(made, view, "layer", "net › layer_1");
   assert.deepEqual(
     view.rows.filter(isIn).map(({ name }) => name),
     ["mm.2"],
   );
-  const tree = groupTree(made, view, view.rows, "path");
+  const tree = groupTree(made, view, view.rows, "layer");
   /** @param {string[]} open @param {string} gsort */
   const names = (open, gsort) => shownGroups(tree, { open, gsort }).map(({ name }) => name);
   assert.deepEqual(names([], "-time"), ["net", "IDLE"]);

@@ -30,7 +30,7 @@ test("every key survives the address bar", () => {
     cat: ["custom fusion", "a,b~c"],
     bound: ["HBM", "Compute"],
     part: "below_roof.hbm",
-    by: "path",
+    by: "layer",
     group: "net › layer_1",
     open: ["net", "a,b › c"],
     gsort: "name",

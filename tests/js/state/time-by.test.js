@@ -25,7 +25,7 @@ function made(layers) {
   page.ops.groups = {
     names: ["net", "IDLE", ...layers],
     containers: [],
-    path: [[0, 2], [0, 3], [0, 4], [0, 5], [], [1]],
+    layer: [[0, 2], [0, 3], [0, 4], [0, 5], [], [1]],
     source: [],
     kernel: [],
     dtype: [],
@@ -33,7 +33,7 @@ function made(layers) {
   };
   const model = createModel(page);
   const view = model.view("in");
-  return { model, view, tree: listed(groupTree(model, view, view.rows, "path")) };
+  return { model, view, tree: listed(groupTree(model, view, view.rows, "layer")) };
 }
 
 test("layers stand together in their natural order, and a slow one stands out", () => {
@@ -50,7 +50,7 @@ test("layers stand together in their natural order, and a slow one stands out", 
     tree.filter(standsOut).map(({ name }) => name),
     ["layer_1", "layer_10"],
   );
-  assert.equal(usualGrouping(model, view), "path");
+  assert.equal(usualGrouping(model, view), "layer");
 });
 
 test("without layers the usual grouping is by category", () => {

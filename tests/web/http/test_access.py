@@ -134,8 +134,57 @@ def test_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: Client) -
     assert "Secure" not in cookie, "a browser would not keep it without TLS"
 
 
-def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(guarded: Client) -> None:
-    answer = guarded.post("/login", data={"token": TOKEN}, headers={"x-forwarded-proto": "https"})
+def test_anyone_can_say_that_there_is_tls(guarded: Client) -> None:
+    said = {"x-forwarded-proto": "https"}
+    answer = guarded.post("/login", data={"token": TOKEN}, headers=said)
+    assert "Secure" not in answer.headers["set-cookie"]
+    assert "strict-transport-security" not in answer.headers
+
+
+@pytest.mark.parametrize(("reached", "guesses"), [("locally", 10), ("behind-proxy", 30)])
+def test_guesses_from_this_machine_are_limited_whatever_address_they_name(
+    launch: Launch, reached: str, guesses: int
+) -> None:
+    """A program on this machine is a proxy only where the server was started behind one."""
+    client = launch(auth="token", token=TOKEN, reached=reached)
+    statuses = [
+        client.get(
+            "/api/v1/profiles",
+            headers={"authorization": f"Bearer {n}", "x-forwarded-for": f"10.0.0.{n}"},
+        ).status_code
+        for n in range(30)
+    ]
+    assert statuses == [401] * guesses + [429] * (30 - guesses)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_refused"),
+    [
+        ({}, True),
+        ({"reached": "behind-proxy"}, True),
+        ({"reached": "behind-proxy", "proxy_addresses": "10.0.0.7/32"}, False),
+        ({"proxy_addresses": "10.0.0.7/32"}, False),
+        ({"reached": "directly"}, False),
+        ({"reached": "directly", "proxy_addresses": "10.0.0.7/32"}, True),
+    ],
+)
+def test_address_that_others_reach_asks_for_a_proxy_or_none(
+    tmp_path: Path, options: dict[str, str], *, is_refused: bool
+) -> None:
+    settings = Settings.from_env(
+        host="0.0.0.0", auth="token", token=TOKEN, data_dir=tmp_path, **options
+    )
+    if is_refused:
+        with pytest.raises(SettingsError) as refused:
+            check_access(settings)
+        assert "proxy" in refused.value.remedy or "Unset" in refused.value.remedy
+    else:
+        check_access(settings)
+
+
+def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(launch: Launch) -> None:
+    behind = launch(auth="token", token=TOKEN, reached="behind-proxy")
+    answer = behind.post("/login", data={"token": TOKEN}, headers={"x-forwarded-proto": "https"})
     assert "Secure" in answer.headers["set-cookie"]
     assert "strict-transport-security" in answer.headers
 

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +14,8 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from roofline.web.http.gate import HEAD_S, IDLE_S, PER_ADDRESS, gated
-from roofline.web.server import ACCEPTED_AT_ONCE, most_connections, raise_file_limit
+from roofline.web.http.gate import ACCEPTED_AT_ONCE, HEAD_S, IDLE_S, PER_ADDRESS, gated
+from roofline.web.server import most_connections, raise_file_limit
 from tests.web.conftest import MULTIPART, Launch
 from tests.web.http.in_a_thread import served
 
@@ -140,16 +141,85 @@ def test_soft_file_limit_is_raised() -> None:
 
 
 def test_address_has_so_many_connections_unless_it_is_a_proxy() -> None:
-    """One address must not take the places of all others."""
+    """One address must not take the places of all others: it takes its own oldest one."""
     for is_proxy in (False, True):
         with _serving(is_proxy=lambda _host: is_proxy) as address, contextlib.ExitStack() as stack:  # noqa: B023
             connections = [
                 stack.enter_context(socket.create_connection(address, timeout=20))
                 for _ in range(PER_ADDRESS + 1)
             ]
-            assert _is_closed(connections[-1], 0.5) != is_proxy
-            connections[0].sendall(HALF_A_HEAD + b"\r\n\r\n")
-            assert connections[0].recv(1000).startswith(b"HTTP/1.1 204")
+            assert _is_closed(connections[0], 0.5) != is_proxy
+            connections[-1].sendall(HALF_A_HEAD + b"\r\n\r\n")
+            assert connections[-1].recv(1000).startswith(b"HTTP/1.1 204")
+
+
+async def _pour(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers 16 MB, or nothing at the path `/small`."""
+    if scope["type"] == "lifespan" or scope["path"] == "/small":
+        await _greet(scope, receive, send)
+        return
+    headers = [(b"content-length", b"%d" % len(LARGE))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": LARGE})
+
+
+LARGE = bytes(16 << 20)
+ASK = b"GET / HTTP/1.1\r\nHost: local\r\n\r\n"
+
+
+def _ask_and_read_nothing(stack: contextlib.ExitStack, address: tuple[str, int]) -> socket.socket:
+    """From 127.0.0.2, many requests on one connection."""
+    asking = stack.enter_context(socket.socket())
+    asking.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    asking.bind(("127.0.0.2", 0))
+    asking.settimeout(20)
+    asking.connect(address)
+    asking.sendall(ASK * 100)
+    return asking
+
+
+def test_unread_answers_cost_no_place_of_others_and_no_memory() -> None:
+    """448 such connections took all places, and each a copy of its answer."""
+    config = gated(_pour, most=100, log_config=None)
+    with served(config) as address, contextlib.ExitStack() as stack:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        asking = [_ask_and_read_nothing(stack, address) for _ in range(3 * PER_ADDRESS)]
+        for _ in range(5):
+            assert httpx.get("http://{}:{}/small".format(*address), timeout=20).status_code == 204
+        assert all(_was_ended(one) for one in asking[:PER_ADDRESS])
+        grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown_kib < 3 * PER_ADDRESS * 1024, "16 MB each would be 1 GB and more"
+
+
+def _was_ended(connection: socket.socket) -> bool:
+    """True where the server has ended it, however much of the answer came before."""
+    connection.settimeout(20)
+    with contextlib.suppress(ConnectionResetError):
+        taken = 0
+        while taken < len(LARGE):
+            taken += len(piece := connection.recv(1 << 20))
+            if not piece:
+                break
+        return taken < len(LARGE)
+    return True
+
+
+def test_client_that_takes_an_answer_byte_by_byte_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roofline.web.http.gate.STALLED_S", 1.0)
+    with served(gated(_pour, log_config=None)) as address, contextlib.ExitStack() as stack:
+        asking = _ask_and_read_nothing(stack, address)
+        for _ in range(40):
+            assert asking.recv(1)
+            time.sleep(0.05)
+        assert _was_ended(asking)
+
+
+def test_large_answer_in_pieces_is_the_same() -> None:
+    with served(gated(_pour, log_config=None)) as address:
+        answer = httpx.get("http://{}:{}/".format(*address), timeout=20)
+        assert answer.content == LARGE
 
 
 def test_half_open_connections_do_not_make_a_server_deaf(tmp_path: Path) -> None:

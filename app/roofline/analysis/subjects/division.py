@@ -148,7 +148,7 @@ class _Kept:
 def _op_times(owned: Owned, costs: Costs, work: _Work, kept: _Kept) -> OpTimes:
     waits_us = sum(owned.waits_us.values(), np.zeros(len(owned.work_us)))
     gains = (kept.of_wait(name) * column for name, column in owned.waits_us.items())
-    width_us = owned.work_us + waits_us
+    width_us, work_gain_us = owned.work_us + waits_us, kept.others * work.to_gain_us
     part = np.select(
         [width_us <= 0, waits_us > owned.work_us, costs.impossible, work.unknown_us > 0],
         [_NONE, _wait_codes(costs), _IMPOSSIBLE, _UNKNOWN],
@@ -160,8 +160,13 @@ def _op_times(owned: Owned, costs: Costs, work: _Work, kept: _Kept) -> OpTimes:
         calls=owned.calls,
         called_us=owned.called_us,
         needed_us=work.needed_us,
-        gain_us=sum(gains, kept.others * work.to_gain_us),
+        to_gain_us=work.to_gain_us,
+        unknown_us=work.unknown_us,
+        impossible_us=work.impossible_us,
+        gain_us=sum(gains, work_gain_us),
+        work_gain_us=work_gain_us,
         wasted_us=work.wasted_us,
+        assumed=costs.assumed,
         part=tuple(_PARTS[code] for code in part.tolist()),
         doubtful=np.flatnonzero(costs.doubtful & (width_us > 0)),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from roofline.analysis.records import I64
+from roofline.analysis.records import I64, Bools
 from roofline.analysis.roofline import Floats
 
 LEAST_KNOWN = 0.5
@@ -108,7 +108,10 @@ class OpTimes:
 
     `width_us` is the time that the op alone explains: where k ops of a core run at once, each gets
     1/k, and a transfer its exposed part. `work_us` is the width without what it waited;
-    `needed_us`, `gain_us` and `wasted_us` (NaN: not known) are parts of the width. `calls` counts
+    `needed_us`, `to_gain_us`, `unknown_us` and `impossible_us` add up to it. `gain_us` is the part
+    of the width that can be gained, `work_gain_us` that of the work; in `wasted_us` of `to_gain_us`
+    the nearest unit was busy (NaN: not known). `assumed` marks ops of which only a busy share is
+    known. `calls` counts
     its calls, and `called_us` is their time, whatever ran at once. `doubtful` are the
     rows of the ops with impossible numbers; ends of asynchronous transfers are not among them:
     their bytes moved in the time of other ops.
@@ -119,8 +122,13 @@ class OpTimes:
     calls: Floats
     called_us: Floats
     needed_us: Floats
+    to_gain_us: Floats
+    unknown_us: Floats
+    impossible_us: Floats
     gain_us: Floats
+    work_gain_us: Floats
     wasted_us: Floats
+    assumed: Bools
     part: tuple[OpPart, ...]
     doubtful: I64
 

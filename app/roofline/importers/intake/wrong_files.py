@@ -13,6 +13,7 @@ together give it away.
 import codecs
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,8 +79,12 @@ _XSPACE = (
     "Upload the capture itself: *.xplane.pb, in plugins/profile/<time>/ beside the event file."
 )
 _NSYS = (
-    "Nsight Systems measures when kernels ran, not what they did. Profile them with Nsight Compute "
-    "and upload that report: `ncu --set roofline -o report ./program`."
+    "Only Nsight Systems unpacks it. Run `nsys export --type sqlite --include-blobs=true -o"
+    " report.sqlite {file}`, and upload report.sqlite."
+)
+_NSYS_STATS = (
+    "Upload the export that holds every launch: `nsys export --type sqlite -o report.sqlite"
+    " report.nsys-rep`."
 )
 _TORCH_PROFILER = (
     "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
@@ -177,7 +182,7 @@ _COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     ),
     (
         frozenset({"total time (ns)", "instances", "name"}),
-        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS),
+        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS_STATS),
     ),
     (
         frozenset({"counter name", "counter value"}),
@@ -226,7 +231,7 @@ def refused(source: SourceFile, formats: str) -> UnknownFormatError:
         )
     return UnknownFormatError(
         f"{source.name} is {wrong.what}, not a profile.",
-        remedy=wrong.instead
+        remedy=wrong.instead.replace("{file}", shlex.quote(source.name))
         or f"Upload the file that the profiler wrote. Formats read: {formats}.",
     )
 
@@ -273,8 +278,6 @@ def _pickle(head: bytes) -> WrongFile:
 
 
 def _database(head: bytes) -> WrongFile:
-    if b"CUPTI_ACTIVITY" in head or b"TARGET_INFO" in head or b"ENUM_NSYS" in head:
-        return WrongFile("an SQLite export of Nsight Systems", _NSYS)
     if b"rocpd" in head:
         return WrongFile("a database of rocprofv3", _COUNTERS)
     return WrongFile("an SQLite database", _TABLE)

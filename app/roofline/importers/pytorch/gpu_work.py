@@ -144,8 +144,9 @@ class _GpuWork:
         self._row = self._rows()
 
     def _is_inside_region(self) -> Bools:
-        """Events whose innermost operator only encloses compiled code."""
-        regions = np.array([is_region(s.operator) for s in self._trace.signatures], np.bool_)
+        """Events whose innermost operator only encloses compiled code, or is a named range."""
+        signatures = self._trace.signatures
+        regions = np.array([s.is_scope or is_region(s.operator) for s in signatures], np.bool_)
         operator = self._found.operator
         if not regions.any():
             return np.zeros(len(operator), np.bool_)

@@ -68,14 +68,14 @@ def time_by(rows: Rows) -> TimeBy:
     """The groups of the default view, the longest first, twins together."""
     layers = _listed(_outermost(rows, _paths(rows), ()))
     if any(one.median is not None for one in layers):
-        return _list(rows, "path", layers)
+        return _list(rows, "layer", layers)
     names = [(one["name"],) for one in rows.categories]
     return _list(rows, "category", _listed(_groups(rows, names, ())))
 
 
 def _paths(rows: Rows) -> list[Path]:
     groups = rows.page["ops"]["groups"]
-    places: Sequence[Sequence[int]] = groups["path"]
+    places: Sequence[Sequence[int]] = groups["layer"]
     return [tuple(groups["names"][place] for place in places[op]) for op in rows.ops]
 
 

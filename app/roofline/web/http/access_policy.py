@@ -25,6 +25,7 @@ def check_access(settings: Settings) -> None:
             " ROOFLINE_AUTH=oidc with a sign-in provider, or ROOFLINE_AUTH=proxy behind a proxy"
             " that signs people in.",
         )
+    _check_reach(settings)
     _check_secrets(settings)
     _check_provider(settings)
     _check_networks(settings)
@@ -34,6 +35,24 @@ def check_access(settings: Settings) -> None:
             " a header.",
             remedy="Set ROOFLINE_PROXY_ADDRESSES to the proxy's addresses, such as 10.0.0.7/32;"
             " the header is ignored when it comes from elsewhere.",
+        )
+
+
+def _check_reach(settings: Settings) -> None:
+    """Other machines reach the server through a proxy, or directly: each has limits of its own."""
+    if settings.reached == "directly" and settings.proxy_addresses:
+        raise SettingsError(
+            "ROOFLINE_REACHED=directly and ROOFLINE_PROXY_ADDRESSES contradict each other.",
+            remedy="Unset one of them.",
+        )
+    is_said = settings.reached == "directly" or settings.proxy_addresses
+    if settings.host not in LOOPBACK_NAMES and not is_said:
+        raise SettingsError(
+            f"Other machines can reach {settings.host}: through a proxy, or directly?",
+            remedy="Behind a proxy, set ROOFLINE_PROXY_ADDRESSES to its address, such as"
+            " 10.0.0.7/32; with a proxy on this machine, listen on 127.0.0.1 with --behind-proxy."
+            " Without a proxy, start with --directly: connections are then not encrypted, and each"
+            " address has at most 64.",
         )
 
 

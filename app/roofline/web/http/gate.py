@@ -10,8 +10,8 @@ a head wait until its request has begun, and bytes behind a request until its an
 import asyncio
 import math
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from enum import Enum, auto
 from http import HTTPStatus
@@ -26,14 +26,20 @@ HEAD_S = 10.0
 HEAD_BYTES = 64 << 10
 # Most clients close idle connections before (httpx 5 s, aiohttp 15 s): no request meets their end.
 IDLE_S = 20
-# Without a byte of the answer that the client has taken.
+# In each such time a client takes so much of an answer, or all there is of it.
 STALLED_S = 60.0
+TAKEN_BYTES = 64 << 10
+# Of an answer in memory: the next piece follows when the client has taken one, so that a client who
+# takes nothing costs this much, and not the answer.
+PIECE_BYTES = 64 << 10
 # For reading an answer that came before the end of the body. Closing at once would make the system
 # send a reset, and a client that sends all of its body first would lose the answer.
 LINGER_S = 30.0
 # Between two pieces of a body that the route takes. uvicorn stops reading at 64 KiB, behind one
 # reading of 256 KiB; in chunks of one byte, 64 KiB take 384 KiB.
 UNREAD_BYTES = 1 << 20
+# asyncio accepts this many in a row before it looks at any of them.
+ACCEPTED_AT_ONCE = 64
 MOST_CONNECTIONS = 1024
 PER_ADDRESS = 64
 _HEAD_END = b"\r\n\r\n"
@@ -63,8 +69,9 @@ def gated(
 ) -> uvicorn.Config:
     """uvicorn's configuration for `app`, with a gate in front of each connection.
 
-    An address for which `is_proxy` holds may have more than `PER_ADDRESS` connections. Where `most`
-    are open, a new one takes the place of the one that has been without a request the longest.
+    An address for which `is_proxy` holds may have more than `PER_ADDRESS` connections. Where an
+    address has so many, or `most` are open, a new one takes the place of the one, of that address
+    or of all, whose client has kept the server waiting the longest.
     """
     connections = Connections(app, is_proxy=is_proxy, most=most, head_s=head_s)
     config = uvicorn.Config(
@@ -72,7 +79,9 @@ def gated(
         http="httptools",
         ws="none",
         loop="asyncio",
-        limit_concurrency=most + 1,  # it counts those that it has answered, too
+        # It counts those that were ended in this turn of the loop, too: as many as come in one.
+        limit_concurrency=most + ACCEPTED_AT_ONCE,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=IDLE_S,
         **options,
     )
@@ -97,38 +106,34 @@ class Connections:
         self._is_proxy = is_proxy
         self._most = most
         self._open: dict[Address, Gate] = {}
-        self._of_host: Counter[str] = Counter()
-        # Those without a request, the one that has been so the longest first.
-        self._waiting: dict[Gate, None] = {}
+        self._of_host: defaultdict[str, set[Gate]] = defaultdict(set)
         self._is_sweeping = False
 
     def admit(self, gate: "Gate") -> bool:
-        """False where the address of `gate` has too many connections; may end another one."""
+        """False where there is no place for `gate`; may end a connection that waits for its client.
+
+        One address takes places of its own connections first: it cannot take those of all others.
+        """
         host = gate.address[0]
-        if self._of_host[host] >= PER_ADDRESS and not self._is_proxy(host):
+        own = self._of_host[host]
+        if len(own) >= PER_ADDRESS and not self._is_proxy(host) and not _end_quietest(own):
             return False
-        if len(self._open) >= self._most and self._waiting:
-            oldest = next(iter(self._waiting))
-            del self._waiting[oldest]
-            oldest.abort()
+        if len(self._open) >= self._most:
+            _end_quietest(self._open.values())  # else uvicorn answers that it has too many
         self._open[gate.address] = gate
-        self._of_host[host] += 1
-        self.wait(gate)
+        own.add(gate)
         if not self._is_sweeping:
             self._sweep()
         return True
 
     def leave(self, gate: "Gate") -> None:
         """`gate` is closed."""
-        self._waiting.pop(gate, None)
-        del self._open[gate.address]
-        self._of_host[gate.address[0]] -= 1
-        self._of_host += Counter()  # forgets addresses without any
-
-    def wait(self, gate: "Gate") -> None:
-        """`gate` is without a request from now on."""
-        self._waiting.pop(gate, None)
-        self._waiting[gate] = None
+        if self._open.pop(gate.address, None) is None:
+            return
+        own = self._of_host[gate.address[0]]
+        own.discard(gate)
+        if not own:
+            del self._of_host[gate.address[0]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on if its head is right, and tells its gate when it begins and ends."""
@@ -147,7 +152,6 @@ class Connections:
             answer = PlainTextResponse(status.phrase, status, {"connection": "close"})
             await answer(scope, receive, send)
             return
-        self._waiting.pop(gate, None)
         number = gate.begin(_body_bytes(headers))
 
         async def take() -> Message:
@@ -162,7 +166,8 @@ class Connections:
                 if gate.takes is Takes.BODY or "upgrade" in headers:
                     closing = [*message.get("headers", ()), (b"connection", b"close")]
                     message = {**message, "headers": closing}
-            await send(message)
+            for piece in _pieces(message):
+                await send(piece)
             if message["type"] == "http.response.body" and not message.get("more_body", False):
                 gate.end(number)
 
@@ -199,9 +204,22 @@ class Gate(asyncio.Protocol, asyncio.Transport):
         self._body_left: float = 0
         # The number of the request, and whether it is under way.
         self._number, self._is_under_way = 0, False
-        self._deadline = time.monotonic() + connections.head_s
-        # The bytes of answers, those that the client has taken, and when it took the last.
-        self._written, self._sent, self._sent_at = 0, 0, time.monotonic()
+        now = time.monotonic()
+        self._deadline = now + connections.head_s
+        # When the last request ended, and when the last bytes came.
+        self._free_at = self._read_at = now
+        # The bytes of answers, those that the client had taken when it last took enough, and when.
+        self._written, self._sent, self._sent_at = 0, 0, now
+
+    @property
+    def quiet_since(self) -> float:
+        """When the server began to wait for the client; infinite while the client waits."""
+        if self.takes is Takes.WASTE or not self._is_under_way:
+            return self._free_at
+        if self._transport.get_write_buffer_size():
+            return self._sent_at
+        waits_for_body = self.takes is Takes.BODY and not self._is_paused
+        return self._read_at if waits_for_body else math.inf
 
     def begin(self, body_bytes: float) -> int:
         """A request is under way; its number. `body_bytes` is infinite for a body in chunks.
@@ -220,18 +238,17 @@ class Gate(asyncio.Protocol, asyncio.Transport):
         """The answer to this request is out, if it was not known yet."""
         if number != self._number or not self._is_under_way:
             return
-        self._is_under_way = False
+        self._is_under_way, self._free_at = False, time.monotonic()
         if self.takes is Takes.NEXT:  # else the connection ends
-            self._connections.wait(self)
             self.takes = Takes.HEAD
             self._head_bytes, self._tail = 0, b""
             # Not now: the answer is on its way out.
             asyncio.get_running_loop().call_soon(self._pass_on)
 
     def check(self, now: float) -> None:
-        """Ends a connection whose time is over, or whose client takes nothing."""
+        """Ends a connection whose time is over, or whose client takes too little."""
         sent = self._written - self._transport.get_write_buffer_size()
-        if sent == self._written or sent != self._sent:
+        if sent == self._written or sent - self._sent >= TAKEN_BYTES:
             self._sent, self._sent_at = sent, now
         if now > self._deadline or now - self._sent_at > STALLED_S:
             self.abort()
@@ -251,6 +268,7 @@ class Gate(asyncio.Protocol, asyncio.Transport):
 
     def data_received(self, data: bytes) -> None:
         """Passes on what belongs to the request under way, and holds the rest."""
+        self._read_at = time.monotonic()
         if self.takes is not Takes.WASTE:
             self._held += data
             self._pass_on()
@@ -308,7 +326,9 @@ class Gate(asyncio.Protocol, asyncio.Transport):
             self._linger()
 
     def abort(self) -> None:
-        """Ends the connection now."""
+        """Ends the connection now, and frees its place."""
+        if self._is_admitted:
+            self._connections.leave(self)
         self._transport.abort()
 
     def _pass_on(self) -> None:
@@ -377,10 +397,29 @@ class Gate(asyncio.Protocol, asyncio.Transport):
         """Says no more, and throws away what comes until the client ends the connection."""
         self.takes, self._held = Takes.WASTE, b""
         self._deadline = time.monotonic() + LINGER_S
-        self._connections.wait(self)
+        self._free_at = time.monotonic()
         with suppress(OSError):  # the client has gone
             self._transport.write_eof()
         self._set_reading()
+
+
+def _end_quietest(gates: Iterable[Gate]) -> bool:
+    """Ends the connection whose client has kept the server waiting the longest, if there is one."""
+    quietest = min(gates, key=lambda gate: gate.quiet_since)
+    if quietest.quiet_since == math.inf:
+        return False
+    quietest.abort()
+    return True
+
+
+def _pieces(message: Message) -> Iterator[Message]:
+    """The message; a large body in several, which uvicorn sends as the client takes them."""
+    body = message.get("body", b"")
+    last = max(0, len(body) - 1) // PIECE_BYTES * PIECE_BYTES
+    for start in range(0, last, PIECE_BYTES):
+        piece = memoryview(body)[start : start + PIECE_BYTES]
+        yield {"type": message["type"], "body": piece, "more_body": True}
+    yield {**message, "body": body[last:]} if last else message
 
 
 def _body_bytes(headers: Headers) -> float:

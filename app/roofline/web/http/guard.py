@@ -130,6 +130,7 @@ class Guard:
         self._policy = policy
         self._refuse = refuse
         self._count = count
+        self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
@@ -187,6 +188,13 @@ class Guard:
     def _enter(self, request: Request) -> None:
         """Finds out who sends the request, and from where."""
         peer = peer_of(request.scope, request.headers, self._policy.proxies)
+        if not (peer.is_proxy or self._has_warned) and "x-forwarded-for" in request.headers:
+            self._has_warned = True
+            _log.warning(
+                "X-Forwarded-For is ignored: its sender is not a configured proxy. With a proxy on"
+                " this machine, start with --behind-proxy",
+                sender=peer.address,
+            )
         actor = self._policy.identify(request.headers, peer)
         request.scope["state"].update(peer=peer, actor=actor)
 

@@ -1,0 +1,149 @@
+"""The groups of a page: each grouping as a list, the waits, and instances of modules."""
+
+from collections.abc import Sequence
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import Subject
+from roofline.presentation.contract import GroupList, GroupRow, Groups, LayerInstances
+from roofline.presentation.goal import waited_for
+from roofline.presentation.goal_numbers import Scale, whole_percent
+from roofline.presentation.grouping import all_keys
+from roofline.presentation.grouping_choice import LABELS, Grouping
+from roofline.presentation.groups import (
+    Group,
+    gain_text,
+    groups_of,
+    is_complete,
+    listed,
+    merged,
+    name_of,
+    roof_text,
+)
+from roofline.presentation.layers import Layers, layers_of, line_of
+from roofline.presentation.rounding import six_digits
+from roofline.presentation.sentences import Sentence, say
+from roofline.presentation.usual_groups import choices, usual_grouping
+
+_SHOWN = 6
+_ROWS = 30
+_ROWS_INSIDE = 12
+_LEVELS = 3
+
+
+def groups_data(analysis: RooflineAnalysis, subject: Subject) -> Groups:
+    """The key `groups` of the page data."""
+    keys = all_keys(analysis)
+    layers, scale = layers_of(analysis, subject, keys), Scale.of(subject.time_us)
+    waits = {f"waiting for {waited_for(subject, k)}": us for k, us in subject.parts.waits.items()}
+    writer = _Rows(subject.time_us, scale)
+    return {
+        "by": usual_grouping(subject, keys),
+        "unit": scale.unit,
+        "lists": [
+            writer.grouping(by, listed(groups_of(analysis, subject, Grouping(by), keys[by])))
+            for by in choices(subject, keys)
+        ],
+        "waits": {name: six_digits(us) for name, us in waits.items() if us > 0},
+        "waiting": scale.number(sum(waits.values())),
+        "waiting_title": ", ".join(
+            f"{scale.length(us)} {name}" for name, us in waits.items() if us > 0
+        ),
+        "unnamed_us": six_digits(max(subject.parts.work - float(subject.ops.work_us.sum()), 0.0)),
+        "layers": [_layers(one) for one in layers],
+        "note": [] if layers else _note(analysis),
+    }
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None else six_digits(value)
+
+
+def _note(analysis: RooflineAnalysis) -> Sentence:
+    """How to record what tells layers apart, where the recorder can."""
+    profile = analysis.profile
+    is_torch = profile.format_id == "pytorch" and not profile.is_host_only
+    return say("layers_hidden") if is_torch else []
+
+
+class _Rows:
+    """Rows of groups, with their texts in one unit."""
+
+    def __init__(self, time_us: float, scale: Scale) -> None:
+        self._time_us, self._scale = time_us, scale
+
+    def grouping(self, by: str, groups: Sequence[Group]) -> GroupList:
+        """One grouping."""
+        rest = groups[_SHOWN:] if len(groups) > _SHOWN + 1 else ()
+        return {
+            "id": by,
+            "label": LABELS[by],
+            "rows": self._rows(groups, _ROWS, 1),
+            "shown": _SHOWN if rest else len(groups),
+            "more": self._rest(rest) if rest else None,
+        }
+
+    def _rows(self, groups: Sequence[Group], most: int, level: int) -> list[GroupRow]:
+        """The longest groups, and all others as one row."""
+        rows = [self._row(one, level) for one in groups[:most]]
+        return [*rows, self._rest(groups[most:])] if groups[most:] else rows
+
+    def _rest(self, groups: Sequence[Group]) -> GroupRow:
+        row = self._row(merged(groups), _LEVELS)
+        return {**row, "path": [], "name": f"{len(groups):,} more"}
+
+    def _row(self, one: Group, level: int) -> GroupRow:
+        return {
+            "name": name_of(one.path),
+            "title": self._title(one),
+            "cells": [
+                self._scale.number(one.time_us),
+                roof_text(one),
+                gain_text(one, self._scale),
+            ],
+            "path": [*one.path],
+            "op_count": len(one.ops),
+            "time_us": six_digits(one.time_us),
+            "needed_us": six_digits(one.needed_us),
+            "to_gain_us": six_digits(one.to_gain_us),
+            "wasted_us": _known(one.wasted_us),
+            "unknown_us": six_digits(one.unknown_us),
+            "impossible_us": six_digits(one.impossible_us),
+            "gain_us": six_digits(one.gain_us),
+            "roof_ratio": _known(one.roof_ratio),
+            "known_ratio": _known(one.known_ratio),
+            "bound": one.bound,
+            "groups": self._rows(one.children, _ROWS_INSIDE, level + 1) if level < _LEVELS else [],
+        }
+
+    def _title(self, one: Group) -> str:
+        """What the row is of, and what of its time is not known or cannot be."""
+        n_ops, scale = len(one.ops), self._scale
+        said = [
+            f"{n_ops:,} {'operation' if n_ops == 1 else 'operations'}, "
+            f"{whole_percent(one.time_us / self._time_us)} of the time"
+        ]
+        if not is_complete(one):
+            known_us = (one.known_ratio or 0.0) * one.time_us
+            said.append(f"{scale.number(known_us)} of {scale.length(one.time_us)} known")
+        if one.impossible_us > 0:
+            said.append(f"{scale.length(one.impossible_us)} have impossible numbers")
+        return f"{' / '.join(filter(None, one.path)) or '(not known)'}: {'; '.join(said)}"
+
+
+def _layers(one: Layers) -> LayerInstances:
+    scale = Scale.of(max(of.time_us for of in one.instances))
+    return {
+        "name": one.name,
+        "direction": one.direction,
+        "line": line_of(one),
+        "instances": [
+            {
+                "name": of.name,
+                "text": scale.length(of.time_us),
+                "group": [*of.path] if of.is_group else [],
+                "time_us": six_digits(of.time_us),
+                "median_ratio": _known(of.ratio),
+            }
+            for of in one.instances
+        ],
+    }

@@ -1,0 +1,46 @@
+"""Which grouping a page opens with, and which others it offers."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from roofline.analysis.subjects.records import Subject
+from roofline.presentation.grouping import Key, instance_level
+
+_MOSTLY = 0.5
+_FEW_OPS = 8
+
+
+def usual_grouping(subject: Subject, keys: Mapping[str, Sequence[Key]]) -> str | None:
+    """By module where at least half of the work has one, else layer, else category.
+
+    `None` of kernels measured one by one, and of a few operations: these are their own list.
+    """
+    scopes = keys["layer"]
+    if _work_share(subject, _has_module(subject, scopes)) >= _MOSTLY:
+        return "module"
+    if _work_share(subject, [instance_level(one) is not None for one in scopes]) >= _MOSTLY:
+        return "layer"
+    return "category" if int((subject.ops.work_us > 0).sum()) > _FEW_OPS else None
+
+
+def choices(subject: Subject, keys: Mapping[str, Sequence[Key]]) -> tuple[str, ...]:
+    """The groupings that divide the work: those with two groups or more."""
+    works = (subject.ops.work_us > 0).nonzero()[0].tolist()
+    found = [by for by, of in keys.items() if len({of[op] for op in works}) > 1]
+    is_same = keys["module"] == keys["layer"]
+    return tuple(by for by in found if by != "layer" or not is_same)
+
+
+def _has_module(subject: Subject, keys: Sequence[Key]) -> list[bool]:
+    """True for ops in a module: something besides the program's root and the layer itself."""
+    works = (subject.ops.work_us > 0).tolist()
+    roots = {key[0] for key, has_work in zip(keys, works, strict=True) if key and has_work}
+    skipped = len(roots) == 1
+    return [len(key) > skipped + (instance_level(key) is not None) for key in keys]
+
+
+def _work_share(subject: Subject, mask: Sequence[bool]) -> float:
+    work = subject.ops.work_us
+    total = float(work.sum())
+    return float(work[np.array(mask, np.bool_)].sum()) / total if total > 0 else 0.0
