@@ -114,6 +114,15 @@ def test_shapes_in_ranges_give_flops_and_the_kernel_gives_the_type() -> None:
     assert int(profile.ops.bytes_accessed[at]) == 6 * 2 * (4096 * 1024 + 1024 * 2048 + 4096 * 2048)
 
 
+def test_a_product_of_unknown_type_has_flops_and_no_bytes(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("UPDATE StringIds SET value = 'my_gemm' WHERE value LIKE 'sm80%'")
+    ops = analyse_files([path]).profile.ops
+    at = ops.name.index("aten::mm [4096x1024, 1024x2048]")
+    assert int(ops.flop[at]) == 6 * 17_179_869_184
+    assert not ops.bytes_known[at]
+
+
 def test_steps_are_ranges_that_repeat() -> None:
     assert analysed().profile.steps.label == ("0", "1", "2")
 

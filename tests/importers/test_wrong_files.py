@@ -89,6 +89,11 @@ FILES = {
     "parquet": (b"PAR1\x15\x04", "a Parquet file", "CSV"),
     "perf": (b"PERFILE2" + bytes(20), "a recording of Linux perf", "Formats read"),
     "op_profile": (b'{"byProgram": {"name": "a"}, "deviceType": "TPU"}', "op_profile", "hlo_stats"),
+    "execution trace": (
+        b'{"schema": "1.0.1", "pid": 7, "start_ts": 1, "nodes": [{"name": "aten::mm", "id": 2}]}',
+        "an execution trace of PyTorch",
+        "export_chrome_trace",
+    ),
     "memory": (b'{"moduleName": "m", "heapSizes": [1]}', "memory_viewer", "roofline_model"),
     "trace": (json.dumps(TRACE).encode(), "a Chrome trace", "export_chrome_trace"),
     "viewer": (json.dumps(VIEWER).encode(), "trace_viewer", "hlo_stats"),

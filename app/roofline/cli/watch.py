@@ -22,6 +22,8 @@ ENDINGS = (
     ".ncu-rep",
     ".sqlite",
     ".sqlite.gz",
+    "_results.db",
+    "_results.db.gz",
     ".json",
     ".json.gz",
     ".csv",

@@ -151,6 +151,12 @@ _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"byProgram", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
     (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
+    (
+        frozenset({"schema", "nodes"}),
+        WrongFile(
+            "an execution trace of PyTorch, a graph of operators without kernels", _TORCH_PROFILER
+        ),
+    ),
     (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
     (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
     (
@@ -254,7 +260,7 @@ def _by_signature(head: bytes) -> WrongFile | None:
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
         return WrongFile("a core dump" if is_core else "a program or library")
     if head.startswith(b"SQLite format 3\x00"):
-        return _database(head)
+        return WrongFile("an SQLite database", _TABLE)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return WrongFile("a WebP picture", _PICTURE)
     if head[4:8] == b"ftyp":
@@ -275,12 +281,6 @@ def _pickle(head: bytes) -> WrongFile:
     if b"segments" in head[:64] and (b"total_size" in head or b"device_traces" in head):
         return WrongFile("a memory snapshot of PyTorch", _ALLOCATIONS)
     return WrongFile("a Python pickle", _ANY_OBJECT)
-
-
-def _database(head: bytes) -> WrongFile:
-    if b"rocpd" in head:
-        return WrongFile("a database of rocprofv3", _COUNTERS)
-    return WrongFile("an SQLite database", _TABLE)
 
 
 def _is_event_file(head: bytes) -> bool:

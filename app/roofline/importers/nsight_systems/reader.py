@@ -106,7 +106,7 @@ def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
 
 
 def _without_work(recording: Recording) -> IncompleteProfileError:
-    launches = sum(api_of(name) == Api.KERNEL for name in recording.launch_names)
+    launches = int((_apis(recording, recording.launches["nameId"]) == Api.KERNEL).sum())
     why = (
         f"The program launched {launches:,} kernels, but {recording.file_name} has none: the driver"
         " may be newer than Nsight Systems, or the system may not let it trace GPUs."
@@ -145,27 +145,33 @@ def _trace(recording: Recording) -> Trace:
     launched = _ids(launch_key(pids(launches["globalTid"]), launches["correlationId"]), keys)
     used = np.flatnonzero(launched > 0)
     thread = np.searchsorted(threads, launches["globalTid"][used])
-    calls = [api_of(recording.launch_names[at]) for at in used.tolist()]
     trace.launches.extend(
         begin=launches["start"][used],
         correlation=launched[used],
         thread=thread,
-        api=np.array(calls, np.int64),
+        api=_apis(recording, launches["nameId"][used]),
         kernel=np.full(len(used), -1),
     )
     trace.apis = {Api.GRAPH: "cudaGraphLaunch"}
-    ran = dict(zip(correlation.tolist(), events.name.tolist(), strict=True))
-    kernels = [recording.names[ran[at]] for at in launched[used].tolist()]
+    ran = np.zeros(len(keys) + 1, np.int64)
+    ran[correlation] = events.name
     _add_ranges(
         trace,
         read_ranges(
             recording,
             np.searchsorted(threads, recording.ranges["globalTid"]),
-            (launches["start"][used], thread, kernels),
+            (launches["start"][used], thread, ran[launched[used]]),
         ),
     )
     _add_messages(trace)
     return trace
+
+
+def _apis(recording: Recording, names: I64) -> I64:
+    """What the calls of these names start, as `Api`."""
+    distinct, place = np.unique(names, return_inverse=True)
+    kinds = [api_of(recording.launch_names[number]) for number in distinct.tolist()]
+    return np.array(kinds, np.int64)[place]
 
 
 def _ids(keys: I64, known: I64) -> I64:

@@ -71,7 +71,7 @@ class Recording:
     gpus: Sequence[Mapping[str, int | str]]
     are_gpus_known: bool
     launches: Table
-    launch_names: Sequence[str]
+    launch_names: Mapping[int, str]
     ranges: Table
     range_text: Sequence[str]
     graph_time_ns: int
@@ -111,7 +111,9 @@ class _Reader:
             gpus=gpus,
             are_gpus_known=are_known,
             launches=launches,
-            launch_names=[self._text(number) for number in launches["nameId"].tolist()],
+            launch_names={
+                number: self._text(number) for number in np.unique(launches["nameId"]).tolist()
+            },
             ranges=ranges,
             range_text=texts,
             graph_time_ns=int((graphs["end"] - graphs["start"]).sum()),
@@ -301,7 +303,10 @@ class _Reader:
 
 def shown(text: str) -> str:
     """A text of the file without control characters, and not too long."""
-    return "".join(ch if ch.isprintable() else " " for ch in text[:_MAX_NAME]).strip()
+    cut = text[:_MAX_NAME]
+    if not cut.isprintable():
+        cut = "".join(ch if ch.isprintable() else " " for ch in cut)
+    return cut.strip()
 
 
 def pids(global_ids: I64) -> I64:

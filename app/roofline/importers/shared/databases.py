@@ -6,6 +6,7 @@ columns of ordinary tables, and statements name only columns that `PRAGMA table_
 SQLite gives each cell a type of its own, so a row of which a cell has another type is left out.
 """
 
+import math
 import sqlite3
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,10 +56,12 @@ def has_tables(source: SourceFile, prefixes: tuple[str, ...]) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class Table:
-    """Columns of one table: whole numbers, and texts (`None` where a cell is not a text)."""
+    """Columns of one table: whole numbers, texts (`None` where a cell is not a text), and numbers
+    with a fraction (NaN where a cell is not a number)."""
 
     numbers: dict[str, I64] = field(default_factory=dict)
     texts: dict[str, list[str | None]] = field(default_factory=dict)
+    reals: dict[str, list[float]] = field(default_factory=dict)
     damaged: int = 0
 
     def __len__(self) -> int:
@@ -106,6 +109,7 @@ class Database:
         needed: Sequence[str] = (),
         optional: Sequence[str] = (),
         texts: Sequence[str] = (),
+        reals: Sequence[str] = (),
     ) -> Table:
         """The table's columns; no rows where the table, or a needed column, is not in the file.
 
@@ -118,21 +122,28 @@ class Database:
             return Table(
                 numbers={name: np.zeros(0, np.int64) for name in (*needed, *optional)},
                 texts={name: [] for name in texts},
+                reals={name: [] for name in reals},
             )
         known = [name for name in optional if name in there]
         spelled = [name for name in texts if name in there]
-        result = _collected(self._rows(table, [*needed, *known, *spelled]), needed, known, spelled)
+        with_fraction = [name for name in reals if name in there]
+        plain, others = map(_quoted, needed), map(_quoted, [*spelled, *with_fraction])
+        or_absent = (f"ifnull({_quoted(name)}, {ABSENT})" for name in known)
+        rows = self._rows(table, [*plain, *or_absent, *others])
+        result = _collected(rows, needed, known, spelled, with_fraction)
         if result.damaged > _MOST_DAMAGED * (len(result) + result.damaged):
             raise self._damaged(f"{result.damaged:,} rows of its table {table} are not numbers")
         for name in optional:
             result.numbers.setdefault(name, np.full(len(result), ABSENT))
         for name in texts:
             result.texts.setdefault(name, [None] * len(result))
+        for name in reals:
+            result.reals.setdefault(name, [math.nan] * len(result))
         return result
 
     def _rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """Rows in pieces. Names stand in the statement in quotes; they are names of this file."""
-        listed = ", ".join(map(_quoted, columns)) or "NULL"
+        """Rows in pieces. `columns` are expressions, in which names of this file are in quotes."""
+        listed = ", ".join(columns) or "NULL"
         try:
             cursor = self._connection.execute(f"SELECT {listed} FROM {_quoted(table)}")
             while rows := cursor.fetchmany(_ROWS_AT_ONCE):
@@ -155,15 +166,16 @@ class Database:
                 self._columns[name] = frozenset(row[1] for row in stored if isinstance(row[1], str))
         except (sqlite3.Error, UnicodeEncodeError) as error:
             raise self._damaged(str(error)) from error
-        # From here on only columns of these tables are read, and no function is called.
+        # From here on only columns of these tables are read, and `ifnull` is called.
         self._connection.set_authorizer(self._is_allowed)
 
     def _is_allowed(
-        self, action: int, first: str | None, _second: str | None, _base: str | None,
+        self, action: int, first: str | None, second: str | None, _base: str | None,
         inner: str | None,
     ) -> int:  # fmt: skip
         reads = action == sqlite3.SQLITE_READ and first in self._columns and inner is None
-        allowed = reads or (action == sqlite3.SQLITE_SELECT and inner is None)
+        is_ours = action == sqlite3.SQLITE_FUNCTION and second == "ifnull"
+        allowed = reads or ((action == sqlite3.SQLITE_SELECT or is_ours) and inner is None)
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     def _damaged(self, why: str) -> CorruptProfileError:
@@ -219,9 +231,13 @@ def _collected(
     needed: Sequence[str],
     optional: Sequence[str],
     texts: Sequence[str],
+    reals: Sequence[str],
 ) -> Table:
     names, first_text = [*needed, *optional], len(needed) + len(optional)
-    numbers, result = [array("q") for _ in names], Table(texts={name: [] for name in texts})
+    numbers, result = (
+        [array("q") for _ in names],
+        Table(texts={name: [] for name in texts}, reals={name: [] for name in reals}),
+    )
     for rows in pieces:
         try:
             found = _arrays(rows, first_text)
@@ -236,6 +252,8 @@ def _collected(
             result.texts[name] += [
                 cell if isinstance(cell := row[k], str) else None for row in rows
             ]
+        for k, name in enumerate(reals, first_text + len(texts)):
+            result.reals[name] += [_real(row[k]) for row in rows]
     result.numbers = {
         name: np.frombuffer(column, np.int64) if column else np.zeros(0, np.int64)
         for name, column in zip(names, numbers, strict=True)
@@ -256,3 +274,7 @@ def _is_sound(row: tuple[object, ...], n_needed: int, n_numbers: int) -> bool:
 
 def _or_absent(cell: object) -> int:
     return cell if isinstance(cell, int) else ABSENT
+
+
+def _real(cell: object) -> float:
+    return float(cell) if isinstance(cell, int | float) else math.nan
