@@ -25,7 +25,7 @@ formats them.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
@@ -313,9 +313,9 @@ Piece = tuple[str, str]
 class CompareView:
     """The page of a comparison, in the states `ready`, `importing` and `failed`.
 
-    The rest is empty until all runs are ready. `data_url` is the page data to preload, `lead_class`
-    the colour of the headline: good, bad or none. `facts` are those of the subject of each side,
-    `differing` and `same` those of the captures.
+    The rest is empty until all runs are ready. `data_url` has the rows of the operations, which are
+    read when their fold opens; `lead_class` is the colour of the headline: good, bad or none;
+    `frame` is what `comparison_frame` says.
     """
 
     state: str
@@ -325,13 +325,11 @@ class CompareView:
     headline: tuple[Piece, ...] = ()
     largest: tuple[Piece, ...] = ()
     lead: tuple[Piece, ...] = ()
+    split: tuple[Piece, ...] = ()
     lead_class: str = ""
-    is_comparable: bool = True
-    notes: tuple[str, ...] = ()
-    facts: tuple[Mapping[str, Any], ...] = ()
-    differing: tuple[Mapping[str, Any], ...] = ()
-    same: tuple[Mapping[str, Any], ...] = ()
-    checks: tuple[Mapping[str, Any], ...] = ()
+    frame: Mapping[str, Any] = field(default_factory=dict)
+    folds: frozenset[str] = frozenset()  # those that the address opens
+    units: tuple[tuple[str, str, bool], ...] = ()  # name, address, and whether it is shown
     measured: tuple[str, ...] = ()  # accepted findings of A: predicted against measured
     keep_url: str = ""  # where these can be kept; empty for people who may not
 
