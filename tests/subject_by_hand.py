@@ -67,6 +67,7 @@ def subject_of(
         "has_ceilings": True,
         "unnamed_us": 0.0,
         "other_gain_us": parts.host_wait,
+        "wait_gains_us": dict(parts.waits),
         "sample": None,
         "not_found": "",
     }

@@ -19,7 +19,7 @@ PYTHON = [one for one in BILL["components"] if one["purl"].startswith("pkg:pypi/
 # As `tests/tools/plotly` builds them: a file that was edited by hand is not theirs any more.
 BUILT = {
     "plotly/plotly-roofline-4.1.1.min.js": (
-        "391c0065cc959783eadedbb226921bcd32a2fb8e7e3a7968df2bd361e08e3bd6"
+        "296fff0a60fa50bb8a626edbf18a723579e7388fbf28ba0b53b171feb7ba56fe"
     ),
     "plotly/LICENSE": "d660050288a814b6160cfeb3ca16cdfdc655c66239858ad7ae7245423129c887",
 }

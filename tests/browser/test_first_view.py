@@ -19,7 +19,7 @@ WORDS = """() => [".verdict h1", "[data-do-first]", "[data-lead]",
   .map((part) => part.textContent.replace(/\\s+/g, ""))"""
 VALUES = """() => [...document.querySelectorAll(".verdict data")]
   .map((one) => [one.dataset.q, Number(one.value)])"""
-BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]
+BOXES = """() => [".verdict", ".gain", ".device", ".filters", ".zone"]
   .map((part) => document.querySelector(part)?.getBoundingClientRect())
   .map((box) => box && [box.x, box.y, box.width])"""
 SHIFT = """() => new Promise((resolve) => {

@@ -45,7 +45,7 @@ def opened(page: Page, url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(urlsplit(url).path)
     is_ready(page)
-    expect(page.locator("[data-budget]")).to_be_visible()
+    expect(page.locator("[data-gain]")).to_be_visible()
     expect(page.locator("#link-chart .lane-name").first).to_be_visible()
     expect(page.locator("[data-serving]")).to_be_visible()
 

@@ -48,7 +48,7 @@ def test_a_range_by_mouse_by_step_and_by_keys(training: Page) -> None:
     cores = len(whole["timeline"]["lanes"]) - 1
     page.locator("[data-timeline-cores]").click()
     expect(page.locator(".timeline-lane")).to_have_count(cores)
-    total = page.locator(".budget-of:visible .equation").inner_text()
+    total = page.locator("[data-equation]").inner_text()
     box = brush(page).bounding_box()
     assert box is not None
     y = box["y"] + box["height"] / 2
@@ -60,7 +60,7 @@ def test_a_range_by_mouse_by_step_and_by_keys(training: Page) -> None:
     last = whole["timeline"]["edges_us"][-1]
     assert begin == pytest.approx(last * 0.2, rel=0.05)
     assert end == pytest.approx(last * 0.5, rel=0.05)
-    assert page.locator(".budget-of:visible .equation").inner_text() != total
+    assert page.locator("[data-equation]").inner_text() != total
     assert shown_data(page)["ops"]["count"] <= whole["ops"]["count"]
     expect(page.locator("[data-range-note]")).to_contain_text("All numbers are of")
 

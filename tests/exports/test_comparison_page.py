@@ -1,25 +1,42 @@
-"""What only the drawing of a comparison needs: roofs above all points, and names that fit."""
-
-from dataclasses import replace
+"""What the page of a comparison says before any script runs."""
 
 from roofline.compare.comparison import compare
-from roofline.exports.comparison_page import comparison_page
+from roofline.exports.comparison_page import comparison_frame, comparison_page
 from tests.compare.runs import Row, make_run
 
-NAME = "aten::mm [4096x4096, 4096x4096] bf16"
-DOT = Row(name=NAME, operands="", time_us=80.0, flop=4e7, bytes=1e2)
+ROWS = [
+    Row(name="mm", path="Net/MLP/mm", time_us=80.0),
+    Row(name="add", path="Net/Norm/add", time_us=20.0),
+]
+FASTER = [Row(name="mm", path="Net/MLP/mm", time_us=70.0), ROWS[1]]
 
 
-def test_the_flat_roof_is_the_highest_unit_that_binds_an_operation() -> None:
-    """An A100's main peak is that of fp32; kernels of its matrix unit lie above it."""
-    run = make_run([DOT])
-    matrix = replace(
-        run,
-        work={"matrix_fp16": run.work["compute"], "hbm": run.work["hbm"]},
-        roof_us={"matrix_fp16": run.roof_us["compute"] / 20, "hbm": run.roof_us["hbm"]},
-        peaks={**run.peaks, "matrix_fp16": 20 * run.peaks["compute"]},
-    )
-    page = comparison_page(compare([run], [matrix]))["page"]
-    assert (page["roofs"]["a"]["gflops"], page["roofs"]["a"]["compute"]) == (1e3, None)
-    assert (page["roofs"]["b"]["gflops"], page["roofs"]["b"]["compute"]) == (2e4, "Matrix fp16")
-    assert page["short_names"] == {NAME: "aten::mm"}
+def test_the_frame_has_sentences_rows_and_the_terms_that_print() -> None:
+    found = compare([make_run(ROWS, label="x")], [make_run(FASTER, label="y", idle_us=4.0)])
+    frame = comparison_frame(found)
+    assert frame["place_heads"] == ("Module", "x, µs", "y, µs", "Change", "Of the roof")
+    assert [row[:4] for row in frame["places"]] == [
+        ("MLP", "80.0", "70.0", "−10.0"),
+        ("waiting for the host", "0.0", "4.0", "+4.0"),
+        ("Norm", "20.0", "20.0", "0"),
+    ]
+    assert [(one["label"], one["is_more"]) for one in frame["terms"]] == [
+        ("use of the hardware", False),
+        ("waiting for the host", True),
+    ]
+    assert [one["share"] for one in frame["terms"]] == [1.0, 0.4]
+    assert frame["op_count"] == 2
+    assert frame["longest_us"] == 100.0
+    assert frame["state"] == "less"
+
+
+def test_the_model_is_doubted_only_where_a_check_tells() -> None:
+    unknown = [Row(name="a", flop=float("nan"), bytes=float("nan"))]
+    assert comparison_frame(compare([make_run(unknown)], [make_run(unknown)]))["checks"] == []
+    assert comparison_frame(compare([make_run(ROWS)], [make_run(FASTER)]))["checks"]
+
+
+def test_the_table_gets_the_looks_of_its_categories_and_bounds() -> None:
+    page = comparison_page(compare([make_run(ROWS)], [make_run(FASTER)]))["page"]
+    assert list(page["styles"]) == ["fusion"]
+    assert page["bounds"]["hbm"]["label"] == "HBM"

@@ -190,7 +190,7 @@ export function pageWith(ops, extra = {}) {
   const bounds = boundsOf();
   return {
     schema: 1,
-    figures: { op: emptyFigure("op"), program: emptyFigure("program") },
+    figures: { op: emptyFigure("op"), program: emptyFigure("program"), gain: null },
     profile: {
       id: "p",
       created_at: "2026-01-02T03:04:05Z",

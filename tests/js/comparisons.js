@@ -69,11 +69,6 @@ export const comparison = (given = {}) => ({
     tiers: [],
     styles: {},
     bounds: {},
-    short_names: {},
-    roofs: {
-      a: { gflops: 100_000, gbs: 1000, memory: "HBM" },
-      b: { gflops: 200_000, gbs: 1000, memory: "HBM" },
-    },
   },
   ...given,
 });

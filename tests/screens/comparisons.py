@@ -26,21 +26,22 @@ def _of(
 
 def _tab(name: str) -> Callable[[Page], None]:
     def press(page: Page) -> None:
+        page.locator("[data-fold=ops] > summary").click()
         page.locator(f"#tab-{name}").click()
 
     return press
 
 
 def _all_fields(page: Page) -> None:
-    page.locator("[data-facts-toggle]").click()
-    page.locator("[data-arrows=all]").click()
+    page.locator("[data-fold=facts] > summary").click()
 
 
 def _term(page: Page) -> None:
-    page.locator("[data-waterfall] button:visible").first.click()
+    page.locator("[data-fold=split] > summary").click()
 
 
 def _pointed(page: Page) -> None:
+    page.locator("[data-fold=ops] > summary").click()
     page.locator("[data-table] tbody tr").first.hover()
 
 

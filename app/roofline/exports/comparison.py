@@ -87,7 +87,7 @@ def comparison_record(found: Comparison) -> Record:
         "categories": _categories(found),
         "peaks": {side: _peaks(peaks) for side, peaks in zip("ab", found.peaks, strict=True)},
         "main_memory": found.main_memory,
-        "checks": [_check(one) for one in checks_of(found)],
+        "checks": [check_record(one) for one in checks_of(found)],
         "captures": {"a": _captures(found.captures_a), "b": _captures(found.captures_b)},
         "tested": None if found.tested is None else asdict(found.tested),
         "differences": [
@@ -110,7 +110,8 @@ def _place(one: PlaceChange) -> Record:
     }
 
 
-def _check(one: Check) -> Record:
+def check_record(one: Check) -> Record:
+    """A check of the model, with its numbers."""
     return {
         "id": one.id,
         "label": CHECK_LABELS[one.id],

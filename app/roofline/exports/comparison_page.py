@@ -1,23 +1,34 @@
 """A comparison as its page draws it: the document of the API, with words, colours and roofs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import Comparison, Side
-from roofline.exports.comparison import comparison_record
+from roofline.compare.changes import Comparison
+from roofline.exports.acceptance import checks_of
+from roofline.exports.comparison import (
+    check_record,
+    checks_tell,
+    comparison_record,
+    how_sure,
+    place_rows,
+)
 from roofline.exports.comparison_subjects import marked_rows
-from roofline.exports.comparison_words import TIER_LABELS, per_of, term_label
+from roofline.exports.comparison_words import (
+    NOTES,
+    TIER_LABELS,
+    change_verdict,
+    per_of,
+    sign,
+    term_label,
+)
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_styles
+from roofline.presentation.quantities import duration
 
 Record = dict[str, Any]
-
-_PER_US = GIGA / US_PER_S  # FLOP/us in a GFLOP/s, bytes/us in a GB/s
-_COMPUTE = "compute"
 
 
 def comparison_page(found: Comparison) -> Record:
@@ -26,27 +37,58 @@ def comparison_page(found: Comparison) -> Record:
     return {**record, "page": _page(found, record)}
 
 
+def comparison_frame(found: Comparison) -> Record:
+    """What the page says before any script runs: sentences, rows, and what lies in its folds."""
+    verdict = change_verdict(found)
+    heads, rows = place_rows(found)
+    return {
+        "unit": found.unit,
+        "longest_us": max(found.a_us, found.b_us),
+        "is_comparable": found.is_comparable,
+        "state": verdict.state,
+        **{name: getattr(verdict, name) for name in ("headline", "largest", "lead", "split")},
+        "place_heads": heads,
+        "places": rows,
+        "terms": [*_term_bars(found)],
+        "sure": how_sure(found),
+        "facts": marked_rows(found),
+        "differing": [asdict(one) for one in found.differences if one.a != one.b],
+        "same": [asdict(one) for one in found.differences if one.a == one.b and one.a],
+        "captures": [
+            ", ".join(duration(us) for us in one.time_us)
+            for one in (found.captures_a, found.captures_b)
+        ],
+        "checks": [check_record(one) for one in checks_of(found)] if checks_tell(found) else [],
+        "notes": [NOTES[code] for code in found.notes],
+        "op_count": len(found.ops) + len(found.groups) + len(found.only_a) + len(found.only_b),
+    }
+
+
+def _term_bars(found: Comparison) -> Iterator[Record]:
+    """The terms that print, the largest help first: label, amount, and its share of the largest."""
+    largest = max((abs(us) for us in found.terms.values()), default=0.0)
+    for name in sorted(TERMS, key=lambda name: found.terms[name]):
+        us = found.terms[name]
+        if abs(us) >= _LEAST_TERM * largest > 0:
+            yield {
+                "label": term_label(found, name),
+                "change": f"{sign(us)}{duration(abs(us))}",
+                "share": abs(us) / largest,
+                "is_more": us > 0,
+            }
+
+
+_LEAST_TERM = 0.001
+
+
 def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
-    a, b = found.peaks
     return {
         "per": per_of(found),
-        "sides": marked_rows(found),
         "terms": [{"id": name, "label": term_label(found, name)} for name in TERMS],
         "tiers": [{"id": tier, "label": label} for tier, label in TIER_LABELS.items()],
         "styles": _styles([one["category"] for one in record["categories"]]),
         "bounds": {name: _bound(name) for name in _bounds(record)},
-        "roofs": {"a": _roofs(a, found.sides[0]), "b": _roofs(b, found.sides[1])},
-        "short_names": _short_names(record),
     }
-
-
-def _short_names(record: Mapping[str, Any]) -> dict[str, str]:
-    """What a chart has room for, by whole name; names that are short already are left out."""
-    names = {one[side] for one in record["ops"] for side in ("a", "b")}
-    names |= {one["name"] for only in ("only_a", "only_b") for one in record[only]}
-    names |= {name for one in record["groups"] for side in ("a", "b") for name in one[side]}
-    short = {name: short_name(name).text for name in sorted(names)}
-    return {name: text for name, text in short.items() if text != name}
 
 
 def _styles(categories: Sequence[str]) -> dict[str, Record]:
@@ -76,24 +118,3 @@ def _bound(name: str) -> Record:
 
 def _drawn(label: str, kind: str, style: LineStyle) -> Record:
     return {"label": label, "kind": kind, "token": style.token, "dash": style.dash}
-
-
-def _roofs(peaks: Mapping[str, float], sides: Sequence[Side]) -> Record:
-    """The highest compute peak in use, GFLOP/s, and that of the main memory, GB/s; null: unknown.
-
-    A unit that binds an operation is in use: its points must not lie above the only flat roof.
-    `compute` names the unit where it is not the device's main one.
-    """
-    units = {name: peak for name, peak in peaks.items() if name in {*ComputeUnit}}
-    compute = peaks.get(_COMPUTE, max(units.values(), default=0.0))
-    bound = {one.bound for one in sides}
-    above = {name: peak for name, peak in units.items() if name in bound and peak > compute}
-    highest = max(above, key=above.__getitem__, default=None)
-    mains = [level for level in MemoryLevel if level.is_main and peaks.get(level.value, 0.0) > 0]
-    main = next(iter(mains), None)
-    return {
-        "gflops": (above[highest] if highest else compute) / _PER_US or None,
-        "compute": ComputeUnit(highest).label if highest else None,
-        "gbs": None if main is None else peaks[main.value] / _PER_US,
-        "memory": None if main is None else main.label,
-    }

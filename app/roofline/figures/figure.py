@@ -42,7 +42,7 @@ class Figure(TypedDict):
     id: str
     data: list[Json]
     layouts: dict[Width, Json]
-    marks: Literal["op", "program"] | None
+    marks: Literal["op", "program", "block"] | None
     beyond: dict[str, list[int]]
     legend: list[LegendEntry]
     alt: str

@@ -40,7 +40,6 @@ from roofline.model.device import Device
 from roofline.model.profile import Profile
 from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
-from roofline.presentation.budget_bar import budget_json
 from roofline.presentation.capture_titles import title_of_capture
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
@@ -50,7 +49,6 @@ from roofline.presentation.words import ceiling_token, ceiling_words
 from roofline.storage.records import Found, Summary
 from roofline.storage.results import (
     ADVICE,
-    BUDGET,
     COMPARED,
     CSV,
     HOSTS,
@@ -122,7 +120,6 @@ def _store_page(
     # What takes longest to compress comes first: the rest is computed meanwhile.
     writer.add(PAGE, page)
     writer.add(ADVICE, to_json(found.advice))
-    writer.add(BUDGET, to_json(budget_json(analysis, found.answer.subject)))
     writer.add_ops(op_details(analysis))
     names = [name for name, _, _ in request.files]
     title = title_of_capture(analysis.profile, analysis.device.name, names)

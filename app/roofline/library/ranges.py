@@ -152,13 +152,6 @@ class RangeResults:
         own = catalogue.find(self.analysis.device.part_id or "")
         return to_json(other_devices(self.analysis, others, own, infeed))
 
-    def budget(self) -> bytes:
-        """How the time divides, as JSON."""
-        from roofline.presentation.budget_bar import budget_json
-        from roofline.presentation.json_text import to_json
-
-        return to_json(budget_json(self.analysis, self.answer.subject))
-
     def advice(self) -> bytes:
         """The advice as JSON; nothing in it is decided."""
         from roofline.presentation.json_text import to_json

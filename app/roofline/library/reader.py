@@ -38,7 +38,6 @@ from roofline.storage.records import (
 )
 from roofline.storage.results import (
     ADVICE,
-    BUDGET,
     HOSTS,
     PAGE,
     RANGES,
@@ -193,13 +192,6 @@ class ProfileReader:
             return found, found.packed()
 
         return self._healed(profile_id, read)
-
-    def budget(self, profile_id: str) -> bytes | None:
-        """How the time divides, for the frame of a ready page; `None` if it cannot be read.
-
-        The page is complete without it: its data have the same.
-        """
-        return self._beside(profile_id, BUDGET)
 
     def advice(self, profile_id: str) -> bytes | None:
         """Advice, for the frame of a ready page; `None` if it cannot be read."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from roofline.figures.figure import Figure
+from roofline.presentation.charts.gain_records import Gain
 from roofline.presentation.sentences import Segment, Styled
 
 Measure = float | None
@@ -550,6 +551,14 @@ class Transfers(TypedDict):
     is_least: list[bool]
 
 
+class Figures(TypedDict):
+    """The charts of the page, as `GET /api/v1/profiles/{id}/figures` draws them anew, too."""
+
+    op: Figure
+    program: Figure
+    gain: Gain | None
+
+
 class SentPage(TypedDict):
     """Everything that one page shows: `GET /api/v1/profiles/{id}/page`."""
 
@@ -578,7 +587,7 @@ class SentPage(TypedDict):
     timeline: TimeStrip | None
     transfers: Transfers
     diagnostics: list[Diagnostic]
-    figures: dict[Literal["op", "program"], Figure]
+    figures: Figures
 
 
 # -------------------------------------------------------------------------------- details of one op

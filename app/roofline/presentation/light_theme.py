@@ -7,6 +7,8 @@ LIGHT = {
     "--surface": "#ffffff",
     "--line-2": "#8a939f",
     "--warn": "#8a5200",
+    "--bad": "#b3261e",
+    "--wait-infeed": "#36424f",
     "--accent": "#2f4bd0",
     "--on-accent": "#ffffff",
     "--grid": "#e9ecf0",

@@ -9,8 +9,7 @@ from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
-from roofline.presentation.budget_bar import budget_data
-from roofline.presentation.charts import figures_of
+from roofline.presentation.charts import drawn_again, figures_of, gain_of
 from roofline.presentation.charts.choices import ChartChoice, Infeed
 from roofline.presentation.columns import page_menu
 from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
@@ -26,7 +25,7 @@ from roofline.presentation.serving import serving_data
 from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
-from roofline.presentation.verdict_data import subject_record, verdict_record
+from roofline.presentation.verdict_data import budget_data, subject_record, verdict_record
 from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from roofline.presentation.words import page_words
 
@@ -69,7 +68,7 @@ def page_data(
     Under other peaks than its `own` the first lines say what these change.
     """
     page = _document(Document.PAGE, analysis, answer, identity, BOTH_INFEEDS, own)
-    return {**page, "figures": figures_of(page)}
+    return {**page, "figures": _figures(analysis, answer, page)}
 
 
 def facts_data(analysis: RooflineAnalysis, answer: Answer, identity: PageIdentity) -> Json:
@@ -92,7 +91,12 @@ def view_data(
     facts = facts or facts_data(analysis, answer, identity)
     view = _document(Document.VIEW, analysis, answer, identity, (infeed,), own)
     page = joined(facts, view, infeed)
-    return {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+    return {**view, "figures": _figures(analysis, answer, page, infeed)}
+
+
+def _figures(analysis: RooflineAnalysis, answer: Answer, page: Json, infeed: Infeed = "in") -> Json:
+    gain = gain_of(analysis, answer.subject, page)
+    return {**figures_of(page, ChartChoice(infeed=infeed)), "gain": gain}
 
 
 def view_of_page(page: Json, infeed: Infeed) -> Json:
@@ -101,7 +105,7 @@ def view_of_page(page: Json, infeed: Infeed) -> Json:
     return (
         view
         if infeed == "in"
-        else {**view, "figures": figures_of(page, ChartChoice(infeed=infeed))}
+        else {**view, "figures": drawn_again(page, ChartChoice(infeed=infeed))}
     )
 
 

@@ -3,7 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.budget import budget_of, part_label
+from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict_records import Place
+from roofline.presentation.rounding import rounded
 from roofline.presentation.verdict import Answer
 
 Record = dict[str, Any]
@@ -71,4 +75,20 @@ def _place(place: Place) -> Record:
         "useful_ratio": place.useful_ratio,
         "also": list(place.also),
         "why": place.why or None,
+    }
+
+
+def budget_data(analysis: RooflineAnalysis, subject: Subject) -> Record | None:
+    """The parts by resource, in us, with the words of each; `None` where there are none."""
+    budget = budget_of(analysis, subject)
+    if budget is None:
+        return None
+    parts = [
+        {"id": name, "label": part_label(name), "time_us": rounded(us)}
+        for name, us in budget.parts.items()
+    ]
+    return {
+        "total_us": rounded(budget.total_us),
+        "floor_us": rounded(budget.floor_us),
+        "parts": parts,
     }

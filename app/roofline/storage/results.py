@@ -35,7 +35,6 @@ ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
 CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
 COMPARED = "compared.json"
 ADVICE = "advice.json"
-BUDGET = "budget.json"
 RANGES = "ranges"
 HOSTS = "hosts"
 OPS = "ops"

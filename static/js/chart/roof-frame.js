@@ -2,11 +2,11 @@
 
 import { bandwidth, flopRate } from "../text/format.js";
 import { svg } from "../ui/dom.js";
-import { roofAt } from "./arrow-places.js";
+import { roofAt } from "./roof-places.js";
 import { intensityTicks, rateTicks } from "./axes.js";
 import { freestSpot } from "./roof-label-places.js";
 
-/** @import { Roofs } from "../types/comparison.js" */
+/** @import { RunRoofs as Roofs } from "../types/run.js" */
 /** @import { Scale } from "./axes.js" */
 /** @import { Point, Spot } from "./roof-label-places.js" */
 
@@ -74,7 +74,7 @@ export function frame(scale, clipId, title = "FLOP per byte of the main memory")
  *   the lower roof are below it, and keep clear of points
  */
 export function roofNode(roofs, dash, scale, side, clipId, { other, points = [] } = {}) {
-  const { gflops, compute, gbs, memory } = roofs;
+  const { gflops, unit: compute, gbs, memory } = roofs;
   if (gflops === null || gbs === null) return [];
   const [left, right] = scale.xRange;
   const ridge = Math.log10(gflops / gbs);

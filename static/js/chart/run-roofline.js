@@ -1,7 +1,7 @@
 // The roofline of the median host: a mark for each op, a line down to the slowest host, a ring at p95.
 
 import { find, part, svg } from "../ui/dom.js";
-import { arrowScale, placeOf, radiusOf } from "./arrow-places.js";
+import { arrowScale, placeOf, radiusOf } from "./roof-places.js";
 import { markPath } from "./mark-paths.js";
 import { trackPointer } from "./pointer.js";
 import { frame, roofNode } from "./roof-frame.js";

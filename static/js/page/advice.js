@@ -13,9 +13,8 @@ import { findAll } from "../ui/dom.js";
  * @param {object} options
  * @param {Store} options.store
  * @param {(landings: readonly Landing[] | null) => void} options.onLand a finding is pointed at, or none
- * @param {(budget: HTMLElement | null) => void} options.onBudget the budget by the same peaks
  */
-export function createAdvice({ store, onLand, onBudget }) {
+export function createAdvice({ store, onLand }) {
   const first = document.querySelector("[data-advice]");
   if (!(first instanceof HTMLElement)) return { render: () => {} };
   let card = first;
@@ -26,13 +25,10 @@ export function createAdvice({ store, onLand, onBudget }) {
       button.setAttribute("aria-pressed", String(isChosen(state, button)));
     onLand(chosen());
   };
-  const follow = followPeaks(first.dataset.adviceUrl ?? "", store.get(), (cards) => {
-    onBudget(cards.budget);
-    if (cards.advice) {
-      card.replaceWith(cards.advice);
-      card = cards.advice;
-      chosen = wire(card, store, onLand);
-    }
+  const follow = followPeaks(first.dataset.adviceUrl ?? "", store.get(), (next) => {
+    card.replaceWith(next);
+    card = next;
+    chosen = wire(card, store, onLand);
     renderButtons();
   });
   return {
@@ -80,17 +76,11 @@ function wire(card, store, onLand) {
 }
 
 /**
- * @typedef {object} Cards
- * @property {HTMLElement | null} advice
- * @property {HTMLElement | null} budget
- */
-
-/**
- * Has the cards of the page written again when the peaks change; the newest ones win, and the old ones stay until then
+ * Has the card of the page written again when the peaks change; the newest ones win, and the old ones stay until then
  * and where the server cannot.
  * @param {string} url
  * @param {ViewState} first the choice that the page's own cards are of
- * @param {(cards: Cards) => void} show
+ * @param {(card: HTMLElement) => void} show
  * @returns {(state: ViewState) => void}
  */
 function followPeaks(url, first, show) {
@@ -100,22 +90,18 @@ function followPeaks(url, first, show) {
     const address = viewAddress(url, { ...state, infeed: "in" });
     if (address === asked) return;
     asked = address;
-    const cards = await fetchCards(address).catch(() => null);
-    if (cards && address === asked) show(cards);
+    const card = await fetchCard(address).catch(() => null);
+    if (card && address === asked) show(card);
   };
 }
 
-/** @param {string} address @returns {Promise<Cards | null>} */
-async function fetchCards(address) {
+/** @param {string} address @returns {Promise<HTMLElement | null>} */
+async function fetchCard(address) {
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (!response.ok) return null;
   const written = new DOMParser().parseFromString(await response.text(), "text/html");
-  /** @param {string} selector */
-  const card = (selector) => {
-    const found = written.querySelector(selector);
-    return found instanceof HTMLElement ? document.adoptNode(found) : null;
-  };
-  return { advice: card("[data-advice]"), budget: card("[data-budget]") };
+  const found = written.querySelector("[data-advice]");
+  return found instanceof HTMLElement ? document.adoptNode(found) : null;
 }
 
 /** @param {HTMLButtonElement} button @returns {"part" | "q"} */

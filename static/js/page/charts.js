@@ -1,5 +1,6 @@
 // The charts of the page, and the buttons and keys that move them.
 
+import { createGain } from "../chart/gain.js";
 import { createLinkStrip } from "../chart/link-strip.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
@@ -58,6 +59,13 @@ export function createCharts(options) {
     onHover: light.point,
     onClick: selection.togglePoint,
   });
+  const gain = createGain({
+    model,
+    store,
+    onHover: light.block,
+    onOp: selection.click,
+    onWait: showWait,
+  });
   wireTools(op, store);
   let asked = "none";
 
@@ -87,6 +95,7 @@ export function createCharts(options) {
   }
 
   return {
+    gain,
     op,
     links,
     program,
@@ -103,6 +112,7 @@ export function createCharts(options) {
     },
     /** The same in other colours, in another size, or on paper: at once. */
     redraw() {
+      gain?.redraw();
       links.draw();
       op.redraw();
       program.redraw();
@@ -120,6 +130,12 @@ const joinedOps = ({ shown, view }) =>
         .sort((a, b) => b.share - a.share)
         .slice(0, MOST_JOINED)
         .map(({ op }) => op);
+
+/** A wait is explained by the timeline, one for links by the transfers. @param {string} key */
+function showWait(key) {
+  const place = key === "links" || key === "transfers" ? ".plot-links" : "[data-timeline]";
+  document.querySelector(place)?.scrollIntoView({ block: "nearest" });
+}
 
 /**
  * A click on the chart of operations: an op, or the program's star.

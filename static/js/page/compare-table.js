@@ -3,10 +3,9 @@
 import { shownRows } from "../state/compare-rows.js";
 import { fromTo, termsInWords } from "../text/compare-words.js";
 import { percent, significant } from "../text/format.js";
-import { find, html, part } from "../ui/dom.js";
+import { find, html, part, svg } from "../ui/dom.js";
 import { boundGlyph, mark } from "../ui/marks.js";
 import { Table } from "../ui/table.js";
-import { deltaBar } from "./compare-where.js";
 
 /** @import { ChangeRow, Comparison, CompareState, TabId } from "../types/comparison.js" */
 /** @import { TimeScale } from "../text/compare-words.js" */
@@ -26,11 +25,10 @@ const CAPTIONS = {
  * @param {Comparison} options.found
  * @param {Record<TabId, ChangeRow[]>} options.rows
  * @param {TimeScale} options.scale
- * @param {(row: ChangeRow | null) => void} options.onLight
  * @param {(row: ChangeRow) => void} options.onSelect
  * @param {(change: Partial<CompareState>) => void} options.onChange
  */
-export function createCompareTable({ found, rows, scale, onLight, onSelect, onChange }) {
+export function createCompareTable({ found, rows, scale, onSelect, onChange }) {
   const total = Object.values(rows)
     .flat()
     .reduce((sum, row) => sum + Math.abs(row.changeUs), 0);
@@ -51,7 +49,7 @@ export function createCompareTable({ found, rows, scale, onLight, onSelect, onCh
     sortable: true,
     keyOf: (/** @type {ChangeRow} */ row) => row.key,
     onSelect,
-    onLight,
+    onLight: () => {},
     onSort: (id) => onChange({ sort: nextSort(shown?.sort ?? "", id), page: 1 }),
     onPage: (page) => onChange({ page }),
     onHelp: (column, anchor) => {
@@ -79,7 +77,6 @@ export function createCompareTable({ found, rows, scale, onLight, onSelect, onCh
       part("sum").textContent =
         `Their change: ${scale.change(sum)} ${scale.unit} of ${scale.change(found.change_us)} ${scale.unit}`;
     },
-    light: (/** @type {string | null} */ key) => table.light(key),
     select: (/** @type {string | null} */ key) => table.select(key),
     get listed() {
       return listed;
@@ -253,4 +250,26 @@ function columnsOf({ page }, scale, { total, largest }) {
     );
     cell.replaceChildren(html("span", { class: "badge" }, last ? boundGlyph(last) : null, words));
   }
+}
+
+/**
+ * A bar to the left or right of a middle line.
+ * @param {number} us
+ * @param {number} largest
+ */
+function deltaBar(us, largest) {
+  const length = largest > 0 ? Math.max(1, (Math.abs(us) / largest) * 49) : 0;
+  const attributes = {
+    class: "delta",
+    viewBox: "0 0 100 12",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  };
+  const x = us < 0 ? 50 - length : 50;
+  return svg(
+    "svg",
+    attributes,
+    svg("line", { class: "middle", x1: 50, x2: 50, y1: 0, y2: 12 }),
+    svg("rect", { class: us < 0 ? "less" : "more", x, y: 2, width: length, height: 8 }),
+  );
 }

@@ -92,6 +92,12 @@ export function createHoverCard(model) {
       const roof = model.roofs.memory.find(({ id }) => id === pointed.row);
       if (roof) put(event, ridgeContent(roof, pointed));
     },
+    /** @param {{ name: string, lines: string[] }} block of the time @param {PointerEvent} event */
+    showBlock: ({ name, lines }, event) =>
+      put(event, [
+        html("div", { class: "name" }, html("bdi", {}, middleCut(name, NAME_LETTERS))),
+        ...lines.map((line) => html("div", {}, html("bdi", {}, middleCut(line, NAME_LETTERS)))),
+      ]),
     /** @param {{ label: string, sub: string, help: string }} column @param {Element} anchor */
     showHelp({ label, sub, help }, anchor) {
       if (!help) return;

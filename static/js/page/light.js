@@ -58,6 +58,8 @@ export function createLight({ card, view, lit }) {
       if (pointed?.role === "ridges") card.showRidge(pointed, event);
       else if (pointed?.role === "program") card.showProgram(view().program[0], event);
     },
+    /** A block of the time. @param {{ name: string, lines: string[] } | null} block @param {PointerEvent | null} event */
+    block: (block, event) => (block && event ? card.showBlock(block, event) : card.hide()),
     /**
      * Shows the help of a column, or hides it.
      * @param {{ label: string, sub: string, help: string } | null} column

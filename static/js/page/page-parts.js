@@ -2,7 +2,6 @@
 
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { createAdvice } from "./advice.js";
-import { createBudget } from "./budget.js";
 import { createByModule } from "./by-module.js";
 import { createClocksCard } from "./clocks-card.js";
 import { createColumnMenu } from "./column-menu.js";
@@ -49,7 +48,6 @@ import { createProgramTable, keyOfPoint } from "./program-table.js";
 export function createParts(options) {
   const { model, store, hardware, opsUrl, opsQuery, selection } = options;
   const peaksMenu = new PeaksMenu({ model, store, hardware });
-  const budget = createBudget({ store, onHelp: options.light.help });
   const { closeOp: onClose, move: onMove } = selection;
   const { opTable, programTable, programList } = createLists(options);
   return {
@@ -59,8 +57,7 @@ export function createParts(options) {
     peaksMenu,
     byModule: createByModule({ model, store }),
     filterBar: createFilterBar({ model, store }),
-    advice: createAdvice({ store, onLand: options.onLand, onBudget: budget.show }),
-    budget,
+    advice: createAdvice({ store, onLand: options.onLand }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,

@@ -163,6 +163,8 @@ export class PageView {
       pinned: () => this.parts.pins.shown,
       onAsk: (key) => this.parts.peaksMenu.edit(key),
     });
+    this.#charts.gain?.show(this.#visible.set);
+    await this.#charts.gain?.draw();
     this.#charts.op.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
     await this.#charts.draw(this.#visible);
@@ -171,7 +173,6 @@ export class PageView {
 
   /** The same content in other colours, or on paper: at once. */
   redraw() {
-    this.parts.budget.draw();
     if (!this.#charts) return;
     this.parts.programList.draw();
     this.#charts.redraw();
@@ -193,9 +194,12 @@ export class PageView {
     { part: "fields of the device", keys: HARDWARE, render: () => this.#showFields() },
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
     {
-      part: "budget",
-      keys: ["part"],
-      render: (state) => this.parts.budget.render(state),
+      part: "time to gain",
+      keys: [...HARDWARE, "part"],
+      render: () => {
+        this.#charts?.gain?.draw();
+        this.#charts?.gain?.render();
+      },
     },
     {
       part: "advice",
@@ -287,6 +291,7 @@ export class PageView {
   #updateCharts(changed) {
     const charts = this.#charts;
     if (!charts) return;
+    charts.gain?.show(this.#visible.set);
     charts.op.show(this.#visible.set);
     charts.op.markSelection();
     charts.program.markSelection();

@@ -12,9 +12,6 @@ const START = Object.freeze({
   tab: "changed",
   sort: SORT,
   q: "",
-  term: null,
-  category: null,
-  arrows: "most",
   page: 1,
 });
 
@@ -26,9 +23,6 @@ export function parseCompare(search) {
     tab,
     sort: query.get("sort") ?? START.sort,
     q: query.get("q") ?? "",
-    term: query.get("term"),
-    category: query.get("category"),
-    arrows: query.get("arrows") === "all" ? "all" : "most",
     page: Math.max(1, Number(query.get("page")) || 1),
   };
 }
@@ -45,6 +39,29 @@ export function withCompare(search, state) {
     if (value === usual) query.delete(name);
     else query.set(name, String(value));
   }
+  return query.toString();
+}
+
+/** The folds that are open: an older link to a tab, a search or an order opens the operations. @param {string} search */
+export function foldsOf(search) {
+  const query = new URLSearchParams(search);
+  const folds = (query.get("open") ?? "").split(",").filter(Boolean);
+  return ["tab", "q", "sort"].some((name) => query.has(name)) ? [...folds, "ops"] : folds;
+}
+
+/**
+ * The query with one fold open or closed.
+ * @param {string} search
+ * @param {string} name
+ * @param {boolean} isOpen
+ */
+export function withFold(search, name, isOpen) {
+  const query = new URLSearchParams(search);
+  const folds = foldsOf(search).filter((one) => one !== name);
+  if (isOpen) folds.push(name);
+  else if (name === "ops") for (const one of ["tab", "q", "sort", "page"]) query.delete(one);
+  if (folds.length > 0) query.set("open", folds.join(","));
+  else query.delete("open");
   return query.toString();
 }
 

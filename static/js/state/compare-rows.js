@@ -3,15 +3,10 @@
 /** @import { ChangeRow, Comparison, CompareState, GroupData, OnlyData, PairData, RowSide, SideData, TabId } from "../types/comparison.js" */
 
 /** An op changed when its time did by more than this share of the longer side. */
-export const LEAST_CHANGE = 1e-4;
-/** Arrows are drawn for the pairs that together make this share of all change. */
-export const MOST_OF_CHANGE = 0.9;
+const LEAST_CHANGE = 1e-4;
 
 /** The tabs in order. @type {readonly TabId[]} */
 export const TABS = ["changed", "same", "groups", "only-a", "only-b"];
-
-/** Terms that no pair has, and the tab with the rows that have them. @type {Record<string, TabId>} */
-export const TABS_OF_TERMS = { new: "only-b", gone: "only-a", regrouped: "groups" };
 
 /**
  * All rows by tab, the largest change first.
@@ -41,7 +36,7 @@ export function openedTab(rows, wanted) {
 }
 
 /** Changes up to this, in us, are not worth a row. @param {Comparison} found */
-export const leastChange = (found) => LEAST_CHANGE * Math.max(found.a_us, found.b_us);
+const leastChange = (found) => LEAST_CHANGE * Math.max(found.a_us, found.b_us);
 
 /** @param {PairData} pair @param {number} index @returns {ChangeRow} */
 function pairRow(pair, index) {
@@ -167,12 +162,9 @@ export function shownRows(rows, state, value) {
 }
 
 /** @param {CompareState} state @returns {(row: ChangeRow) => boolean} */
-export function filterOf({ q, term, category }) {
+function filterOf({ q }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  return (row) =>
-    (category === null || row.category === category) &&
-    (term === null || (row.terms[term] ?? 0) !== 0) &&
-    words.every((word) => row.searched.includes(word));
+  return (row) => words.every((word) => row.searched.includes(word));
 }
 
 /** Unknown numbers (NaN) come before all others. @param {number | string} x @param {number | string} y */
@@ -181,22 +173,4 @@ function compareValues(x, y) {
     return String(x).localeCompare(String(y), "en");
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(y)) - Number(Number.isNaN(x));
   return x - y;
-}
-
-/**
- * Keys of the rows that together make 90 % of all change, the largest first.
- * @param {readonly ChangeRow[]} rows
- * @returns {Set<string>}
- */
-export function mostOfChange(rows) {
-  const ordered = [...rows].sort((x, y) => Math.abs(y.changeUs) - Math.abs(x.changeUs));
-  const total = sum(ordered.map(({ changeUs }) => Math.abs(changeUs)));
-  const keys = new Set();
-  let reached = 0;
-  for (const { key, changeUs } of ordered) {
-    if (changeUs === 0 || reached >= MOST_OF_CHANGE * total) break;
-    keys.add(key);
-    reached += Math.abs(changeUs);
-  }
-  return keys;
 }

@@ -71,6 +71,7 @@ export function owns(part, owner) {
   const [kind, key] = part.split(".");
   if (kind === "at_roof" || kind === "below_roof")
     return key === undefined ? owner.startsWith("work.") : owner === `work.${key}`;
+  if (part === "exposed") return owner.startsWith("exposed.");
   return owner === (part === "launch_gaps" ? "idle" : part);
 }
 

@@ -18,6 +18,10 @@ export function createStore(initial, prepare = () => null) {
   at = last = entryNumber();
   /** @type {Listener[]} */
   const listeners = [];
+  /** @type {ReadonlySet<number> | null} */
+  let hovered = null;
+  /** @type {(() => void)[]} */
+  const hoverListeners = [];
   /** @param {ViewState} next */
   function use(next) {
     const previous = state;
@@ -56,6 +60,17 @@ export function createStore(initial, prepare = () => null) {
       at = entryNumber();
       use(next);
     },
+    /** Operations of what is pointed at elsewhere, such as a finding; null: of nothing. Not of the address. */
+    get hovered() {
+      return hovered;
+    },
+    set hovered(ops) {
+      if (ops === hovered) return;
+      hovered = ops;
+      for (const listener of hoverListeners) listener();
+    },
+    /** @param {() => void} listener */
+    onHovered: (listener) => void hoverListeners.push(listener),
     /** @param {Listener} listener */
     subscribe: (listener) => void listeners.push(listener),
   };

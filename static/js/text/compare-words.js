@@ -1,26 +1,10 @@
 // Words and numbers of a comparison: changes with their sign, terms as words. Pure.
 
-import { DASH, duration } from "./format.js";
+import { DASH } from "./format.js";
 
 /** @import { Terms } from "../types/comparison.js" */
 
 const MINUS = "−";
-
-/** Second lines under the terms of the waterfall. @type {Record<string, string>} */
-export const TERM_HINTS = {
-  calls: "how often",
-  work: "FLOPs per call",
-  traffic: "bytes per call",
-  peaks: "the devices",
-  closeness: "how well B uses it",
-  regrouped: "split or merged",
-  new: "only in B",
-  gone: "only in A",
-  unknown: "cost not known",
-  idle: "nothing ran",
-  communication: "exposed",
-  transfers: "to and from the host",
-};
 
 /** Short names of the terms. @type {Record<string, string>} */
 export const TERM_NAMES = {
@@ -68,10 +52,6 @@ export function timeScale(largestUs) {
   };
 }
 
-/** A change with its unit, in the prefix that reads best. @param {number} us */
-export const signedDuration = (us) =>
-  us === 0 ? "0" : `${us < 0 ? MINUS : "+"}${duration(Math.abs(us))}`;
-
 /**
  * The terms that make a change, the largest first: "traffic −2.53, closeness +0.11".
  * @param {Terms} terms
@@ -98,34 +78,4 @@ const largestTerms = (terms) =>
 export function fromTo(a, b) {
   if (a === null || b === null) return a ?? b ?? DASH;
   return a === b ? a : `${a} → ${b}`;
-}
-
-/**
- * The meaning of the dots of the captures, each the median of its steps or executions, and how sure a
- * difference of time is.
- * @param {{ a: number[], b: number[], p: number | null, least: number, unit: string }} captures
- */
-export function captureWords({ a, b, p, least, unit }) {
-  const isOne = a.length + b.length === 2;
-  const counts = isOne ? "one capture a side" : `${a.length} + ${b.length} captures`;
-  const said = unit === "capture" ? counts : `median ${unit} of ${counts}`;
-  if (p === null || Math.min(a.length, b.length) < least)
-    return {
-      strong: "Not tested against noise",
-      rest: `: ${said}.`,
-      isCaution: true,
-    };
-  const chance = p >= 0.0005 ? `1 in ${Math.round(1 / p)}` : "below 1 in 2,000";
-  return {
-    strong: `${said[0].toUpperCase()}${said.slice(1)}. `,
-    rest: `${orderWords(a, b)} Chance of this order without a change: ${chance}.`,
-    isCaution: false,
-  };
-}
-
-/** @param {number[]} a @param {number[]} b */
-function orderWords(a, b) {
-  if (Math.max(...b) < Math.min(...a)) return "Each B is faster than each A.";
-  if (Math.min(...b) > Math.max(...a)) return "Each B is slower than each A.";
-  return "The times of both overlap.";
 }

@@ -54,15 +54,6 @@ export interface CaptureTimes {
   middle_half_us: [number, number] | null;
 }
 
-/** Peaks of one side: GFLOP/s, GB/s of the main memory. */
-export interface Roofs {
-  gflops: number | null;
-  /** The compute unit, where it is not the device's main one. */
-  compute?: string | null;
-  gbs: number | null;
-  memory: string | null;
-}
-
 export type DrawnBound = Pick<Bound, "label" | "kind" | "token" | "dash">;
 
 export interface Labelled {
@@ -83,9 +74,6 @@ export interface PageWords {
   tiers: Labelled[];
   styles: Record<string, CategoryLook>;
   bounds: Record<string, DrawnBound>;
-  roofs: { a: Roofs; b: Roofs };
-  /** By whole name, where the short one differs. */
-  short_names: Record<string, string>;
 }
 
 export interface Comparison {
@@ -148,8 +136,5 @@ export interface CompareState {
   /** Column, "-" first for descending. */
   sort: string;
   q: string;
-  term: string | null;
-  category: string | null;
-  arrows: "most" | "all";
   page: number;
 }

@@ -29,7 +29,7 @@ export interface SentPage {
   timeline: TimeStrip | null;
   transfers: Transfers;
   diagnostics: Diagnostic[];
-  figures: Record<"op" | "program", Figure>;
+  figures: Figures;
 }
 
 /** The capture: its program, time and files. */
@@ -559,6 +559,64 @@ export interface Diagnostic {
   remedy: string;
   count: number;
   filter: Record<string, any> | null;
+}
+
+/** The charts of the page, as `GET /api/v1/profiles/{id}/figures` draws them anew, too. */
+export interface Figures {
+  op: Figure;
+  program: Figure;
+  gain: Gain | null;
+}
+
+/** The chart "Time to gain": `by` is the choice that a page opens with.
+ *
+ * `has_work` is true where the little work has a strip of its own. `equation` are the parts of the
+ * time, which add up as printed to `total`. `picture` is the chart as a small `svg`, by `by`.
+ */
+export interface Gain {
+  title: string;
+  by: "op" | "group";
+  op: GainChart;
+  group: GainChart | null;
+  group_label: string;
+  total: string;
+  equation: GainTerm[];
+  has_work: boolean;
+  picture: string;
+}
+
+/** The chart by one choice of blocks; `customdata` of its marks are places in `blocks`. */
+export interface GainChart {
+  figure: Figure;
+  blocks: BlockWords[];
+}
+
+/** A block of the chart: what its card says, and its `ops` as rows of the page.
+ *
+ * `count` is how many operations it has, listed or not; `key` what it is a part of: "work",
+ * "unknown", "impossible", "plain", "links", "transfers", "input", "host_wait".
+ */
+export interface BlockWords {
+  name: string;
+  lines: string[];
+  ops: number[];
+  count: number;
+  key: string;
+  gain_us: number;
+}
+
+/** One term of the equation: `part` is the filter of its operations, "" where none is listed.
+ *
+ * `amount` is in the unit of the subject's length; with the other terms it adds up to it, as
+ * printed.
+ */
+export interface GainTerm {
+  part: string;
+  texture: string;
+  amount: string;
+  label: string;
+  time_us: number;
+  idle_ratio?: number;
 }
 
 /** The details of one op, which are read when it is opened; IDLE has names alone.

@@ -29,7 +29,7 @@ export interface ChartFigure {
   id: string;
   data: ChartTrace[];
   layouts: Record<"wide" | "narrow", ChartLayout>;
-  marks: "op" | "program" | null;
+  marks: "op" | "program" | "block" | null;
   /** Ops outside of the axes. */
   beyond: Partial<Record<"left" | "right" | "above" | "below", number[]>>;
   /** What names in the chart do not say; `token` and `dash` are empty for a remark. */

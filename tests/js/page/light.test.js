@@ -22,6 +22,7 @@ function lightIn() {
       showOp: says("op"),
       showProgram: says("program"),
       showRidge: says("ridge"),
+      showBlock: says("block"),
       showHelp: says("help"),
     },
     lit: () => ({

@@ -29,6 +29,8 @@ function selectionIn(initial = {}) {
     },
     restore: () => {},
     subscribe: () => {},
+    hovered: null,
+    onHovered: () => {},
   };
   const table = {
     rows,

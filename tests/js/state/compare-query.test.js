@@ -2,23 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  foldsOf,
   otherRuns,
   parseCompare,
   SORT,
   withCompare,
+  withFold,
   withOtherRun,
 } from "../../../static/js/state/compare-query.js";
 
 test("what was chosen survives the address", () => {
-  const query = "tab=groups&sort=-a&q=a%26b&term=traffic&category=loop+fusion&arrows=all&page=3";
+  const query = "tab=groups&sort=-a&q=a%26b&page=3";
   const state = parseCompare(query);
   assert.deepEqual(state, {
     tab: "groups",
     sort: "-a",
     q: "a&b",
-    term: "traffic",
-    category: "loop fusion",
-    arrows: "all",
     page: 3,
   });
   assert.deepEqual(parseCompare(withCompare("", state)), state);
@@ -40,4 +39,12 @@ test("other runs are added once and removed", () => {
   assert.equal(withOtherRun("unit=step&vs=x", "y", true), "unit=step&vs=x&vs=y");
   assert.equal(withOtherRun("vs=x&vs=y", "x", false), "vs=y");
   assert.deepEqual(otherRuns("vs=x&vs=y&vs=x"), ["x", "y"]);
+});
+
+test("open folds are in the address, and an older link to a tab opens the operations", () => {
+  assert.equal(withFold("unit=step", "split", true), "unit=step&open=split");
+  assert.equal(withFold("open=split", "split", false), "");
+  assert.deepEqual(foldsOf("open=split%2Cfacts"), ["split", "facts"]);
+  assert.deepEqual(foldsOf("tab=groups"), ["ops"]);
+  assert.equal(withFold("tab=groups&q=mul", "ops", false), "");
 });

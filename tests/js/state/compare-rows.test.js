@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  filterOf,
-  leastChange,
-  mostOfChange,
-  openedTab,
-  rowsOf,
-  shownRows,
-} from "../../../static/js/state/compare-rows.js";
+import { openedTab, rowsOf, shownRows } from "../../../static/js/state/compare-rows.js";
 import { parseCompare } from "../../../static/js/state/compare-query.js";
 import { changeRow, comparison, pair } from "../comparisons.js";
 
@@ -41,7 +34,9 @@ test("runs without a pair open the first tab that has rows", () => {
 });
 
 test("a change of a hundredth of a per cent of the longer side is none", () => {
-  assert.equal(leastChange(comparison()), 0.1);
+  const ops = [pair("at", 0, 0.1), pair("above", 0, 0.11)];
+  const rows = rowsOf(comparison({ ops }));
+  assert.deepEqual([rows.same[0].name, rows.changed[0].name], ["at", "above"]);
 });
 
 test("names of both sides are said, and twins are counted", () => {
@@ -64,18 +59,10 @@ test("a group has the work of all its ops, or none where one is not known", () =
   assert.equal(group.b?.flop, 2000);
 });
 
-test("filters hold names of both sides, terms and categories", () => {
-  const row = changeRow("p0", {
-    searched: "fusion.1\njit(f)/norm",
-    terms: { traffic: 2, work: 0 },
-  });
-  assert.ok(filterOf({ ...START, q: "NORM fusion" })(row));
-  assert.ok(!filterOf({ ...START, q: "conv" })(row));
-  assert.ok(filterOf({ ...START, term: "traffic" })(row));
-  assert.ok(!filterOf({ ...START, term: "work" })(row));
-  assert.ok(!filterOf({ ...START, term: "new" })(row), "a pair is in both runs");
-  assert.ok(filterOf({ ...START, term: "new" })(changeRow("b0", { terms: { new: 3 } })));
-  assert.ok(!filterOf({ ...START, category: "matmul" })(row));
+test("a search looks through names of both sides and paths", () => {
+  const row = changeRow("p0", { searched: "fusion.1\njit(f)/norm" });
+  const count = (/** @type {string} */ q) => shownRows([row], { ...START, q }, () => 0).length;
+  assert.deepEqual([count("NORM fusion"), count("conv")], [1, 0]);
 });
 
 test("rows are sorted by numbers and by words, unknown ones last when descending", () => {
@@ -85,10 +72,4 @@ test("rows are sorted by numbers and by words, unknown ones last when descending
     shownRows(rows, { ...START, sort }, value).map(({ key }) => key);
   assert.deepEqual(order("-change"), ["p2", "p0", "p1"]);
   assert.deepEqual(order("change"), ["p1", "p0", "p2"]);
-});
-
-test("arrows are for the pairs that make 90 % of all change", () => {
-  const rows = [-60, 25, 10, 4, 1, 0].map((changeUs, i) => changeRow(`p${i}`, { changeUs }));
-  assert.deepEqual([...mostOfChange(rows)], ["p0", "p1", "p2"]);
-  assert.equal(mostOfChange([changeRow("p0")]).size, 0);
 });

@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  captureWords,
-  fromTo,
-  signedDuration,
-  termsInWords,
-  timeScale,
-} from "../../../static/js/text/compare-words.js";
-import { plain } from "../builders.js";
+import { fromTo, termsInWords, timeScale } from "../../../static/js/text/compare-words.js";
 
 test("all times of a comparison have one unit and show a ten-thousandth of the whole", () => {
   const scale = timeScale(97_700);
@@ -34,28 +27,4 @@ test("a value is said once where both sides have it", () => {
   assert.equal(fromTo("HBM", "compute"), "HBM → compute");
   assert.equal(fromTo(null, "compute"), "compute");
   assert.equal(fromTo(null, null), "–");
-});
-
-test("a change has its sign and the prefix that reads best", () => {
-  assert.equal(plain(signedDuration(-1500)), "−1.50 ms");
-  assert.equal(signedDuration(0), "0");
-});
-
-test("without three captures a side nothing is called tested", () => {
-  const one = captureWords({ a: [1], b: [2], p: null, least: 3, unit: "step" });
-  assert.equal(
-    one.strong + one.rest,
-    "Not tested against noise: median step of one capture a side.",
-  );
-  assert.ok(one.isCaution);
-  assert.ok(captureWords({ a: [1, 2, 3], b: [1, 2], p: null, least: 3, unit: "step" }).isCaution);
-  const tested = captureWords({ a: [4, 5, 6], b: [1, 2, 3], p: 0.05, least: 3, unit: "capture" });
-  assert.equal(tested.strong, "3 + 3 captures. ");
-  assert.equal(
-    tested.rest,
-    "Each B is faster than each A. Chance of this order without a change: 1 in 20.",
-  );
-  const mixed = captureWords({ a: [1, 5, 6], b: [2, 3, 4], p: 0.5, least: 3, unit: "step" });
-  assert.match(mixed.rest, /^The times of both overlap/);
-  assert.equal(mixed.strong, "Median step of 3 + 3 captures. ");
 });

@@ -1,4 +1,4 @@
-// What our charts use of plotly.js: lines and marks on cartesian axes, shapes, annotations, a legend, pictures.
+// What our charts use of plotly.js: lines, marks and bars on cartesian axes, shapes, annotations, a legend, pictures.
 // Written after lib/core.js of plotly.js 4.1.1, which registers more.
 
 const registry = require("plotly.js/src/registry");
@@ -16,6 +16,7 @@ for (const [name, fn] of Object.entries(methods)) {
 
 registry.register([
   require("plotly.js/src/traces/scatter"),
+  require("plotly.js/src/traces/bar"),
   require("plotly.js/src/components/annotations"),
   require("plotly.js/src/components/shapes"),
   require("plotly.js/src/components/colorscale"),

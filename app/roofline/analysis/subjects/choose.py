@@ -71,6 +71,7 @@ def _subject(
         has_ceilings=_has_ceilings(analysis, parts),
         unnamed_us=owned.unnamed_us + sum(owned.unnamed_waits_us.values()),
         other_gain_us=found.other_gain_us,
+        wait_gains_us=found.wait_gains_us,
         ops=found.ops,
         sample=option.sample,
         not_found=not_found,

@@ -26,6 +26,7 @@ _TRANSFERS = MemoryLevel.HOST.value
 class Division:
     """The parts of the time, the floor, and the columns of ops; `other_gain_us` is of no op.
 
+    `wait_gains_us` has the gain of each wait by kind, as `Parts.waits`.
     `assumed_us` is the part of `parts.needed` of which only a busy share is known; `useful_ratio`
     the share of the ceilings of all other known work, `None` where that is less than half of the
     work.
@@ -35,6 +36,7 @@ class Division:
     ops: OpTimes
     floor_us: float
     other_gain_us: float
+    wait_gains_us: Mapping[str, float]
     assumed_us: float
     link_need_us: float
     useful_ratio: float | None
@@ -71,6 +73,7 @@ def divided(analysis: RooflineAnalysis, owned: Owned, costs: Costs) -> Division:
         floor_us=floor_us,
         other_gain_us=kept.others * host_wait
         + sum(kept.of_wait(name) * us for name, us in owned.unnamed_waits_us.items()),
+        wait_gains_us=kept.of_waits(waits, parts),
         assumed_us=float(work.needed_us[costs.assumed].sum()),
         link_need_us=min(needs_us, owned.total_us),
         useful_ratio=_useful_ratio(work, costs, parts),
@@ -143,6 +146,15 @@ class _Kept:
     def of_wait(self, name: str) -> float:
         """The share of this wait that may go."""
         return self.mine if name == self.link else self.others
+
+    def of_waits(self, waits: Mapping[str, float], parts: Parts) -> dict[str, float]:
+        """The gain of each wait by kind, in us; `waits` are times by name."""
+        return {
+            "links": sum(self.of_wait(name) * waits[name] for name in parts.links),
+            "transfers": self.of_wait(_TRANSFERS) * parts.transfers,
+            "input": self.others * parts.input,
+            "host_wait": self.others * parts.host_wait,
+        }
 
 
 def _op_times(owned: Owned, costs: Costs, work: _Work, kept: _Kept) -> OpTimes:

@@ -149,6 +149,7 @@ class Subject:
 
     Widths of `ops`, `unnamed_us` (time that belongs to no op) and `parts.host_wait` add up to
     `time_us`; gains of `ops` and `other_gain_us` (of waits without an op) to `gain_us`.
+    `wait_gains_us` has the gain of each wait by kind, as `parts.waits`; the rest is of work.
     """
 
     of: str
@@ -171,6 +172,7 @@ class Subject:
     has_ceilings: bool
     unnamed_us: float
     other_gain_us: float
+    wait_gains_us: Mapping[str, float]
     ops: OpTimes
     sample: Sample | None
     not_found: str

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.presentation.charts.gain_records import Gain
 from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
@@ -55,6 +56,7 @@ class FirstView:
     share: str
     serving: summary.Serving | None
     has_timeline: bool
+    gain: Gain | None
 
 
 def first_view(page: Page) -> FirstView:
@@ -95,6 +97,7 @@ def first_view(page: Page) -> FirstView:
         share=_share(sum(rows.shares)),
         serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
+        gain=figures["gain"],
     )
 
 

@@ -12,7 +12,7 @@ from roofline.devices.this_machine import written_at_ns
 from roofline.errors import BadViewError
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
-from roofline.presentation.charts import figures_of
+from roofline.presentation.charts import drawn_again
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.other_devices import with_others
 from roofline.presentation.json_text import to_json
@@ -106,14 +106,14 @@ async def figures(
     choice: Choice,
     vs: Others = "",
 ) -> Response:
-    """Both rooflines as figures of Plotly; docs/page-data.md."""
+    """All charts as figures of Plotly; docs/page-data.md."""
     find = partial(_page, request, reader, profile_id, part)
     page = await computed(reader, profile_id, find)
     return await sent_json(request, await run_in_threadpool(_drawn, page, choice, vs.split(",")))
 
 
 def _drawn(page: Page, choice: ChartChoice, others: list[str]) -> bytes:
-    return to_json(figures_of(page, with_others(page, choice, others)))
+    return to_json(drawn_again(page, with_others(page, choice, others)))
 
 
 def _page(

@@ -31,6 +31,7 @@ _STYLES = (
     "page",
     "zone",
     "first-view",
+    "gain",
     "op-cost",
     "profile-meta",
     "timeline",
@@ -44,6 +45,15 @@ BUNDLES = {
         *_PROFILE,
         "js/app/profile-share.js",
         "js/app/advice-decisions.js",
+    ),
+    "js/app/compare.bundle.js": (
+        "js/ui/theme.js",
+        "js/app/compare.js",
+        "js/app/keep-measured.js",
+    ),
+    "js/app/compare-waiting.bundle.js": ("js/ui/theme.js", "js/app/compare-waiting.js"),
+    "css/compare.bundle.css": tuple(
+        f"css/{name}.css" for name in ("tokens", "base", "page", "working", "compare", "narrow")
     ),
     "css/profile.bundle.css": tuple(f"css/{name}.css" for name in _STYLES),
 }

@@ -1,8 +1,8 @@
 """The page of a comparison: two profiles, or several captures of each, against each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -29,6 +29,7 @@ from roofline.web.parts import Parts, Reader, ServerParts
 _READ = ["GET", "HEAD"]
 _COLOURS = {"slower": "bad", "faster": "good"}
 """Only a tested difference has a colour."""
+_UNITS = {"step": "Step", "execution": "Execution", "capture": "Capture"}
 
 More = Annotated[
     list[str] | None, Query(max_length=MOST_CAPTURES - 1, description="More captures of a side.")
@@ -56,6 +57,13 @@ class Wanted:
     def _how(self) -> list[tuple[str, str]]:
         """The unit and the subject, where they are given."""
         return [(name, one) for name, one in (("unit", self.unit), ("of", self.of)) if one]
+
+    def in_unit(self, unit: str) -> str:
+        """The address of the same comparison in another unit."""
+        address = f"/c/{quote(self.a[0])}..{quote(self.b[0])}"
+        more = [("a", one) for one in self.a[1:]] + [("b", one) for one in self.b[1:]]
+        of = [("of", self.of)] if self.of else []
+        return f"{address}?{urlencode([*more, ('unit', unit), *of])}"
 
     @property
     def swapped(self) -> str:
@@ -85,6 +93,8 @@ async def compare(
     note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
         view = await _compared(parts, reader, wanted, view)
+        folds = request.query_params.get("open", "").split(",")
+        view = replace(view, folds=frozenset(folds))
         view = await _with_measured(request, parts, reader, wanted, view)
     return parts.templates.page("compare.html", view, request)
 
@@ -131,7 +141,7 @@ async def _compared(
     except NotReadyError:  # results that were there a moment ago are computed again
         return replace(view, state="importing")
     found = await compared_page(parts, sides, wanted.unit)
-    return _ready(view, found, f"/api/v1/compare/page?{wanted.query}")
+    return _ready(wanted, view, found, f"/api/v1/compare/page?{wanted.query}")
 
 
 async def _with_measured(
@@ -153,20 +163,20 @@ async def _with_measured(
     return replace(view, measured=lines, keep_url=keep_url)
 
 
-def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views.CompareView:
-    frame, verdict = found.frame, found.frame["verdict"]
-    facts: Sequence[Mapping[str, Any]] = frame["differences"]
+def _ready(
+    wanted: Wanted, view: views.CompareView, found: ComparedPage, data_url: str
+) -> views.CompareView:
+    frame = found.frame
     return replace(
         view,
         data_url=data_url,
-        headline=with_lead(pieces(verdict["headline_segments"])),
-        largest=pieces(verdict["largest_segments"]),
-        lead=pieces(verdict["lead_segments"]),
-        lead_class=_COLOURS.get(verdict["state"], ""),
-        is_comparable=frame["comparable"],
-        notes=tuple(one["message"] for one in frame["notes"]),
-        checks=tuple(frame["checks"]),
-        facts=tuple(frame["sides"]),
-        differing=tuple(one for one in facts if not one["is_same"]),
-        same=tuple(one for one in facts if one["is_same"] and one["a"]),
+        headline=with_lead(pieces(frame["headline"])),
+        largest=pieces(frame["largest"]),
+        lead=pieces(frame["lead"]),
+        split=pieces(frame["split"]),
+        lead_class=_COLOURS.get(frame["state"], ""),
+        frame=frame,
+        units=tuple(
+            (_UNITS[one], wanted.in_unit(one), one == frame["unit"]) for one in frame["units"]
+        ),
     )

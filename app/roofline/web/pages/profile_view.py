@@ -38,7 +38,6 @@ def own_view(
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        budgets=_budgets(reader.budget(profile_id)),
         advice=_decided(reader, profile_id, book),
         first=first_of(state),
         notes=notes_of(reader, profile_id),
@@ -59,7 +58,6 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         devices_url=f"{base}/devices",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
-        budgets=_budgets(reader.budget(profile_id)),
         advice=_advice(reader.advice(profile_id)),
         first=first_of(state),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
@@ -83,7 +81,6 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         figures_url=f"{view.figures_url}{own}",
         part=found.words,
         whole_label=_whole_label(part),
-        budgets=_budgets(found.budget()),
         advice=_advice(found.advice()),
         is_by_other_peaks=part != own_peaks,
         first=first_view(orjson.loads(found.page())),
@@ -97,12 +94,6 @@ def _whole_label(part: Part) -> str:
     if part.host:
         return "Show all hosts"
     return "Use the peaks of the default clock" if part.dvfs else "Show the default subject"
-
-
-def _budgets(found: bytes | None) -> Sequence[Mapping[str, Any]]:
-    """How the time divides; nothing without a timeline, and while the profile is not ready."""
-    scopes: list[Mapping[str, Any]] = [] if found is None else orjson.loads(found)["scopes"]
-    return scopes
 
 
 def _advice(found: bytes | None) -> Mapping[str, Any] | None:
@@ -167,7 +158,6 @@ def _profile_view(
         file_names=tuple(file.name for file in files),
         size_bytes=sum(file.size_bytes for file in files),
         about=None,
-        budgets=(),
         advice=None,
         first=None,
         may_change=False,

@@ -99,7 +99,7 @@ def profile(
 def advice_card(
     request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
 ) -> Response:
-    """The cards of budget and advice of a page by the peaks that it was given."""
+    """The card of advice of a page by the peaks that it was given."""
     view = _profile(request, profile_id, reader, parts, part)
     return parts.templates.page("advice_card.html", view, request)
 

@@ -21,7 +21,7 @@ def shared_profile(request: Request, shared: Shared, parts: Parts, part: PageRan
 
 @router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=["GET", "HEAD"])
 def shared_advice_card(request: Request, shared: Shared, parts: Parts, part: PageRange) -> Response:
-    """The cards of budget and advice by the peaks that the page was given."""
+    """The card of advice by the peaks that the page was given."""
     return parts.templates.page("advice_card.html", _profile(shared, parts, part), request)
 
 

@@ -24,8 +24,8 @@ Text comes from strangers: autoescape is on, and no view holds markup. Numbers a
 formats them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
@@ -210,7 +210,7 @@ class ProfileView:
     """The page of one profile, in the three states `importing`, `ready` and `failed`.
 
     Addresses are paths on this server. The page's script reads `facts_url`, `view_url`,
-    `parts_url`, and `cards_url` with the budget and the advice; to all but the first it appends
+    `parts_url`, and `cards_url` with the advice; to all but the first it appends
     peaks. `description` is one line for link previews. `progress` is set while importing, `failure`
     when failed, and `can_retry` where the files are kept and are not what was wrong.
 
@@ -218,9 +218,9 @@ class ProfileView:
     `whole_url` is the page of the whole, and `whole_label` what its link says.
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
-    `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`, `advice`
-    has those of `exports.advice`, and is `None` while there is none. `first` is what the page shows
-    before its script has run; `None` until the profile is ready, and where its data are damaged.
+    `advice` has the keys of `exports.advice`, and is `None` while there is none. `first` is what
+    the page shows before its script has run; `None` until the profile is ready, and where its data
+    are damaged.
     """
 
     id: str
@@ -248,7 +248,6 @@ class ProfileView:
     file_names: tuple[str, ...]
     size_bytes: int
     about: "AboutView | None"
-    budgets: Sequence[Mapping[str, Any]]
     advice: Mapping[str, Any] | None
     first: FirstView | None
     may_change: bool
@@ -314,9 +313,9 @@ Piece = tuple[str, str]
 class CompareView:
     """The page of a comparison, in the states `ready`, `importing` and `failed`.
 
-    The rest is empty until all runs are ready. `data_url` is the page data to preload, `lead_class`
-    the colour of the headline: good, bad or none. `facts` are those of the subject of each side,
-    `differing` and `same` those of the captures.
+    The rest is empty until all runs are ready. `data_url` has the rows of the operations, which are
+    read when their fold opens; `lead_class` is the colour of the headline: good, bad or none;
+    `frame` is what `comparison_frame` says.
     """
 
     state: str
@@ -326,13 +325,11 @@ class CompareView:
     headline: tuple[Piece, ...] = ()
     largest: tuple[Piece, ...] = ()
     lead: tuple[Piece, ...] = ()
+    split: tuple[Piece, ...] = ()
     lead_class: str = ""
-    is_comparable: bool = True
-    notes: tuple[str, ...] = ()
-    facts: tuple[Mapping[str, Any], ...] = ()
-    differing: tuple[Mapping[str, Any], ...] = ()
-    same: tuple[Mapping[str, Any], ...] = ()
-    checks: tuple[Mapping[str, Any], ...] = ()
+    frame: Mapping[str, Any] = field(default_factory=dict)
+    folds: frozenset[str] = frozenset()  # those that the address opens
+    units: tuple[tuple[str, str, bool], ...] = ()  # name, address, and whether it is shown
     measured: tuple[str, ...] = ()  # accepted findings of A: predicted against measured
     keep_url: str = ""  # where these can be kept; empty for people who may not
 

@@ -1,21 +1,11 @@
-// Where rows of a comparison lie on the roofline, and the legs of the arrows between. Pure.
+// Where marks lie on a roofline with one roof of compute and one of memory. Pure.
 
 import { createScale, spread, withHeadroom } from "./axes.js";
 
-/** @import { Roofs, RowSide } from "../types/comparison.js" */
+/** @import { RunRoofs as Roofs } from "../types/run.js" */
 /** @import { ChartBox, Place, Range, Scale } from "./axes.js" */
 
-/**
- * Legs of an arrow, log10: along A's roof with the intensity (work and traffic), from A's roof to
- * B's (peaks), and up or down to where B is (closeness). Together they lead from A to B.
- * @typedef {object} Legs
- * @property {Place} start
- * @property {Place} along end of the first leg
- * @property {Place} peaks end of the second
- * @property {Place} end
- */
-
-/** @typedef {Pick<RowSide, "timeUs" | "flop" | "bytes"> | null} Placed */
+/** @typedef {{ timeUs: number, flop: number | null, bytes: number | null } | null} Placed */
 
 const US_PER_GFLOP = 1e3; // FLOP/us in a GFLOP/s
 const LEAST_RADIUS = 2.4;
@@ -34,22 +24,6 @@ export function placeOf(side) {
 export function roofAt({ gflops, gbs }, x) {
   if (gflops === null || gbs === null) return null;
   return Math.min(Math.log10(gflops), Math.log10(gbs) + x);
-}
-
-/**
- * @param {Place} start
- * @param {Place} end
- * @param {{ a: Roofs, b: Roofs }} roofs
- * @returns {Legs}
- */
-export function legs(start, end, { a, b }) {
-  const before = roofAt(a, start.x);
-  const after = roofAt(a, end.x);
-  if (before === null || after === null) return { start, along: end, peaks: end, end };
-  const along = { x: end.x, y: start.y + after - before };
-  const other = roofAt(b, end.x);
-  const peaks = { x: end.x, y: other === null ? along.y : along.y + other - after };
-  return { start, along, peaks, end };
 }
 
 /** Radius of a mark; its area is the time. @param {number} timeUs @param {number} largestUs */
@@ -81,15 +55,4 @@ export function arrowScale(rows, roofs, box) {
   const range = [spread(xs, [0.25, 0.25], 2), spread(ys, [0.3, 0.3], 2)];
   if (Number.isFinite(top)) range[1] = withHeadroom(range[1], top, 0.14);
   return createScale(range, box);
-}
-
-/**
- * A place on the strip of ops without FLOPs: the share of the main memory's peak that a side reaches.
- * @param {RowSide | null} side
- * @param {Roofs} roofs of that side
- * @returns {number | null} a ratio; null where it is not known, or where there are FLOPs
- */
-export function memoryShare(side, { gbs }) {
-  if (!side || side.flop || !side.bytes || !(side.timeUs > 0) || !gbs) return null;
-  return side.bytes / side.timeUs / (gbs * 1e3);
 }

@@ -1,7 +1,8 @@
-"""The budget above the charts: seen without scripts, every part a filter, in the address."""
+"""Time to gain: seen without scripts, a mark for each block, keys, clicks, terms that filter."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -25,20 +26,65 @@ def training(page: Page, training_url: str) -> Page:
     return page
 
 
-def test_the_sum_is_there_without_scripts(
+def test_picture_and_equation_are_there_without_scripts(
     new_page: NewPage, watches: list[Watch], training_url: str
 ) -> None:
-    """The sum of the subject, which says of what it is."""
     page = new_page(java_script_enabled=False)
     watches[-1].expect(UNUSED_PRELOAD)
     page.goto(training_url)
-    expect(page.locator(".equation-total:visible")).to_contain_text(["a step"])
-    expect(page.locator(".equation:visible")).to_contain_text(["at its roofs"])
-    expect(page.locator(".budget-floor:visible text")).to_contain_text(["floor"])
+    expect(page.locator("[data-equation]")).to_contain_text(["at its roofs"])
+    expect(page.locator(".gain-picture svg path").first).to_be_visible()
+
+
+def chart_of(page: Page) -> dict[str, Any]:
+    gain = view.page_data(page)["figures"]["gain"]
+    found: dict[str, Any] = gain[gain["by"]]
+    return found
+
+
+def test_each_block_has_one_mark(training: Page) -> None:
+    marks = training.locator("#gain-chart .blocks .point > path")
+    expect(marks).to_have_count(len(chart_of(training)["blocks"]))
+
+
+def test_keys_go_through_the_blocks_and_say_each(training: Page) -> None:
+    blocks = chart_of(training)["blocks"]
+    said = training.locator("[data-gain-said]")
+    training.locator("#gain-chart").focus()
+    training.keyboard.press("ArrowRight")
+    expect(said).to_contain_text(f"; 1 of {len(blocks)}")
+    expect(said).to_contain_text(blocks[0]["name"])
+    training.keyboard.press("End")
+    expect(said).to_contain_text(f"; {len(blocks)} of {len(blocks)}")
+    expect(training.locator("#gain-chart .blocks path.current")).to_have_count(1)
+    choice = training.locator("[data-gain-by]")
+    before = choice.input_value()
+    training.keyboard.press("g")
+    expect(choice).not_to_have_value(before)
+    expect(training.locator("#gain-chart .blocks .point > path")).not_to_have_count(len(blocks))
+
+
+def test_enter_and_a_click_open_an_operation(training: Page) -> None:
+    training.locator("[data-gain-by]").select_option("op")
+    blocks = view.page_data(training)["figures"]["gain"]["op"]["blocks"]
+    number = next(k for k, one in enumerate(blocks) if one["ops"])
+    mark = training.locator("#gain-chart .blocks .point > path").nth(number)
+    expect(training.locator("#gain-chart .blocks .point > path")).to_have_count(len(blocks))
+    mark.click(force=True)  # the drag layer of Plotly lies above
+    view.has_query(training, "op", str(blocks[number]["ops"][0]))
+    expect(mark).to_have_class(re.compile("selected"))
+
+
+def test_hover_says_what_a_block_is(training: Page) -> None:
+    block = chart_of(training)["blocks"][0]
+    training.locator("#gain-chart .blocks .point > path").first.hover(force=True)
+    card = training.locator("[data-hover-card]")
+    expect(card).to_contain_text(block["name"])
+    expect(card).to_contain_text(block["lines"][0])
 
 
 def test_a_term_filters_and_is_in_the_address(training: Page) -> None:
-    term = training.locator(".equation > button[data-part=below_roof]:visible")
+    term = training.locator("[data-equation] > button[data-part=below_roof]")
     term.click()
     expect(term).to_have_attribute("aria-pressed", "true")
     view.has_query(training, "part", "below_roof")
@@ -55,43 +101,17 @@ def test_a_term_filters_and_is_in_the_address(training: Page) -> None:
     assert view.result(training) == (every, every)
 
 
-def test_a_segment_filters_by_its_part(training: Page) -> None:
-    training.locator(".budget-of:visible .budget-part[data-part='below_roof.hbm']").click()
-    view.has_query(training, "part", "below_roof.hbm")
-    owners = view.page_data(training)["ops"]["columns"]["part"]
-    assert view.result(training)[0] == owners.count("work.hbm") > 0
-    expect(training.locator(".budget-of:visible .budget-part.dim").first).to_be_attached()
-
-
-def test_hover_says_what_a_part_is(training: Page) -> None:
-    training.locator(".budget-of:visible .budget-part[data-part='exposed.ici']").hover()
-    card = training.locator("[data-hover-card]")
-    expect(card).to_contain_text(re.compile(r"Waiting for ICI, [\d.]+\sms, [\d.]+\s%"))
-    expect(card).to_contain_text("Communication over this link")
-
-
-def test_every_part_is_reached_by_keyboard(training: Page) -> None:
-    training.locator(".all-parts:visible summary").focus()
-    training.keyboard.press("Enter")
-    part = training.locator(".all-parts[open] button[data-part='at_roof.compute']")
-    part.focus()
-    training.keyboard.press("Enter")
-    expect(part).to_have_attribute("aria-pressed", "true")
-    view.has_query(training, "part", "at_roof.compute")
-
-
 def test_the_subject_of_the_address_is_that_of_the_page(page: Page, training_url: str) -> None:
     page.goto(f"{training_url}?v=1&of=capture")
     is_ready(page)
-    expect(page.locator(".equation-total:visible")).not_to_contain_text("a step")
     expect(page.locator("[data-range-note]")).to_contain_text("of: Capture")
-    page.locator(".equation > button[data-part=below_roof]:visible").click()
+    page.locator("[data-equation] > button[data-part=below_roof]").click()
     view.has_query(page, "of", "capture")
     length = page.locator("[data-headline] data[data-q=length]").get_attribute("value")
     api = training_url.replace("/p/", "/api/v1/profiles/") + "/roofline?of=capture"
     assert float(length or 0) == page.request.get(api).json()["subject"]["time_us"]
     page.get_by_role("link", name="Show the default subject").click()
-    expect(page.locator(".equation-total:visible")).to_contain_text("a step")
+    expect(page.locator("[data-headline]")).to_contain_text("a step")
 
 
 def test_a_part_that_the_profile_lacks_is_left_out(page: Page, training_url: str) -> None:
@@ -101,21 +121,16 @@ def test_a_part_that_the_profile_lacks_is_left_out(page: Page, training_url: str
     assert view.result(page)[0] == view.result(page)[1]
 
 
-def test_the_bar_follows_other_peaks_in_the_address_and_in_the_page(
-    page: Page, training_url: str
-) -> None:
-    bar = page.locator("[data-budget]")
+def test_the_chart_follows_other_peaks(page: Page, training_url: str) -> None:
+    equation = page.locator("[data-equation]")
     page.goto(training_url)
     is_ready(page)
-    own = bar.inner_text()
+    own = equation.inner_text()
     page.goto(f"{training_url}?v=1&peak.hbm=100")
     is_ready(page)
-    changed = bar.inner_text()
-    assert changed != own
+    assert equation.inner_text() != own
     page.locator(".peaks-control [data-peaks-reset]").click()
-    expect(bar).to_have_text(own, use_inner_text=True)
-    page.go_back()
-    expect(bar).to_have_text(changed, use_inner_text=True)
+    expect(equation).to_have_text(own, use_inner_text=True)
 
 
 def test_without_times_there_is_no_bar_and_no_hole(
@@ -125,7 +140,7 @@ def test_without_times_there_is_no_bar_and_no_hole(
     table.write_text("# peak_dram: 900 GB/s\nname,flops,dram_bytes\na,1e9,1e8\nb,2e9,1e8\n")
     page.goto(uploaded(visitor, table))
     is_ready(page)
-    expect(page.locator("[data-budget]")).to_have_count(0)
+    expect(page.locator("[data-gain]")).to_have_count(0)
     expect(page.locator("[data-part-chip]")).to_be_hidden()
 
 
@@ -134,7 +149,7 @@ def test_a_table_is_divided_by_its_ops(page: Page, visitor: BrowserContext) -> N
     page.goto(uploaded(visitor, report))
     is_ready(page)
     everything = view.rows(page).count()
-    page.locator(".equation > button[data-part=below_roof]:visible").click()
+    page.locator("[data-equation] > button[data-part=below_roof]").click()
     expect(page.locator("[data-part-chip]")).to_be_visible()
     assert 0 < view.rows(page).count() <= everything
 
@@ -151,7 +166,7 @@ def test_transfers_lie_against_the_peak_of_their_link(page: Page, visitor: Brows
     card = page.locator("[data-hover-card]")
     for word in ("Achieved", "Peak of the link", "Bytes on the wire", "Exposed"):
         expect(card).to_contain_text(word)
-    page.locator(".equation > button[data-part=below_roof]:visible").click()
+    page.locator("[data-equation] > button[data-part=below_roof]").click()
     expect(strip.locator(".dot:not(.ghost)")).to_have_count(0)
 
 
