@@ -4,6 +4,7 @@ Children are forked from a program that holds the importers with their kernels c
 (`children.forkserver`). Whatever ends a child, its import ends as a result or as a `RooflineError`.
 """
 
+import os
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ from dataclasses import asdict
 from roofline.children.messages import DONE, PROGRESS, READY, Body, Message
 from roofline.children.program import Program, ProgramLost, Request
 from roofline.children.sandbox import ImportLimits, ended
+from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import PHASES, ImportRequest, Progress, progress_at
 
@@ -116,8 +118,14 @@ def run_import(request: ImportRequest, task: ImportTask, beat: Beat, on_page: On
     Raises `ChildLost` where the machine ended it, and not what is in the files, and `ProgramLost`
     where it ended the fork server.
     """
-    size_bytes = sum(size_bytes for _, _, size_bytes in request.files)
-    asked = task.start({"work": WORK, "size_bytes": size_bytes, **asdict(request)})
+    body = {
+        "work": WORK,
+        "size_bytes": sum(size_bytes for _, _, size_bytes in request.files),
+        # Raw files may be links to where they are kept.
+        "reads": [os.path.realpath(path) for path in (*request.paths, *machine_files())],
+        "writes": request.folder,
+    }
+    asked = task.start({**body, **asdict(request)})
     try:
         last = _last(asked, task, beat, on_page)
     except ProgramLost:
