@@ -16,7 +16,7 @@ WORKERS  ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 CYCLES  ?= 500
 # Which states `make screenshots` shows.
 ONLY    ?= *
-GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
+GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive database
 comma   := ,
 
 # Container images often tell Python not to keep what it compiled. The tests start hundreds of processes,

@@ -22,6 +22,7 @@
     ├── TooManyRequestsError     more uploads, or wrong tokens, than one may send in a while
     ├── BadViewError             the address asks for a view that cannot be shown
     ├── BadEditError             a title, note or tag that cannot be kept
+    ├── CaptureFailedError       a program that could not be captured
     ├── ExtraMissingError        a part of Roofline that is not installed
     └── SettingsError            the configuration cannot work
 
@@ -317,6 +318,12 @@ class BadEditError(RooflineError):
     """A title, note or list of tags that cannot be kept."""
 
     code = "bad-edit"
+
+
+class CaptureFailedError(RooflineError):
+    """A running program could not be captured."""
+
+    code = "capture-failed"
 
 
 class ExtraMissingError(RooflineError):

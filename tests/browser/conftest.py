@@ -40,6 +40,10 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
+# Blank pages have no storage.
+UNFOLDED = """try { localStorage.setItem("roofline-open", "device,ops,timeline,hardware,details"); }
+  catch {}"""
+
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 # A claim that holds is answered at once; a busy machine needs longer than the usual 5 s.
@@ -79,6 +83,7 @@ def visitor(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             base_url=server.url,
             viewport=VIEWPORT,
         )
+        context.add_init_script(UNFOLDED)
         context.pages[0].goto("/healthz")
         yield context
         context.close()
@@ -94,17 +99,21 @@ def watches() -> list[Watch]:
 def new_page(visitor: BrowserContext, server: Server, watches: list[Watch]) -> Iterator[NewPage]:
     """Opens pages, each in another context and watched; faults fail the test.
 
+    Their visitor has opened every fold of a profile before, unless `folded`: tests look into them.
+
     The first is the visitor's, unless it is of another server or wants options.
     """
     opened: list[BrowserContext] = []
 
-    def open_page(url: str = server.url, **options: Any) -> Page:
-        if visitor not in opened and url == server.url and not options:
+    def open_page(url: str = server.url, *, folded: bool = False, **options: Any) -> Page:
+        if visitor not in opened and url == server.url and not options and not folded:
             context = visitor
         else:
             assert visitor.browser is not None
             options.setdefault("viewport", VIEWPORT)
             context = visitor.browser.new_context(base_url=url, **options)
+            if not folded:
+                context.add_init_script(UNFOLDED)
         opened.append(context)
         watches.append(Watch(context, url))
         return context.new_page()

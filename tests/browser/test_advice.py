@@ -69,15 +69,15 @@ def test_a_dismissed_finding_is_counted_and_comes_back(training: Page) -> None:
     item.locator("summary").click()
     item.locator("[data-advice-reason]").fill("not now")
     item.locator('[data-advice-state="dismissed"]').click()
-    hidden = card.get_by_text("1 dismissed")
+    hidden = card.get_by_text("1 set aside")
     expect(hidden).to_be_visible()
     is_ready(training)
     hidden.click()
-    gone = card.locator(".advice-item", has_text="dismissed: not now")
+    gone = card.locator(".advice-item", has_text="not for us: not now")
     expect(gone.locator(".advice-title")).to_have_text(title)
     gone.locator("summary").click()
     gone.locator('[data-advice-state="open"]').click()
-    expect(card.get_by_text("1 dismissed")).to_have_count(0)
+    expect(card.get_by_text("1 set aside")).to_have_count(0)
 
 
 def test_pointing_at_a_finding_shows_where_its_points_land(training: Page) -> None:

@@ -173,7 +173,6 @@ def test_heights_are_shares_of_roofs_on_demand(profile: Page) -> None:
 
 
 def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:
-    profile.locator("[data-device-toggle]").click()
     assert "iB/s" not in profile.locator("body").inner_text()
     profile.locator("[data-columns-button]").click()
     profile.get_by_role("button", name="XProf’s").click()

@@ -197,7 +197,7 @@ def test_a_profile_offers_other_runs_the_same_title_first(
 ) -> None:
     uploaded(visitor, capture)  # another run of the same title
     uploaded(visitor, other_capture)
-    profile.get_by_role("button", name="Compare with another run").click()
+    profile.get_by_role("button", name="Compare", exact=True).click()
     runs = profile.locator("[data-run-list] a")
     expect(runs.first).to_be_visible()
     title = profile.locator("#main").get_attribute("data-title")

@@ -18,7 +18,7 @@ def saved(page: Page, button: Locator) -> bytes:
 
 
 def from_menu(page: Page, what: str) -> bytes:
-    page.get_by_role("button", name="Download").click()
+    page.get_by_role("button", name="Share", exact=True).click()
     return saved(page, page.locator(f"[data-download={what}]"))
 
 
@@ -46,8 +46,7 @@ def test_csv_of_everything_has_both_infeed_states(profile: Page) -> None:
 
 def test_csv_of_the_program_has_every_step(profile: Page) -> None:
     program = view.page_data(profile)["views"]["in"]["program"]
-    profile.get_by_role("tab", name="Program and steps").click()
-    found = table_of(saved(profile, profile.locator("[data-csv-shown]")))
+    found = table_of(saved(profile, profile.locator("[data-csv-program]")))
     assert len(found) == program["count"]
 
 
@@ -72,10 +71,10 @@ def test_svg_can_be_read_back(profile: Page) -> None:
 
 
 def test_analysis_and_uploaded_file_can_be_downloaded(profile: Page, capture: Path) -> None:
-    menu = profile.locator("#menu-download")
-    profile.get_by_role("button", name="Download").click()
+    menu = profile.locator("#menu-share")
+    profile.get_by_role("button", name="Share", exact=True).click()
     analysis = saved(profile, menu.get_by_role("link", name="Analysis"))
     assert analysis.startswith(b"{") and b'"program_points"' in analysis
     if not menu.is_visible():
-        profile.get_by_role("button", name="Download").click()
+        profile.get_by_role("button", name="Share", exact=True).click()
     assert saved(profile, menu.get_by_role("link", name="Uploaded file")) == capture.read_bytes()

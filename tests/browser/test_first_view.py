@@ -10,12 +10,13 @@ from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 PLACES = """(marks) => [...document.querySelectorAll(marks)]
   .map((mark) => mark.getBoundingClientRect())
   .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
-WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
-  "#filter-bound", "[data-categories]", "[data-step-times]", "[data-used-shares]",
-  "[data-steps]", "[data-chart-note]", "[data-links-note]", "[data-strip-note]",
+WORDS = """() => [".verdict h1", "[data-do-first]", "[data-lead]",
+  "[data-device-strip]", "[data-result]",
+  "[data-groups]", "[data-step-times]", "[data-used-shares]",
+  "[data-steps]", "[data-chart-note]", "[data-links-note]",
   "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
-  .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
+  .map((part) => part.textContent.replace(/\\s+/g, ""))"""
 VALUES = """() => [...document.querySelectorAll(".verdict data")]
   .map((one) => [one.dataset.q, Number(one.value)])"""
 BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]
@@ -39,7 +40,7 @@ EARLY = """() => {
   performance.mark = (name) => {
     const made = mark(name);
     if (name === "roofline:interactive")
-      for (const early of ["[data-categories] .time-row", "[data-steps] [data-index='1'] button"])
+      for (const early of ["[data-groups] li", "[data-steps] [data-index='1'] button"])
         document.querySelector(early).click();
     return made;
   };
@@ -57,7 +58,7 @@ def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
     # Without the style sheet of a report, as it is seen before the script has run.
     still.route("**/no-script.css", lambda route: route.fulfill(body="", content_type="text/css"))
     still.goto(profile_url)
-    page = new_page(viewport={"width": 1280, "height": 900})
+    page = new_page(folded=True, viewport={"width": 1280, "height": 900})
     page.goto(profile_url)
     is_ready(page)
     assert page.evaluate(SHIFT) < MOST_SHIFT
@@ -74,10 +75,10 @@ def is_without_dead_buttons(page: Page) -> None:
     """Without scripts a button that can be pressed opens a menu, or nothing is there to press."""
     dead = page.evaluate(DEAD)
     assert dead == []
-    page.get_by_role("button", name="Download").click()
-    links = page.locator("#menu-download a:visible")
+    page.get_by_role("button", name="Share", exact=True).click()
+    links = page.locator("#menu-share a:visible")
     expect(links).to_have_count(3)
-    expect(page.locator("#menu-download button:visible")).to_have_count(0)
+    expect(page.locator("#menu-share button:visible")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("#diagnostics")).to_be_visible()
 
@@ -91,7 +92,7 @@ def test_words_can_be_worked_with_before_plotly_is_there(
     page.add_init_script(f"({EARLY})()")
     page.goto(profile_url, wait_until="commit")
     page.wait_for_function(INTERACTIVE)
-    expect(page.locator("[data-categories] .time-row[aria-pressed=true]")).to_have_count(1)
+    expect(page.locator("[data-groups] li[aria-selected=true]")).to_have_count(1)
     expect(page.locator("[data-steps] tr.selected")).to_have_count(1)
     name = page.locator("#op-table tbody th button").first.inner_text()
     page.fill("#filter-name", name)

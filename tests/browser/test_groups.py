@@ -1,4 +1,4 @@
-"""Group by: a tree above the table of operations, in the address, that filters the page."""
+"""The card of groups: rows add up, open and filter; layers are compared."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -35,66 +35,67 @@ def layers(new_page: NewPage, layers_url: str) -> Page:
     page = new_page()
     page.goto(urlsplit(layers_url).path)
     is_ready(page)
-    page.locator("#group-by").select_option("path")
     return page
 
 
-def group_names(page: Page) -> list[str]:
-    return page.locator("#group-table .group-name").all_inner_texts()
+def rows(page: Page) -> list[list[str]]:
+    return [one.split("\n") for one in page.locator("[data-groups] > li").all_inner_texts()]
 
 
-def test_groups_open_sort_and_stay_in_the_address(layers: Page) -> None:
-    assert group_names(layers) == ["net", "(not known)"]
-    net = layers.locator("#group-table tbody tr").first
-    expect(net).to_contain_text("400")
-    expect(net).to_contain_text("≥ 3.00 GFLOP")
-    layers.get_by_role("button", name="Groups in net").click()
-    assert group_names(layers) == ["net", "layer_2", "layer_1", "layer_0", "head", "(not known)"]
-    layers.locator("#group-table thead").get_by_role("button", name="Group").click()
-    assert group_names(layers) == ["(not known)", "net", "head", "layer_0", "layer_1", "layer_2"]
-    view.has_query(layers, "by", "path")
-    view.has_query(layers, "open", "net")
-    view.has_query(layers, "gsort", "name")
-    layers.reload()
-    is_ready(layers)
-    assert group_names(layers) == ["(not known)", "net", "head", "layer_0", "layer_1", "layer_2"]
+def names(page: Page) -> list[str]:
+    return page.locator("[data-groups] > li .name").all_inner_texts()
 
 
-def test_the_layer_that_is_slower_is_marked(layers: Page) -> None:
-    layers.get_by_role("button", name="Groups in net").click()
-    marked = layers.locator("#group-table tr", has=layers.locator(".slower"))
-    expect(marked).to_have_count(1)
-    expect(marked).to_contain_text("layer_2")
-    expect(marked).to_contain_text("1.25× its sisters")
-    said = "net/layer_2 is slower than its 2 sisters: 1.25 times the median, with the same work"
-    expect(marked.locator(".slower")).to_have_attribute("title", said)
+def test_rows_add_up_to_the_time(layers: Page) -> None:
+    assert names(layers) == ["layer_2", "layer_1", "layer_0", "head", "(not known)", "waiting"]
+    times = layers.locator("[data-groups] > li .num:nth-of-type(2)").all_inner_texts()
+    assert sum(map(float, times)) == 420
+    head = layers.locator("[data-groups] > li", has_text="head")
+    assert head.locator(".num").all_inner_texts() == ["66", "–", "–"]
 
 
-def test_a_group_filters_the_page_to_its_ops(layers: Page) -> None:
-    layers.get_by_role("button", name="Groups in net").click()
-    layers.get_by_role("button", name="layer_1", exact=True).click()
-    assert view.result(layers) == (1, 5)
+def test_the_layer_that_is_slower_is_said_and_opens_all(layers: Page) -> None:
+    line = layers.locator(".layers summary")
+    expect(line).to_have_text("3 layers, 100 to 130 µs each: layer_2 takes 1.25 times the median.")
+    line.click()
+    inside = layers.locator(".layer-list .name").all_inner_texts()
+    assert inside == ["layer_0", "layer_1", "layer_2"]
+
+
+def test_keys_move_filter_and_regroup(layers: Page) -> None:
+    layers.locator('[data-groups] > li[tabindex="0"]').focus()
+    assert layers.locator('[data-groups] > li[tabindex="0"]').count() == 1
+    layers.keyboard.press("ArrowDown")
+    expect(layers.locator("[data-groups] > li:focus .name")).to_have_text("layer_1")
+    layers.keyboard.press("Enter")
     assert view.names(layers) == ["mm.2"]
+    view.has_query(layers, "by", "layer")
     view.has_query(layers, "group", "net › layer_1")
-    assert len(group_names(layers)) == 6, "its neighbours stay"
-    layers.locator("[data-group-chip]").click()
+    expect(layers.locator("[data-groups] > li:focus")).to_have_attribute("aria-selected", "true")
+    assert len(names(layers)) == 6, "its neighbours stay"
+    layers.keyboard.press("Enter")
     assert view.result(layers) == (5, 5)
+    layers.keyboard.press("g")
+    expect(layers.locator("#group-by")).not_to_have_value("layer")
 
 
-def test_groups_are_saved_as_csv(layers: Page) -> None:
-    with layers.expect_download() as saved:
-        layers.locator("[data-csv-groups]").click()
-    lines = saved.value.path().read_text("utf-8").splitlines()
-    assert lines[0].startswith("group,level,op_count,self_time_per_core_us")
-    assert [line.split(",")[0] for line in lines[1:]] == [
-        "net", "net/layer_2", "net/layer_1", "net/layer_0", "net/head", "",
-    ]  # fmt: skip
-    assert float(lines[1].split(",")[3]) == 400
+def test_a_module_opens_to_what_is_in_it(new_page: NewPage, layers_url: str) -> None:
+    page = new_page()
+    page.goto(f"{urlsplit(layers_url).path}?v=1&by=module")
+    is_ready(page)
+    assert names(page) == ["layer", "head", "(not known)", "waiting"]
+
+
+def test_links_of_earlier_releases_open_the_same_groups(new_page: NewPage, layers_url: str) -> None:
+    page = new_page()
+    page.goto(f"{urlsplit(layers_url).path}?v=1&timeby=path&by=path&group=net › layer_1")
+    is_ready(page)
+    assert view.names(page) == ["mm.2"]
 
 
 def test_a_group_that_the_profile_lacks_is_left_out(new_page: NewPage, layers_url: str) -> None:
     page = new_page()
-    page.goto(f"{urlsplit(layers_url).path}?v=1&by=path&group=nowhere")
+    page.goto(f"{urlsplit(layers_url).path}?v=1&by=layer&group=nowhere")
     is_ready(page)
     assert view.result(page) == (5, 5)
 
@@ -102,7 +103,7 @@ def test_a_group_that_the_profile_lacks_is_left_out(new_page: NewPage, layers_ur
 @pytest.mark.parametrize("width", [390, 1280])
 def test_groups_have_no_accessibility_violation(page: Page, layers_url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{urlsplit(layers_url).path}?v=1&by=path&open=net&group=net")
+    page.goto(f"{urlsplit(layers_url).path}?v=1&by=layer&group=net › layer_1")
     is_ready(page)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert_accessible_in_both_schemes(page)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import view
 from tests.browser.conftest import NewPage
 from tests.browser.serving import Server, serving
 from tests.browser.watching import Watch, is_ready
@@ -61,7 +62,7 @@ def test_a_run_that_was_found_is_imported_and_its_link_copied(
     with page.expect_request("**/api/v1/runs"):
         found.click()
     page.wait_for_url("**/r/*")
-    page.get_by_role("button", name="Copy link").click()
+    view.share(page, "Copy link")
     expect(page.locator("[data-toast]")).to_contain_text("Link copied")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
@@ -137,7 +138,7 @@ def test_title_note_and_tags_are_edited_beside_the_title(
     page.goto("/")
     page.set_input_files("#file", capture)
     is_ready(page)
-    page.get_by_role("button", name="About this profile").click()
+    view.share(page, "About this profile")
     dialog = page.get_by_role("dialog", name="About this profile")
     dialog.get_by_label("Title").fill("Step <b>7</b> & more")
     dialog.get_by_label("Note").fill("Look at the copies")
@@ -146,8 +147,9 @@ def test_title_note_and_tags_are_edited_beside_the_title(
     dialog.get_by_role("button", name="Save").click()
     expect(page.locator(".crumb")).to_contain_text("Step <b>7</b> & more")
     is_ready(page)
-    expect(page.locator(".crumb")).to_contain_text("Look at the copies")
-    page.locator(".crumb").get_by_role("link", name="llama").click()
+    view.share(page, "About this profile")
+    expect(dialog.get_by_label("Note")).to_have_value("Look at the copies")
+    dialog.get_by_role("link", name="llama").click()
     row = page.locator("[data-recent] tbody tr").first
     expect(row).to_contain_text("Step <b>7</b> & more")
     expect(row.get_by_label("Pinned")).to_be_visible()
@@ -167,7 +169,7 @@ def test_refused_edit_says_why_and_keeps_what_was_written(
 ) -> None:
     page = profile
     watches[0].expect("status of 400")
-    page.get_by_role("button", name="About this profile").click()
+    view.share(page, "About this profile")
     dialog = page.get_by_role("dialog", name="About this profile")
     dialog.get_by_label("Tags").fill("x" * 80)
     with page.expect_response(lambda answer: answer.status == 400):
@@ -183,7 +185,7 @@ def test_profile_is_deleted_after_a_second_click(fresh_page: Page, capture: Path
     page.set_input_files("#file", capture)
     is_ready(page)
     path = urlsplit(page.url).path
-    page.get_by_role("button", name="About this profile").click()
+    view.share(page, "About this profile")
     page.get_by_role("button", name="Delete profile").click()
     sure = page.get_by_role("button", name="Move it to the trash")
     expect(sure).to_be_visible()

@@ -121,9 +121,14 @@ def test_menus_open_walk_and_close_with_keys(profile: Page) -> None:
     expect(button).to_be_focused()
 
 
-def test_tabs_move_with_arrows(profile: Page) -> None:
-    profile.locator("#tab-ops").focus()
-    profile.keyboard.press("ArrowRight")
-    expect(profile.locator("#tab-program")).to_be_focused()
+def test_folds_open_and_close_with_enter_and_are_remembered(profile: Page) -> None:
+    details = profile.locator("#fold-details")
+    details.focus()
+    profile.keyboard.press("Enter")
+    expect(profile.locator("#program-table")).to_be_hidden()
+    profile.keyboard.press("Enter")
     expect(profile.locator("#program-table")).to_be_visible()
-    view.has_query(profile, "tab", "program")
+    view.has_query(profile, "tab", "details")
+    profile.locator("#fold-ops").click()
+    opened = profile.evaluate("() => localStorage.getItem('roofline-open').split(',').sort()")
+    assert opened == ["details", "device", "hardware", "timeline"]

@@ -30,7 +30,7 @@ def test_copied_link_opens_the_same_view(new_page: NewPage, profile_url: str) ->
     page.goto(profile_url)
     is_ready(page)
     page.locator("#filter-name").fill("fusion")
-    page.locator("#filter-bound [data-bound=HBM]").click()
+    view.choose_bound(page, "HBM")
     view.more_filters(page)
     page.get_by_role("switch", name="Infeed and outfeed").uncheck()
     page.locator("#filter-min").select_option("0.1")
@@ -42,7 +42,7 @@ def test_copied_link_opens_the_same_view(new_page: NewPage, profile_url: str) ->
     page.locator("#op-table [data-column=name]").click()
     page.get_by_role("button", name="Zoom in").click()
     view.rows(page).first.click()
-    page.get_by_role("button", name="Copy link").click()
+    view.share(page, "Copy link")
     expect(page.get_by_text("Link copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
     assert "v=1" in link

@@ -80,7 +80,6 @@ def of_details(page: Page, profile_url: str, capture: Path) -> None:
     of_profile(page, profile_url, capture)
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")
-    page.locator("[data-device-toggle]").click()
 
 
 def of_menu(page: Page, profile_url: str, capture: Path) -> None:
@@ -121,7 +120,7 @@ def of_missing(page: Page, profile_url: str, capture: Path) -> None:
 
 def of_about(page: Page, profile_url: str, capture: Path) -> None:
     of_profile(page, profile_url, capture)
-    page.get_by_role("button", name="About this profile").click()
+    view.share(page, "About this profile")
 
 
 STATES = [

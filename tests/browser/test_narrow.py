@@ -61,8 +61,6 @@ def test_no_profile_scrolls_sideways(new_page: NewPage, full_url: str, width: in
     opened(page, full_url, width)
     assert too_wide(page) <= 0
     page.get_by_text("All parts").first.click()
-    page.locator("[data-device-toggle]").click()
-    page.locator("[data-diagnostics-toggle]").click()
     assert too_wide(page) <= 0, "with everything unfolded"
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")

@@ -15,15 +15,12 @@ from tests.browser.watching import is_ready
 FORMATS = ("A4", "Letter")
 # Words of controls: the top bar, filters, tools of charts and tables, the pager and switches.
 CONTROLS = (
-    "Download",
-    "Copy link",
-    "All categories",
+    "Share",
+    "Find",
     "Clear all",
     "Share ≥",
     "Infeed and outfeed",
     "Peaks",
-    "All fields",
-    "All columns",
     "in use",
     "Columns",
     "CSV",
@@ -105,7 +102,7 @@ def test_paper_has_verdict_device_charts_and_both_tables_and_no_controls(profile
     title = profile.locator(".page").get_attribute("data-title") or ""
     headline = profile.locator("[data-headline]").inner_text()
     device = profile.locator("[data-device-strip] dd").first.inner_text()
-    categories = profile.locator("[data-categories] .name").all_inner_texts()
+    categories = profile.locator("[data-groups] .name").all_inner_texts()
     for paper_format in FORMATS:
         paper = printed(profile, paper_format)
         assert [word for word in CONTROLS if re.search(rf"\b{word}\b", paper.text)] == []
@@ -117,7 +114,7 @@ def test_paper_has_verdict_device_charts_and_both_tables_and_no_controls(profile
             "FLOP per byte",
         ):
             assert compact(wanted) in text, wanted
-        for wanted in ("Time by", "Program and steps", "Rows 1–"):
+        for wanted in ("to gain", "Program and steps", "Rows 1–"):
             assert compact(wanted) in text, wanted
         rows = [sheet for sheet in paper.sheets if "fusion." in sheet]
         assert all("Share of roof" in words(sheet) for sheet in rows[1:]), rows
@@ -164,7 +161,7 @@ def test_other_hardware_is_printed_where_it_is_compared_with(profile: Page) -> N
 
 def test_screen_is_as_before_after_printing(profile: Page) -> None:
     chart = profile.locator("#op-chart .main-svg").first
-    profile.locator("#tab-program").click()
+    profile.locator("#fold-ops").click()
     before = chart.bounding_box()
     profile.pdf(format="A4")
     assert profile.locator("#panel-program").is_visible()

@@ -133,15 +133,12 @@ def test_wheel_with_ctrl_zooms_the_chart_and_without_it_scrolls(profile: Page) -
 
 
 def test_columns_of_the_program_are_chosen_and_in_the_link(profile: Page) -> None:
-    profile.locator("#tab-program").click()
-    button = profile.get_by_role("button", name=re.compile("^Columns"))
+    button = profile.locator("[data-program-columns]")
     heads = profile.locator("#program-table thead th")
     every = heads.count()
-    expect(button).to_have_text(f"Columns {every} of {every}")
     button.click()
     profile.locator("#menu-columns input").first.uncheck()
     expect(heads).to_have_count(every - 1)
-    expect(button).to_have_text(f"Columns {every - 1} of {every}")
     view.has_key(profile, "pcols")
     profile.locator("#menu-columns input").first.check()
     expect(heads).to_have_count(every)

@@ -118,6 +118,20 @@ def choose_category(page: Page, name: str) -> None:
     expect(page.locator("#menu-filters")).to_be_hidden()
 
 
+def choose_bound(page: Page, bound: str) -> None:
+    """Presses or frees what binds, and closes the menu."""
+    more_filters(page)
+    page.locator(f"#filter-bound [data-bound={bound}]").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("#menu-filters")).to_be_hidden()
+
+
+def share(page: Page, entry: str) -> None:
+    """Opens the menu *Share* and presses one of its entries."""
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.locator("#menu-share").get_by_role("button", name=entry).click()
+
+
 def more_filters(page: Page) -> None:
     """Opens the filters that have no place in the bar."""
     page.locator("[data-more-filters]").click()

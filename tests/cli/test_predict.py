@@ -29,7 +29,7 @@ def test_options_reach_the_prediction() -> None:
 def test_a_config_is_read_and_a_file_of_kernels_written(tmp_path: Path) -> None:
     config, kernels = tmp_path / "config.json", tmp_path / "model.json"
     config.write_text(json.dumps(LLAMA))
-    run("predict", config, *DECODE, "--format", "generic", "--output", kernels)
+    run("predict", config, *DECODE, "--format", "generic", "-o", kernels)
     assert "gate_up_proj" in run("analyze", kernels).stdout.decode()
     assert "No change" in run("compare", kernels, kernels).stdout.decode()
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_predicted_is_said(arguments: tuple[str, ...], said: str)
 
 def test_a_prediction_lies_over_a_profile(tmp_path: Path) -> None:
     kernels = tmp_path / "model.json"
-    run("predict", "llama-3-8b", *DECODE, "--format", "generic", "--output", kernels)
+    run("predict", "llama-3-8b", *DECODE, "--format", "generic", "-o", kernels)
     text = run("predict", "llama-3-8b", *DECODE, "--over", kernels).stdout.decode()
     assert "The model explains 100.0 % of its matrix FLOPs" in text
     found = json.loads(

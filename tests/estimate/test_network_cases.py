@@ -14,7 +14,7 @@ from tests.shared_profiles import SHARED
 
 CASES = SHARED / "model" / "network_cases.csv"
 NAMED = re.compile(r"(?P<list>[\w.]+)\[(?P<name>[^\]]+)\](?:\.(?P<rest>.+))?")
-AREAS = {"collective": 34, "predict": 11}
+AREAS = {"collective": 34, "predict": 11, "threshold": 10, "request": 6, "training": 6}
 EXACT = 1e-9
 
 

@@ -15,6 +15,7 @@ from roofline.importers.generic.template import CSV as GENERIC_CSV
 from roofline.importers.generic.template import JSON as GENERIC_JSON
 from roofline.importers.xspace.hlo.module import parse_module
 from roofline.library.samples import find_samples
+from tests.fuzz.database_mutation import bent_database
 from tests.fuzz.mutation import Mutator, bend, bytes_of, fields_of
 from tests.fuzz.packing import PACKERS, bent_zip
 from tests.fuzz.report_mutation import bent_report
@@ -148,6 +149,11 @@ def archive(number: int) -> Upload:
     return [("input" + rng.choice((".zip", ".gz", ".tar.gz", ".zst", ".ncu-repz", "")), content)]
 
 
+def database(number: int) -> Upload:
+    """Databases of Nsight Systems and rocprofv3, damaged or hostile."""
+    return [("input.sqlite", bent_database(number))]
+
+
 def sample(number: int) -> Upload:
     """A bundled sample of any format, one of its files damaged: new formats are fuzzed, too."""
     rng = random.Random(number)
@@ -197,6 +203,7 @@ FAMILIES: dict[str, Callable[[int], Upload]] = {
     "generic": generic_table,
     "wrong-file": wrong_file,
     "archive": archive,
+    "database": database,
     "sample": sample,
     "mixture": mixture,
 }

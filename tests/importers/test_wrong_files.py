@@ -58,7 +58,6 @@ TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
 SAFE = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
 SAFETENSORS = struct.pack("<Q", len(SAFE)) + SAFE + bytes(4)
 SQLITE = b"SQLite format 3\x00" + bytes(80)
-NSYS_TABLE = SQLITE + b"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT)"
 TRACE = {"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "f", "ts": 1, "dur": 2}]}
 VIEWER = {"traceEvents": [{"ph": "M", "args": {"name": "XLA Ops"}}, {"ph": "X", "ts": 1}]}
 GVIZ = {"cols": [{"id": "input_category"}], "rows": []}
@@ -78,8 +77,7 @@ FILES = {
     "library": (LIBRARY, "a program or library", "profiler wrote"),
     "perfetto": (PERFETTO, "a Perfetto trace", "torch.profiler"),
     "events": (EVENTS, "a TensorBoard event file", "xplane.pb"),
-    "nsys": (b"NVIDIA Tegra Profiler Report 2025@1.\n\x0b", "of Nsight Systems", "ncu --set"),
-    "nsys sqlite": (NSYS_TABLE, "an SQLite export of Nsight Systems", "ncu --set roofline"),
+    "nsys": (b"NVIDIA Tegra Profiler Report 2025@1.\n\x0b", "of Nsight Systems", "nsys export"),
     "sqlite": (SQLITE, "an SQLite database", "CSV"),
     "pickle": (PICKLE, "a Python pickle", "profile a run of the program"),
     "snapshot": (SNAPSHOT, "a memory snapshot of PyTorch", "allocations of memory"),
@@ -91,6 +89,11 @@ FILES = {
     "parquet": (b"PAR1\x15\x04", "a Parquet file", "CSV"),
     "perf": (b"PERFILE2" + bytes(20), "a recording of Linux perf", "Formats read"),
     "op_profile": (b'{"byProgram": {"name": "a"}, "deviceType": "TPU"}', "op_profile", "hlo_stats"),
+    "execution trace": (
+        b'{"schema": "1.0.1", "pid": 7, "start_ts": 1, "nodes": [{"name": "aten::mm", "id": 2}]}',
+        "an execution trace of PyTorch",
+        "export_chrome_trace",
+    ),
     "memory": (b'{"moduleName": "m", "heapSizes": [1]}', "memory_viewer", "roofline_model"),
     "trace": (json.dumps(TRACE).encode(), "a Chrome trace", "export_chrome_trace"),
     "viewer": (json.dumps(VIEWER).encode(), "trace_viewer", "hlo_stats"),
@@ -102,7 +105,7 @@ FILES = {
     "nsys stats": (
         b"Time (%),Total Time (ns),Instances,Avg (ns),Name\n1,2,3,4,k\n",
         "a statistics table of Nsight Systems",
-        "Nsight Compute",
+        "nsys export --type sqlite",
     ),
     "likwid": (b"TABLE,Region a,Group 1 Metric,MEM_DP,9\nMetric,HWThread 0\n", "LIKWID", "CSV"),
     "advisor": (b"Intel(R) Advisor Command Line Tool\nID,Self GFLOP\n", "Advisor", "CSV"),

@@ -201,6 +201,16 @@ export function pageWith(ops, extra = {}) {
       provenance: { flop: "modelled", bytes: "modelled" },
       files: [],
     },
+    groups: {
+      by: null,
+      unit: "ms",
+      lists: [],
+      waits: {},
+      waiting_title: "",
+      unnamed_us: 0,
+      layers: [],
+      note: "",
+    },
     device: {
       name: "TPU",
       kind: "tpu",

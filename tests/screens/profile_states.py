@@ -29,8 +29,12 @@ def profile(name: str, query: str = "", then: Then | None = None) -> Show:
     return show
 
 
-def click(selector: str) -> Then:
-    return lambda page: page.locator(selector).first.click()
+def click(*selectors: str) -> Then:
+    def press(page: Page) -> None:
+        for one in selectors:
+            page.locator(one).first.click()
+
+    return press
 
 
 def button(name: str) -> Then:
@@ -57,13 +61,13 @@ def _all_findings(page: Page) -> None:
 
 
 def _everything_unfolded(page: Page) -> None:
-    page.locator("[data-device-toggle]").click()
-    page.locator("[data-diagnostics-toggle]").click()
+    page.locator("[data-fold=device]").click()
+    page.locator("[data-fold=details]").click()
     page.get_by_text("All parts").first.click()
 
 
 def _groups(page: Page) -> None:
-    page.locator("#group-by").select_option("path")
+    page.locator("#group-by").select_option("layer")
 
 
 def _range(page: Page) -> None:
@@ -213,14 +217,14 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-hovered": profile("v6e", then=_hovered),
     "profile-findings": profile("v6e", then=_all_findings),
     "profile-groups": profile("v6e", then=_groups),
-    "profile-columns": profile("v6e", then=click("[data-columns-button]")),
-    "profile-downloads": profile("v6e", then=button("Download")),
-    "profile-categories": profile("v6e", then=button("More filters")),
+    "profile-columns": profile("v6e", then=click("#fold-ops", "[data-columns-button]")),
+    "profile-downloads": profile("v6e", then=button("Share")),
+    "profile-categories": profile("v6e", then=click("#fold-ops", "[data-more-filters]")),
     "profile-many-filters": profile("v6e", _MANY_FILTERS),
     "profile-area": profile("v6e", then=_area),
     "profile-about": profile("v6e", then=button("About this profile")),
-    "profile-runs": profile("v6e", then=button("Compare with another run")),
-    "profile-program": profile("v6e", then=click("#tab-program")),
+    "profile-runs": profile("v6e", then=button("Compare")),
+    "profile-program": profile("v6e", then=click("#fold-details")),
     "profile-filtered-out": profile("v6e", "?v=1&q=nothing+has+this+name"),
     "profile-wrong-link": profile("v6e", _WRONG_LINK),
     "profile-shares": profile("v6e", "?v=1&y=share"),

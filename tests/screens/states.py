@@ -46,6 +46,7 @@ def _shared(page: Page, site: Site) -> None:
     page.goto(f"{site.server.url}{site.profile('v6e')}")
     is_ready(page)
     page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_role("button", name="Visibility and links").click()
     dialog = page.get_by_role("dialog", name="Share this profile")
     dialog.get_by_label("Link holders").check()
     dialog.get_by_label("For").fill("a colleague")

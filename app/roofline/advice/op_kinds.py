@@ -12,7 +12,7 @@ FUSION, STENCIL = "fusion", "stencil"
 MOVED = frozenset({COPY, UPDATE})
 """Kinds that do no arithmetic: more parallelism is not what they lack."""
 
-NCU, ROCPROF, TORCH, TPU, XLA_GPU = "ncu", "rocprof", "torch", "tpu", "xla_gpu"
+NCU, NSYS, ROCPROF, TORCH, TPU, XLA_GPU = "ncu", "nsys", "rocprof", "torch", "tpu", "xla_gpu"
 
 _OPTIMIZERS = re.compile(
     r"\badamw?\b|_adamw?_|multi_tensor_apply|_foreach_|\bsgd\b|optimizer", re.I
@@ -23,6 +23,7 @@ _PROFILERS = {
     "nsight_compute": NCU,
     "rocprof_compute": ROCPROF,
     "rocprofiler_sdk": ROCPROF,
+    "nsight_systems": NSYS,
     "pytorch": TORCH,
 }
 

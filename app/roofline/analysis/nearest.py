@@ -181,7 +181,8 @@ def _places(context: Context, ops: OpRecords, ceilings: Sequence[str]) -> I64:
     compute = [place.get(one, -1) for one in (*units, _main_id(context, has_counters=has_counters))]
     levels = [place.get(_level_id(level), -1) for level in context.levels]
     by_bound = np.array([-1, -1, *levels, -1], np.int64)
-    of_unit = np.array(compute, np.int64)[measures.unit]  # -1, the main peak, is the last
+    # -1, the main peak, is the last; an undecided unit is -2, also where no op has a decided one.
+    of_unit = np.array(compute, np.int64)[np.maximum(measures.unit, -len(compute))]
     is_compute = measures.bound == roofline.COMPUTE_BOUND
     return np.where(is_compute, of_unit, by_bound[measures.bound])
 

@@ -45,6 +45,8 @@ COMMANDS = {
     "import": ("have a server read a run of many hosts", "roofline.cli.run_client:add_import"),
     "push": ("add hosts to a run on a server", "roofline.cli.run_client:add_push"),
     "watch": ("send each capture that appears in a folder", "roofline.cli.watch:add_watch"),
+    "capture": ("capture programs that run", "roofline.cli.capturing:add_capture"),
+    "record": ("run a command and record its steps", "roofline.cli.recording:add_record"),
     "share": ("share a stored profile by a link", "roofline.cli.sharing:add_share"),
     "notes": ("notes on points of a stored profile", "roofline.cli.notes:add_notes"),
     "warm-up": (

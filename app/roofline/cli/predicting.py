@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,13 @@ from roofline.estimate.llm.config import ModelConfig, preset, presets
 from roofline.estimate.llm.document import generic_document, step_document, step_text
 from roofline.estimate.llm.hugging_face import read_config
 from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.request_document import (
+    MeasuredRequest,
+    measured_in,
+    request_document,
+    request_text,
+)
+from roofline.estimate.llm.serving import request_of
 from roofline.estimate.llm.step import Step, step_of
 
 if TYPE_CHECKING:
@@ -22,6 +29,8 @@ if TYPE_CHECKING:
 
 _CHOICES: Mapping[str, tuple[type, str]] = {
     "batch": (int, "sequences (1)"),
+    "prompt": (int, "of a request: tokens of its prompt"),
+    "output": (int, "of a request: tokens that it is answered with"),
     "seq": (int, "new tokens of a sequence, of prefill and train"),
     "context": (int, "keys of a sequence, the new ones included, of decode"),
     "cached": (int, "tokens of a sequence that are in the cache before prefill (0)"),
@@ -37,17 +46,28 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "ep": (int, "devices that share the experts; --batch is that of each (1)"),
     "pp": (int, "stages of a pipeline (1)"),
     "dp": (int, "copies of the model that train together (1)"),
+    "zero": (int, "what these share: 1 the optimizer's state, 2 gradients, 3 weights (0)"),
+    "cp": (int, "devices that share the tokens of each sequence (1)"),
+    "virtual": (int, "chunks of layers per stage of a pipeline (1)"),
     "microbatches": (int, "parts of the batch in a pipeline (1)"),
     "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
     "acceptance": (float, "share of guessed tokens that are right, with --new-tokens"),
     "dispatch": (str, "element type of tokens on their way to experts (as activations)"),
     "kv-block": (int, "tokens of a block of a paged cache (1)"),
 }
+_MEASURED: Mapping[str, str] = {
+    "ttft-ms": "of a request: measured time to the first token",
+    "tpot-ms": "of a request: measured time per further token",
+    "tokens-per-s": "of a server: measured output tokens per second",
+}
 _WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "pairs": (("full", "causal"), "pairs of attention that count (full; train: causal)"),
     "fusion": (("unfused", "typical", "ideal"), "which ops share their traffic (typical)"),
     "head": (("last", "all"), "tokens that go through the head (last; train: all)"),
-    "recompute": (("none", "full"), "whether training runs the forward pass again (none)"),
+    "recompute": (
+        ("none", "selective", "full"),
+        "what of the forward pass training runs again (none)",
+    ),
     "exchange": (("direct", "per-node"), "how tokens reach experts (direct; prefill: per-node)"),
 }
 
@@ -59,7 +79,9 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         "config.json of a Hugging Face model. docs/predict.md has the formulas."
     )
     parser.add_argument("model", metavar="MODEL", help="a preset, or a file ending in .json")
-    parser.add_argument("--phase", choices=("prefill", "decode", "train", "mixed"), required=True)
+    parser.add_argument(
+        "--phase", choices=("request", "prefill", "decode", "train", "mixed"), required=True
+    )
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
     parser.add_argument(
         "-f", "--format", choices=("text", "json", "csv", "generic"), default="text"
@@ -71,28 +93,68 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a profile of this step: which ops are which, and measured over predicted",
     )
-    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.add_argument("-o", "--out", type=Path, help="write to this file")
+    parser.add_argument(
+        "--draft", metavar="MODEL", help="of a request: the model that guesses tokens"
+    )
+    parser.add_argument(
+        "--measured", type=Path, metavar="FILE", help="of a request: results of a load test"
+    )
+    for name, said in _MEASURED.items():
+        parser.add_argument(f"--measured-{name}", type=float, help=said)
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     for name, (words, help_text) in _WORDS.items():
         parser.add_argument(f"--{name}", choices=words, help=help_text)
+    parser.add_argument("--fsdp", dest="zero", action="store_const", const=3, help="as --zero 3")
+    parser.add_argument(
+        "--sequence-parallel", action="store_true", help="the tp devices share norms and residuals"
+    )
     add_network(parser)
     parser.set_defaults(run=_predict)
 
 
 def _predict(given: argparse.Namespace) -> None:
-    put_out(run_predict(given), given.output)
+    put_out(run_predict(given), given.out)
 
 
 def run_predict(given: argparse.Namespace) -> bytes:
     """The answer in the chosen format; `BadViewError` says what is not understood."""
     name, model = _model(given.model)
+    if given.phase == "request":
+        return _request(given, name, model)
     step = step_of(model, workload(_options(given)), known_part(given.device))
     over = None if given.over is None else _over(step, given)
     if given.format == "csv":
         return _csv(over)
     return _written(step, name, given.format, over)
+
+
+def _request(given: argparse.Namespace, name: str, model: ModelConfig) -> bytes:
+    draft = None if given.draft is None else _model(given.draft)[1]
+    found = request_of(model, _options(given), known_part(given.device), draft)
+    measured = _measured(given)
+    if given.format == "json":
+        document = request_document(found, name, measured)
+        return (json.dumps(document, indent=2) + "\n").encode()
+    if given.format != "text" or given.over:
+        raise BadViewError(
+            "A request is written as text or JSON, and is laid over no profile.",
+            remedy="Predict its steps with --phase prefill and --phase decode.",
+        )
+    return request_text(found, name, measured).encode()
+
+
+def _measured(given: argparse.Namespace) -> MeasuredRequest:
+    """What was measured: the options, else what the file says."""
+    values = {
+        one.name: getattr(given, f"measured_{one.name}", None) for one in fields(MeasuredRequest)
+    }
+    told = {name: value for name, value in values.items() if value is not None}
+    if given.measured is None:
+        return MeasuredRequest(**told)
+    return replace(measured_in(given.measured), **told)
 
 
 def _over(step: Step, given: argparse.Namespace) -> "Record":

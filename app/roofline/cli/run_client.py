@@ -4,7 +4,7 @@ import argparse
 import http.client
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from roofline.cli.output import print_bytes
 from roofline.cli.runs import seconds
 
 if TYPE_CHECKING:
-    from roofline.cli.upload import ServerLink
+    from roofline.cli.upload import Receiver, ServerLink
     from roofline.pods.folders import HostFile
 
 TRIES = 5
@@ -118,6 +118,20 @@ def _push(given: argparse.Namespace) -> None:
     if given.close:
         link.send("POST", f"{path}/close")
     print_bytes(f"added {added} of {total}\n".encode())
+
+
+def send_run(files: Sequence[Path], receiver: "Receiver", *, title: str, visibility: str) -> str:
+    """Sends the hosts of one run, and returns its link."""
+    from roofline.cli.upload import ServerLink
+
+    link = ServerLink(receiver)
+    wish = {"hosts": len(files), "title": title, "visibility": visibility}
+    made = link.send("POST", "/api/v1/runs", {k: v for k, v in wish.items() if v})
+    path = f"/api/v1/runs/{made['id']}"
+    for file in files:
+        _sent(link, f"{path}/hosts", file)
+    link.send("POST", f"{path}/close")
+    return str(made["url"])
 
 
 def _link(given: argparse.Namespace) -> "ServerLink":

@@ -39,13 +39,18 @@ def add_share(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_share)
 
 
-def add_server(parser: argparse.ArgumentParser) -> None:
-    """The options that name a server, and the file of its token."""
+def add_server(parser: argparse.ArgumentParser, *, is_optional: bool = False) -> None:
+    """The options that name a server, and the file of its token.
+
+    With `is_optional` a command sends nothing where no server is named.
+    """
+    here = os.environ.get("ROOFLINE_SERVER", None if is_optional else _HERE)
+    does = "send it there, by the server's home page" if is_optional else "the server's home page"
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=os.environ.get("ROOFLINE_SERVER", _HERE),
-        help="the server's home page; ROOFLINE_SERVER if not given, now %(default)s",
+        default=here,
+        help=f"{does}; ROOFLINE_SERVER if not given, now %(default)s",
     )
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
 

@@ -20,18 +20,7 @@ def add_upload(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
     )
     sharing.add_server(parser)
-    parser.add_argument("--title", default="", help="name to show")
-    parser.add_argument("--note", default="", help="plain text to show beside it")
-    parser.add_argument(
-        "--tag", action="append", default=[], help="word to find it by; may be repeated"
-    )
-    parser.add_argument(
-        "--visibility",
-        choices=sharing.VISIBILITIES,
-        default="",
-        help="show it to everybody here, to holders of its share links, or to its owner;"
-        " if not given, as the server is set",
-    )
+    add_labels(parser)
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
     )
@@ -46,6 +35,22 @@ def add_upload(parser: argparse.ArgumentParser) -> None:
     )
     add_of(parser)
     parser.set_defaults(run=_upload)
+
+
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """The options for labels and visibility of an upload."""
+    parser.add_argument("--title", default="", help="name to show")
+    parser.add_argument("--note", default="", help="plain text to show beside it")
+    parser.add_argument(
+        "--tag", action="append", default=[], help="word to find it by; may be repeated"
+    )
+    parser.add_argument(
+        "--visibility",
+        choices=sharing.VISIBILITIES,
+        default="",
+        help="show it to everybody here, to holders of its share links, or to its owner;"
+        " if not given, as the server is set",
+    )
 
 
 def _upload(given: argparse.Namespace) -> None:

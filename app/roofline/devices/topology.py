@@ -25,6 +25,7 @@ ALGORITHMS = ("two-level", "ring")
 # node, a step of a ring and of a tree over the network, and the start; docs/estimate.md.
 _HOP_US, _NETWORK_HOP_US, _TREE_HOP_US = 0.6, 2.7, 5.0
 _START_US, _TREE_START_US, _IN_SWITCH_US = 6.6, 6.8, 23.0
+_MEASURED_IN_SWITCH, _MEASURED_RANKS = "; measured 1.29 times on 8 H200", 8
 _TORUS_HOP_US = 1.0  # a hop between two chips of a torus, by the scaling book
 _RATE = re.compile(r"(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>[GT]B|[GT]bit)/s", re.IGNORECASE)
 _UNITS = {"gb": GIGA, "tb": 1e3 * GIGA, "gbit": GIGA / 8, "tbit": 1e3 * GIGA / 8}
@@ -287,8 +288,8 @@ class Topology:
         if kind == ALL_REDUCE and self.can_reduce(place.inside) and not self.choice.in_switch:
             times = 2 * (place.inside - 1) / (place.inside + 1)
             found.append(
-                f"Reduction in the switch (NVLink SHARP) can be up to {times:.2f} times as fast; "
-                "measured 1.29 times on 8 H200."
+                f"Reduction in the switch (NVLink SHARP) can be up to {times:.2f} times as fast"
+                f"{_MEASURED_IN_SWITCH if place.inside == _MEASURED_RANKS else ''}."
             )
         return tuple(note for note in found if note)
 

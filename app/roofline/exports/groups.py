@@ -15,6 +15,7 @@ from roofline.presentation.groups import (
     gain_text,
     groups_of,
     is_complete,
+    listed,
     name_of,
     roof_text,
 )
@@ -76,7 +77,9 @@ def groups_to_csv(analysis: RooflineAnalysis, subject: Subject, grouping: Groupi
 
 def groups_text(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping) -> str:
     """The tree as a table for terminals, which adds up to the time, and the lines of layers."""
-    found, scale = groups_of(analysis, subject, grouping), Scale.of(subject.time_us)
+    found = groups_of(analysis, subject, grouping)
+    longest_us = max((one.time_us for one in listed(found)), default=subject.time_us)
+    scale = Scale.of(subject.time_us).finer(longest_us)
     groups = list(_walk(found.rows))
     heads = ("Group", "ops", scale.unit, "of roof", "to gain")
     rows = [_cells(one, scale) for one in groups[:ROWS_SHOWN]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from roofline.estimate.llm.document import time_text
+from roofline.estimate.llm.times import time_text
 from roofline.exports.model_overlay import Record
 from roofline.presentation.text_table import cut, plain
 

@@ -15,6 +15,7 @@ from roofline.errors import (
 from roofline.importers import (
     generic,
     nsight_compute,
+    nsight_systems,
     pytorch,
     rocprof_compute,
     rocprofiler_sdk,
@@ -57,6 +58,7 @@ class MirrorsXprof(Protocol):
 IMPORTERS: tuple[Importer, ...] = (
     xspace,
     nsight_compute,
+    nsight_systems,
     xprof_export,
     rocprof_compute,
     rocprofiler_sdk,
@@ -65,7 +67,7 @@ IMPORTERS: tuple[Importer, ...] = (
 )
 _WITH_KERNELS = ("roofline.importers.pytorch.job", "roofline.importers.xspace.reader")
 # Formats whose files are whole alone; others are folders, or roofs and kernels in two files.
-_READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, pytorch)
+_READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, nsight_systems, pytorch)
 
 
 def identify(source: SourceFile) -> Importer:

@@ -14,6 +14,7 @@ import numpy as np
 
 from roofline.model.device import ReportedDevice
 from roofline.model.graphs import GraphReplays
+from roofline.model.instances import ModuleInstances
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 from roofline.model.serving import ServingSteps
@@ -186,7 +187,8 @@ class Profile:
     `format_id` and `format_label` name the format: the registry of importers sets them. A format
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
-    of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
+    of kernels that ran in graphs, where any did, `instances` of single modules, `serving` of the
+    steps of a language-model server.
     `environment` is what the program ran with, by the keys of `model.environment`; `program` is its
     own name as the capture says it, an executable or a module, where no `program_names` do.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
@@ -221,6 +223,7 @@ class Profile:
     format_detail: str = ""
     timeline: Timeline | None = None
     graphs: GraphReplays | None = None
+    instances: ModuleInstances | None = None
     serving: ServingSteps | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     program: str = ""

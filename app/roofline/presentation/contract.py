@@ -457,10 +457,12 @@ class GroupRow(TypedDict):
 class GroupList(Named):
     """One grouping: its rows, those that take longest first; the last one may be all others.
 
-    `shown` rows stand for all at first, and `more` for the rest; `None`: there is none.
+    `shown` rows stand for all at first, and `more` for the rest; `None`: there is none. `waiting`
+    is the time of all waits as a text.
     """
 
     rows: list[GroupRow]
+    waiting: str
     shown: int
     more: GroupRow | None
 
@@ -479,11 +481,12 @@ class LayerInstance(TypedDict):
 
 
 class LayerInstances(TypedDict):
-    """All instances of a module in their order, and what there is to say."""
+    """All instances of a module in their order; `line` is what there is to say."""
 
     name: str
     direction: str
-    line: list[Segment]
+    line: str
+    stands_out: bool
     instances: list[LayerInstance]
 
 
@@ -491,18 +494,17 @@ class Groups(TypedDict):
     """The time of the subject by groups; rows of a list, `waits` and `unnamed_us` add up to it.
 
     `by` is the grouping that a page opens with, `None`: the ops themselves. Texts of times are in
-    `unit`, that of all waits is `waiting`. `note` says how to record what tells layers apart.
+    `unit`. `note` says how to record what tells layers apart.
     """
 
     by: str | None
     unit: str
     lists: list[GroupList]
     waits: dict[str, float]
-    waiting: str
     waiting_title: str
     unnamed_us: float
     layers: list[LayerInstances]
-    note: list[Segment]
+    note: str
 
 
 class StripStep(TypedDict):

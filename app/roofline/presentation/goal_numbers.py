@@ -1,6 +1,6 @@
 """Numbers of one headline, in the unit and with the decimals of its time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from roofline.presentation.quantities import NARROW, SPACE, TIME_STEPS, fixed
@@ -31,6 +31,12 @@ class Scale:
         )
         number = time_us / us
         return cls(us, unit, 0 if number >= _NO_DECIMALS else 1 if number >= _ONE_DECIMAL else 2)
+
+    def finer(self, time_us: float) -> Self:
+        """The same unit with three digits of a shorter time."""
+        number = time_us / self.us
+        decimals = 0 if number >= _NO_DECIMALS else 1 if number >= _ONE_DECIMAL else 2
+        return replace(self, decimals=max(self.decimals, decimals))
 
     def number(self, time_us: float) -> str:
         """A time in this unit, without it: "18.7"."""

@@ -21,7 +21,7 @@ from roofline.presentation.groups import (
 )
 from roofline.presentation.layers import Layers, layers_of, line_of
 from roofline.presentation.rounding import six_digits
-from roofline.presentation.sentences import Sentence, say
+from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.usual_groups import choices, usual_grouping
 
 _SHOWN = 6
@@ -35,22 +35,21 @@ def groups_data(analysis: RooflineAnalysis, subject: Subject) -> Groups:
     keys = all_keys(analysis)
     layers, scale = layers_of(analysis, subject, keys), Scale.of(subject.time_us)
     waits = {f"waiting for {waited_for(subject, k)}": us for k, us in subject.parts.waits.items()}
-    writer = _Rows(subject.time_us, scale)
+    lists = {
+        by: listed(groups_of(analysis, subject, Grouping(by), keys[by]))
+        for by in choices(subject, keys)
+    }
     return {
         "by": usual_grouping(subject, keys),
         "unit": scale.unit,
-        "lists": [
-            writer.grouping(by, listed(groups_of(analysis, subject, Grouping(by), keys[by])))
-            for by in choices(subject, keys)
-        ],
+        "lists": [_Rows(subject, rows).grouping(by) for by, rows in lists.items()],
         "waits": {name: six_digits(us) for name, us in waits.items() if us > 0},
-        "waiting": scale.number(sum(waits.values())),
         "waiting_title": ", ".join(
             f"{scale.length(us)} {name}" for name, us in waits.items() if us > 0
         ),
         "unnamed_us": six_digits(max(subject.parts.work - float(subject.ops.work_us.sum()), 0.0)),
         "layers": [_layers(one) for one in layers],
-        "note": [] if layers else _note(analysis),
+        "note": "" if layers else _note(analysis),
     }
 
 
@@ -58,26 +57,30 @@ def _known(value: float | None) -> float | None:
     return None if value is None else six_digits(value)
 
 
-def _note(analysis: RooflineAnalysis) -> Sentence:
+def _note(analysis: RooflineAnalysis) -> str:
     """How to record what tells layers apart, where the recorder can."""
     profile = analysis.profile
     is_torch = profile.format_id == "pytorch" and not profile.is_host_only
-    return say("layers_hidden") if is_torch else []
+    return plain_text(say("layers_hidden")) if is_torch else ""
 
 
 class _Rows:
-    """Rows of groups, with their texts in one unit."""
+    """Rows of groups; texts are in the unit of the time, with three digits of the longest."""
 
-    def __init__(self, time_us: float, scale: Scale) -> None:
-        self._time_us, self._scale = time_us, scale
+    def __init__(self, subject: Subject, groups: Sequence[Group]) -> None:
+        self._time_us, self._groups = subject.time_us, groups
+        self._waits_us = sum(subject.parts.waits.values())
+        self._scale = Scale.of(subject.time_us).finer(groups[0].time_us)
 
-    def grouping(self, by: str, groups: Sequence[Group]) -> GroupList:
+    def grouping(self, by: str) -> GroupList:
         """One grouping."""
+        groups = self._groups
         rest = groups[_SHOWN:] if len(groups) > _SHOWN + 1 else ()
         return {
             "id": by,
             "label": LABELS[by],
             "rows": self._rows(groups, _ROWS, 1),
+            "waiting": self._scale.number(self._waits_us),
             "shown": _SHOWN if rest else len(groups),
             "more": self._rest(rest) if rest else None,
         }
@@ -135,7 +138,8 @@ def _layers(one: Layers) -> LayerInstances:
     return {
         "name": one.name,
         "direction": one.direction,
-        "line": line_of(one),
+        "line": plain_text(line_of(one)),
+        "stands_out": one.slowest is not None,
         "instances": [
             {
                 "name": of.name,

@@ -9,11 +9,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.roofline import Floats
+from roofline.analysis.subjects.options import asked
 from roofline.analysis.subjects.records import Subject
+from roofline.model.instances import ModuleInstances
+from roofline.model.units import PS_PER_US
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.grouping import Key, instance_level, module_of, op_keys
 from roofline.presentation.sentences import Number, Sentence, say
@@ -64,8 +70,8 @@ class Measured:
 
     path: Key
     time_us: float = 0.0
-    is_group: bool = True
     work: tuple[float, ...] = ()
+    is_group: bool = True
 
 
 def layers_of(
@@ -73,7 +79,9 @@ def layers_of(
     subject: Subject,
     keys: Mapping[str, Sequence[Key]] | None = None,
 ) -> tuple[Layers, ...]:
-    """The instances that the paths of ops name, those that take longest together first."""
+    """The instances that a trace or the paths of ops name, those that take longest first."""
+    if analysis.profile.instances is not None:
+        return _recorded(analysis, analysis.profile.instances, subject)
     keys = keys or {by: op_keys(analysis, by) for by in ("layer", "phase")}
     found: dict[tuple[Key, str], dict[str, Measured]] = defaultdict(dict)
     for op, (key, direction) in enumerate(zip(keys["layer"], keys["phase"], strict=True)):
@@ -85,6 +93,32 @@ def layers_of(
         one.time_us += time_us
         one.work = _added(one.work, _work_of(analysis, subject, op))
     return compared((name, direction, of.values()) for (name, direction), of in found.items())
+
+
+def _recorded(
+    analysis: RooflineAnalysis, found: ModuleInstances, subject: Subject
+) -> tuple[Layers, ...]:
+    """The instances that the trace itself tells apart, as means over the subject's units."""
+    option = asked(analysis, subject.of)
+    if option is None or option.span_ps is not None:
+        return ()
+    steps, cores = option.steps, subject.cores
+    rows = np.isin(found.step, steps) if len(steps) else np.ones(len(found), np.bool_)
+    units = max(len(steps), 1) * max(cores, 1)
+
+    def means(values: NDArray[Any]) -> list[float]:
+        at = found.instance[rows]
+        summed: Floats = np.bincount(at, values[rows], len(found.name)) / units
+        return list(summed)
+
+    families: dict[Key, list[Measured]] = defaultdict(list)
+    columns = (found.time_ps / PS_PER_US, found.calls, found.flop, found.bytes)
+    sums = zip(found.name, found.path, *map(means, columns), strict=True)
+    for name, path, time_us, calls, flop, moved in sums:
+        key = tuple(path.split("/"))
+        one = Measured((*key[:-1], name), time_us, (calls, flop, moved), is_group=False)
+        families[key] += [one] if time_us > 0 else []
+    return compared((key, "", of) for key, of in families.items())
 
 
 def compared(

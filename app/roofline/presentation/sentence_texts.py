@@ -26,8 +26,7 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "model_fits": "Needs {memory} of {capacity}. ",
     "model_full": "!Needs {memory}, the part has {capacity}.! ",
     "model_memory": "Needs {memory}. ",
-    "model_context": "Beyond a context of *{size}* tokens no batch makes a step compute-bound. ",
-    "model_batch": "Products with weights are compute-bound from batch *{least_batch}* on. ",
+    "model_limits": "{words} ",
     "model_price": "*{per_dollar}* tokens per dollar. ",
     "over_products": "Products take *{ratio}* times their bound; the model explains {known} of the "
     "busy time",

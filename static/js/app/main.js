@@ -3,15 +3,16 @@
 import { wireCompareEntry } from "./compare-entry.js";
 import { keptNotes } from "./kept-notes.js";
 import { createDownload } from "../page/download-menu.js";
-import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
-import { watchFilterBar, watchSize } from "../page/follow-size.js";
+import { watchSize } from "../page/follow-size.js";
 import { wireOpenIn } from "../page/open-in.js";
+import { wireFirstChart } from "../page/first-chart.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
 import { showTimeline } from "../page/timeline.js";
-import { copyLink, notify } from "../page/toast.js";
+import { wireSubject } from "../page/subject.js";
+import { copyLink, copyPandas, notify } from "../page/toast.js";
 import { showWholeOrPart } from "../page/whole-or-part.js";
 import { wireWorking } from "../page/working.js";
 import { createChosenHardware, isSameChoice } from "../state/chosen-hardware.js";
@@ -134,7 +135,6 @@ function open(hardware, { seen, fitted: link }) {
     ...keptNotes(page),
   });
   wireHistory(store, model, hardware);
-  wireDevice();
   showServing(model.serving);
   showWholeOrPart(model);
   wireOpenIn(model);
@@ -184,28 +184,24 @@ function wireHistory(store, model, hardware) {
 function wire({ view, store, model, hardware, paint }) {
   wireMenus();
   wireWorking({ view, model, store });
-  buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
+  wireSubject();
+  wireFirstChart();
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
+  buttonPart("copy-pandas").addEventListener("click", copyPandas);
+  buttonPart("print").addEventListener("click", () => print());
   if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
-  buttonPart("csv-groups").addEventListener("click", () => download("csv-groups"));
+  buttonPart("csv-program").addEventListener("click", () => download("csv-program"));
   for (const button of findAll(HTMLElement, "[data-download]"))
     button.addEventListener("click", () => {
-      find(HTMLElement, "#menu-download").hidePopover();
+      find(HTMLElement, "#menu-share").hidePopover();
       download(button.dataset.download ?? "");
     });
   const redraw = () => view.redraw();
   onThemeChange(redraw);
-  wirePrinting({ redraw, showTab: () => view.parts.showTab(store.get().tab) });
-}
-
-/** @param {Store} store */
-function showProgramTable(store) {
-  store.set({ tab: "program" });
-  find(HTMLElement, "#tab-program").focus();
-  find(HTMLElement, ".tables").scrollIntoView({ block: "start" });
+  wirePrinting({ redraw, folds: view.parts.folds });
 }
 
 /** What the server draws: all else in an address is the browser's. */
@@ -235,14 +231,13 @@ async function main() {
     const link = { state: found.state, unknown: [...unreadable, ...found.unknown] };
     const opened = await seenBy(hardware, link);
     await painted();
-    watchFilterBar();
     const view = open(hardware, opened);
     performance.mark("roofline:interactive");
     await painted();
     await view.startCharts();
     performance.mark("roofline:chart");
     await view.finish();
-    showTimeline(opened.seen.page.timeline);
+    view.parts.folds.whenOpen("timeline", () => showTimeline(opened.seen.page.timeline));
     watchSize(() => view.resize());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";

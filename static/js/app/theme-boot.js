@@ -3,6 +3,10 @@
   try {
     const chosen = localStorage.getItem("roofline-theme");
     if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+    const open = localStorage.getItem("roofline-open");
+    if (open) document.documentElement.dataset.open = open.replaceAll(",", " ");
+    if (localStorage.getItem("roofline-first") !== null)
+      document.documentElement.dataset.rooflineFirst = "";
   } catch {
     // Storage can be forbidden; the page then follows the system.
   }

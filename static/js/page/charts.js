@@ -1,7 +1,6 @@
 // The charts of the page, and the buttons and keys that move them.
 
 import { createLinkStrip } from "../chart/link-strip.js";
-import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
 import { painted } from "../ui/turns.js";
@@ -44,12 +43,6 @@ export function createCharts(options) {
     pinned: options.pinned,
     onHover: (pointed, event) => light.place(pointed, event),
     onClick: (pointed, event) => choose(pointed, event, options),
-  });
-  const strip = createNoFlopsStrip({
-    model,
-    store,
-    onHover: light.row,
-    onClick: selection.click,
   });
   const links = createLinkStrip({
     model,
@@ -95,7 +88,6 @@ export function createCharts(options) {
 
   return {
     op,
-    strip,
     links,
     program,
     draw,
@@ -107,17 +99,10 @@ export function createCharts(options) {
     /** @param {Row | null} row */
     lightOp(row) {
       op.light(row);
-      strip.light(row);
       links.light(row);
     },
-    /** @param {VisibleOps} visible */
-    drawStrips({ place }) {
-      strip.draw(place);
-      links.draw();
-    },
-    /** The same in other colours, in another size, or on paper: at once. @param {VisibleOps} visible */
-    redraw({ place }) {
-      strip.drawAnew(place);
+    /** The same in other colours, in another size, or on paper: at once. */
+    redraw() {
       links.draw();
       op.redraw();
       program.redraw();

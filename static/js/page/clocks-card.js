@@ -23,9 +23,8 @@ export function createClocksCard({ model, onSelect }) {
     /** Shows it in place of the groups, unless the link asks for these. @param {ViewState} state */
     render(state) {
       const view = model.view(state.infeed);
-      const items = state.timeby ? [] : clockItems(model, view, onSelect);
+      const items = state.by ? [] : clockItems(model, view, onSelect);
       part("clocks-card").hidden = items.length === 0;
-      part("time-by-card").hidden = items.length > 0;
       part("op-clocks").replaceChildren(...items);
     },
   };

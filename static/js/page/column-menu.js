@@ -28,12 +28,12 @@ const PRESETS = [
  * @param {Store} options.store
  */
 export function createColumnMenu({ model, store }) {
-  const button = part("columns-button");
-  const isOfProgram = () => store.get().tab === "program";
-  const columns = () => (isOfProgram() ? model.program_columns : model.columns);
+  const buttons = { ops: part("columns-button"), program: part("program-columns") };
+  let isOfProgram = false; // the table whose button was pressed last
+  const columns = () => (isOfProgram ? model.program_columns : model.columns);
   const shownIds = () => {
     const { cols, pcols } = store.get();
-    const shown = isOfProgram()
+    const shown = isOfProgram
       ? programColumns(model.program_columns, pcols)
       : shownColumns(model.columns, cols);
     return shown.map((column) => column.id);
@@ -41,7 +41,7 @@ export function createColumnMenu({ model, store }) {
   /** @param {readonly string[]} ids */
   const choose = (ids) =>
     store.set(
-      isOfProgram()
+      isOfProgram
         ? { pcols: ids.length === model.program_columns.length ? [] : ids }
         : { cols: columnChoice(model.columns, ids) },
     );
@@ -57,10 +57,10 @@ export function createColumnMenu({ model, store }) {
   /** The entries of the model's present columns: a comparison adds some. */
   function fill() {
     const ids = String(columns().map((column) => column.id));
-    part("column-presets").hidden = isOfProgram();
+    part("column-presets").hidden = isOfProgram;
     if (ids === filled) return;
     filled = ids;
-    const head = isOfProgram() ? columns()[0]?.id : "name";
+    const head = isOfProgram ? columns()[0]?.id : "name";
     const checks = columns()
       .filter(({ id }) => id !== head)
       .map((column) =>
@@ -71,16 +71,19 @@ export function createColumnMenu({ model, store }) {
     entries = checks;
     part("column-list").replaceChildren(...checks.map(({ label }) => label));
   }
+  function render() {
+    const ids = new Set(shownIds());
+    for (const { id, box } of entries) box.checked = ids.has(id);
+  }
+  for (const [table, button] of Object.entries(buttons))
+    button.addEventListener("click", () => {
+      isOfProgram = table === "program";
+      fill();
+      render();
+    });
   fill();
 
-  return {
-    fill,
-    render() {
-      const ids = new Set(shownIds());
-      for (const { id, box } of entries) box.checked = ids.has(id);
-      button.textContent = `Columns ${ids.size} of ${columns().length}`;
-    },
-  };
+  return { fill, render };
 }
 
 /** @param {string} text @param {string} title @param {() => void} onClick */

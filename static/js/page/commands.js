@@ -1,20 +1,17 @@
 // The command palette on the page of a profile: its controls, operations, groups, and the pages beside it.
 
-import { DIMENSIONS, groupId } from "../state/group-keys.js";
+import { groupId } from "../state/group-keys.js";
 import { toggled } from "../state/filter.js";
-import { groupTree } from "../state/groups.js";
 import { percent } from "../text/format.js";
-import { find, findAll } from "../ui/dom.js";
+import { findAll } from "../ui/dom.js";
+import { byOf, regroup } from "./by-module.js";
 import { buttonCommands, isOffered, pageCommands } from "./site-commands.js";
 
 /** @import { Model } from "../types/model.js" */
-/** @import { GroupBy } from "../types/view-state.js" */
-/** @import { Group } from "../state/groups.js" */
+/** @import { GroupRow } from "../types/contract.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Command } from "./palette.js" */
 /** @import { PageView } from "./page-view.js" */
-
-const MOST_GROUPS = 400;
 
 /** @type {readonly import("./site-commands.js").ButtonAction[]} */
 const BUTTONS = [
@@ -39,24 +36,25 @@ const BUTTONS = [
   ["Markers of one size", '[data-set="size"][value="equal"]'],
   ["With or without infeed and outfeed", "#filter-infeed"],
   ["Open the capture in Perfetto, XProf or TensorBoard…", '[popovertarget="menu-open-in"]'],
-  ["Table of operations", "#tab-ops"],
-  ["Table of program and steps", "#tab-program"],
-  ["Other hardware", "#tab-hardware"],
+  ["Operations", "#fold-ops"],
+  ["Timeline", "#fold-timeline"],
+  ["Other hardware", "#fold-hardware"],
+  ["Details: program and steps, transfers, notes", "#fold-details"],
   ["Compare with a device…", "[data-hardware-add]"],
-  ["Show all fields of the device", "[data-device-toggle]"],
-  ["Show diagnostics", "[data-diagnostics-toggle]"],
+  ["Every peak and field of the device", '[data-fold="device"]'],
   ["Download the table as shown, CSV", '[data-download="csv-shown"]'],
   ["Download all operations, CSV", '[data-download="csv-all"]'],
   ["Copy the table as Markdown", '[data-download="copy-markdown"]'],
   ["Copy the table as TSV", '[data-download="copy-tsv"]'],
   ["Copy the chart as a picture", '[data-download="copy-image"]'],
   ["Clear the sum of operations", "[data-picked-clear]"],
-  ["Download the groups, CSV", "[data-csv-groups]"],
   ["Download the chart, PNG", '[data-download="png"]'],
   ["Download the chart, SVG", '[data-download="svg"]'],
-  ["Download the analysis, JSON", '#menu-download a[download$=".json"]'],
+  ["Download the analysis, JSON", '#menu-share a[download$=".json"]'],
   ["About this profile: title, note, tags", "[data-about-open]"],
-  ["Share…", "[data-share-open]"],
+  ["Visibility and links…", "[data-share-open]"],
+  ["Roofline first, or Time to gain", "[data-roofline-first]"],
+  ["Copy for pandas", "[data-copy-pandas]"],
   ["Colour theme: next", "[data-theme-switch]"],
 ];
 
@@ -103,19 +101,13 @@ const choiceCommands = () =>
   });
 
 /** @param {CommandSources} sources @returns {Command[]} */
-const groupingCommands = ({ store }) =>
-  [...find(HTMLSelectElement, "#group-by").options].map(({ value, label }) => ({
+const groupingCommands = ({ model, store }) =>
+  model.groups.lists.map(({ id, label }) => ({
     kind: "Action",
     name: `Group by ${label}`,
     keys: "G",
-    run: () => groupBy(store, DIMENSIONS.find((one) => one === value) ?? null),
+    run: () => regroup(store, id),
   }));
-
-/** @param {Store} store @param {GroupBy | null} by */
-export function groupBy(store, by) {
-  store.set({ by, group: null, open: [], page: 1, tab: "ops" });
-  find(HTMLElement, ".group-bar").scrollIntoView({ block: "nearest" });
-}
 
 /** @param {CommandSources} sources @returns {Command[]} */
 const filterCommands = ({ model, store }) => [
@@ -142,24 +134,19 @@ const opCommands = ({ view, model, store }) =>
     },
   }));
 
-/** Groups of the chosen grouping, else of layers and modules. @param {CommandSources} sources */
-function groupCommands({ view, model, store }) {
-  const by = store.get().by ?? "layer";
-  const infeed = model.view(store.get().infeed);
-  const tree = groupTree(model, infeed, view.visible.besidesGroup, by);
-  return flat(tree)
-    .filter(({ name }) => name)
-    .slice(0, MOST_GROUPS)
-    .map(({ path, share }) => ({
+/** Groups of the grouping that is shown. @param {CommandSources} sources */
+function groupCommands({ model, store }) {
+  const by = byOf(model, store.get());
+  const shown = model.groups.lists.find(({ id }) => id === by);
+  return flat(shown?.rows ?? [])
+    .filter(({ path }) => path.length > 0)
+    .map(({ path, cells, name }) => ({
       kind: "Group",
-      name: path.join(" / "),
-      hint: percent(share),
-      run: () => store.set({ by, group: groupId(path), open: parents(path), page: 1, tab: "ops" }),
+      name: path.at(-1) ? path.join(" / ") : name,
+      hint: `${cells[0]} ${model.groups.unit}`,
+      run: () => store.set({ by, group: groupId(path), page: 1, tab: "ops" }),
     }));
 }
 
-/** @param {readonly Group[]} groups @returns {Group[]} */
-const flat = (groups) => groups.flatMap((one) => [one, ...flat(one.children)]);
-
-/** @param {readonly string[]} path */
-const parents = (path) => path.slice(1).map((_, i) => groupId(path.slice(0, i + 1)));
+/** @param {readonly GroupRow[]} rows @returns {GroupRow[]} */
+const flat = (rows) => rows.flatMap((one) => [one, ...flat(one.groups)]);

@@ -77,7 +77,8 @@ export function showDevice(model, onEdit) {
   // Without a peak there is no roof: setting one is the first thing to do.
   const hasPeak = roofs.compute.length + roofs.memory.length > 0;
   buttonPart("peaks-button").classList.toggle("primary", !hasPeak);
-  part("device-pill").textContent = `${device.name} · ${shapeText(model)}`;
+  part("device-pill").textContent = device.name;
+  part("device-peaks").textContent = chipPeaks(model);
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shapeText(model))),
     // Items that do not fit are cut from the end: the main peak and the outermost memory count most.
@@ -112,6 +113,13 @@ function otherMemory(model) {
 }
 
 const fields = () => find(HTMLElement, "#device-fields");
+
+/** The peaks that bind most programs: "989 TFLOP/s · 3,350 GB/s". @param {Model} model */
+const chipPeaks = ({ roofs: { compute, memory } }) =>
+  [
+    ...compute.slice(0, 1).map(({ gflops }) => peakRate(gflops)),
+    ...memory.slice(0, 1).map(({ gbs }) => peakBandwidth(gbs)),
+  ].join(" · ");
 
 /** "4 cores · 1 host". @param {Model} model */
 function shapeText({ device, coreWord }) {
@@ -245,14 +253,4 @@ function fileItem({ name, size_bytes: size, host, cores }, coreWord) {
     cores !== null && counted(cores, count(cores), coreWord),
   ];
   return html("li", {}, html("b", {}, name), ` ${words.filter(Boolean).join(" · ")}`);
-}
-
-/** "All fields" opens and closes the list of them. */
-export function wireDevice() {
-  const button = part("device-toggle");
-  const list = fields();
-  button.addEventListener("click", () => {
-    list.hidden = !list.hidden;
-    button.setAttribute("aria-expanded", String(!list.hidden));
-  });
 }

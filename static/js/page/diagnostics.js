@@ -1,8 +1,7 @@
-// Findings of the importer and the analysis: their counts, and each with its remedy.
+// Findings of the importer and the analysis: each with its remedy.
 
 import { count } from "../text/format.js";
-import { bySeverity, SEVERITIES, severityOf } from "../text/diagnostics.js";
-import { counted } from "../text/words.js";
+import { bySeverity, severityOf } from "../text/diagnostics.js";
 import { find, html, part } from "../ui/dom.js";
 import { icon } from "../ui/marks.js";
 
@@ -16,14 +15,7 @@ const WORDS = { error: "error", warning: "warning", info: "note" };
  * @param {(filter: Filter) => void} onFollow
  */
 export function showDiagnostics(diagnostics, { format, limits = [] }, onFollow) {
-  const toggle = part("diagnostics-toggle");
-  const panel = find(HTMLElement, "#diagnostics");
-  toggle.hidden = diagnostics.length + limits.length === 0;
-  toggle.replaceChildren(...severityCounts(diagnostics), ...limitCount(limits));
-  toggle.addEventListener("click", () => {
-    panel.hidden = !panel.hidden;
-    toggle.setAttribute("aria-expanded", String(!panel.hidden));
-  });
+  find(HTMLElement, "#diagnostics").hidden = diagnostics.length + limits.length === 0;
   const words = part("limits");
   words.hidden = limits.length === 0;
   words.replaceChildren(
@@ -33,21 +25,6 @@ export function showDiagnostics(diagnostics, { format, limits = [] }, onFollow) 
   part("diagnostics").replaceChildren(
     ...bySeverity(diagnostics).map((one) => createItem(one, onFollow)),
   );
-}
-
-/** @param {Diagnostic[]} diagnostics */
-const severityCounts = (diagnostics) =>
-  SEVERITIES.flatMap((severity) => {
-    const n = diagnostics.filter((one) => severityOf(one) === severity).length;
-    const text = `${n} ${WORDS[severity]}${n === 1 ? "" : "s"}`;
-    return n === 0 ? [] : [html("span", { class: `n sev-${severity}` }, icon(severity), text)];
-  });
-
-/** @param {string[]} limits */
-function limitCount({ length }) {
-  if (length === 0) return [];
-  const text = counted(length, count(length), "limit");
-  return [html("span", { class: "n sev-info", title: "What this profiler cannot know" }, text)];
 }
 
 /** @param {Diagnostic} diagnostic @param {(filter: Filter) => void} onFollow */

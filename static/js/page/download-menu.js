@@ -8,7 +8,6 @@ import {
   pinsText,
   saveAllOps,
   saveChart,
-  saveGroups,
   saveOps,
   savePins,
   saveProgram,
@@ -30,14 +29,13 @@ import { drawnOps } from "./visible-ops.js";
  * @param {ChosenHardware} options.hardware
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
- * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg",
+ * @returns {(what: string) => void} "csv-shown", "csv-program", "csv-all", "png" or "svg",
  *   "csv-pins" and "json-pins", and "copy-pins", "copy-markdown", "copy-tsv" and "copy-image"
  */
 export function createDownload({ view, store, model, hardware, paint, title }) {
   function saveShown() {
-    const state = store.get();
-    if (state.tab === "program") saveProgram(model, title, state);
-    else saveOps(model, title, state, view.parts.opTable.grid.rows, view.parts.pins.shown);
+    const { opTable, pins } = view.parts;
+    saveOps(model, title, store.get(), opTable.grid.rows, pins.shown);
   }
 
   async function saveAll() {
@@ -96,7 +94,7 @@ export function createDownload({ view, store, model, hardware, paint, title }) {
     "copy-tsv": () => copyTable("tsv"),
     "copy-image": copyImage,
     "csv-shown": saveShown,
-    "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
+    "csv-program": () => saveProgram(model, title, store.get()),
     "csv-all": saveAll,
     "copy-pins": copyPins,
     "csv-pins": () => savePins(title, view.parts.pins.records(), "csv"),

@@ -2,7 +2,6 @@
 
 import { pictureOf } from "../chart/save.js";
 import { createModel, pointValue } from "../state/model.js";
-import { SLOWER } from "../state/groups.js";
 import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
 import { toMarkdown, toTsv } from "../text/copied.js";
 import { columnScale } from "../text/format.js";
@@ -13,7 +12,6 @@ import { entryOf } from "./cells.js";
 /** @import { Column, Page, ProgramPoint, Unit, Value } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { Group } from "../state/groups.js" */
 /** @import { Paint } from "../chart/save.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { PinRecord } from "../text/pin-words.js" */
@@ -153,47 +151,6 @@ export function savePins(title, records, format) {
 
 /** Pins as a table of Markdown. @param {readonly PinRecord[]} records */
 export const pinsText = (records) => toMarkdown(PIN_HEAD, records.map(pinTexts));
-
-/**
- * All groups, each before those in it.
- * @param {string} title
- * @param {readonly Group[]} tree
- */
-export function saveGroups(title, tree) {
-  const header = ["group", "level", "op_count", ...GROUP_NUMBERS.map(({ id }) => id), "is_slower"];
-  const lines = groupLines(tree);
-  save(new Blob([toCsv(header, lines)], { type: CSV }), fileName(title, "groups.csv"));
-}
-
-/** @param {readonly Group[]} tree @returns {(string | number | boolean | null)[][]} */
-const groupLines = (tree) =>
-  tree.flatMap((one) => [
-    [
-      one.path.join("/"),
-      one.path.length,
-      one.rows.length,
-      ...GROUP_NUMBERS.map(({ read }) => read(one)),
-      (one.slower ?? 0) > SLOWER,
-    ],
-    ...groupLines(one.children),
-  ]);
-
-/**
- * Under the same ids as in the exports.
- * @type {{ id: string, read: (group: Group) => number | null }[]}
- */
-const GROUP_NUMBERS = [
-  { id: "self_time_per_core_us", read: ({ time }) => time },
-  { id: "share_ratio", read: ({ share }) => share },
-  { id: "roofline_efficiency_ratio", read: ({ efficiency }) => efficiency },
-  { id: "saving_per_core_us", read: ({ saving }) => saving },
-  { id: "flop", read: ({ flop }) => flop },
-  { id: "flop_known_ratio", read: ({ flopKnown }) => flopKnown },
-  { id: "bytes", read: ({ bytes }) => bytes },
-  { id: "bytes_known_ratio", read: ({ bytesKnown }) => bytesKnown },
-  { id: "sisters", read: ({ sisters }) => sisters },
-  { id: "slower_ratio", read: ({ slower }) => slower },
-];
 
 /**
  * Every op with every column, with and without infeed and outfeed, as XProf's export has both.

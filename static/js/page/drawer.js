@@ -84,12 +84,11 @@ export class Drawer {
     return known;
   }
 
-  /** Its top follows the charts, so that result count and Clear stay in sight. */
+  /** Its top follows the charts. */
   #dock() {
     if (this.#drawer.hidden) return;
     const charts = part("zone").getBoundingClientRect();
-    const filters = part("filters").getBoundingClientRect();
-    const top = Math.max(charts.top, filters.bottom);
+    const top = Math.max(charts.top, find(HTMLElement, ".topbar").offsetHeight);
     this.#drawer.style.setProperty("--top", `${Math.round(top)}px`);
   }
 }

@@ -63,13 +63,15 @@ export function createFilterBar({ model, store }) {
 }
 
 /**
- * Chips of the filters that are on and have no control of their own in the bar: each one takes its filter away.
+ * Chips of the filters that are on, beside the subject: each one takes its filter away.
  * @param {Model} model
  * @param {(values: Partial<ViewState>) => void} change
  */
 function createActiveChips(model, change) {
   /** @type {readonly [name: string, off: Partial<ViewState>, text: (state: ViewState) => string | null][]} */
   const chips = [
+    ["q", { q: "" }, ({ q }) => q || null],
+    ["bound", { bound: [] }, ({ bound }) => bound.map((id) => boundLabel(model, id)).join(", ")],
     ["part", { part: null }, ({ part }) => part && partLabel(model.budget, part)],
     ["group", { group: null }, ({ by, group }) => by && group],
     ["box", { box: null }, ({ box }) => box && "Selected area"],
@@ -89,6 +91,9 @@ function createActiveChips(model, change) {
     }
   };
 }
+
+/** @param {Model} model @param {string} id */
+const boundLabel = ({ bounds }, id) => bounds.find((one) => one.id === id)?.label ?? id;
 
 /**
  * The fields that hold one value each.

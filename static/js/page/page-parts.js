@@ -1,17 +1,16 @@
 // The parts of the page that are there before the charts: made once, rendered by the table in page-view.js.
 
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
-import { find, part } from "../ui/dom.js";
-import { wireTabs } from "../ui/keyboard.js";
 import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
+import { createByModule } from "./by-module.js";
 import { createClocksCard } from "./clocks-card.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
 import { opsText } from "./downloads.js";
 import { createEmptyStates } from "./empty-states.js";
 import { createFilterBar } from "./filter-bar.js";
-import { createGroupTable } from "./group-table.js";
+import { createFolds } from "./folds.js";
 import { createOpTable } from "./op-table.js";
 import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
@@ -19,7 +18,6 @@ import { PeaksMenu } from "./peaks-menu.js";
 import { Pins } from "./pins.js";
 import { ProgramList } from "./program-list.js";
 import { createProgramTable, keyOfPoint } from "./program-table.js";
-import { createTimeBy } from "./time-by.js";
 
 /** @import { Filter } from "../types/page-data.js" */
 /** @import { Landing } from "./landings.js" */
@@ -42,7 +40,6 @@ import { createTimeBy } from "./time-by.js";
  * @property {Light} light
  * @property {Selection} selection
  * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
- * @property {() => void} onTimeBy the server's list "Time by" is clicked on
  * @property {readonly KeptNote[]} notes kept with the profile
  * @property {NoteKeeper | null} keeper of notes
  * @property {() => void} onPins marks of pins change
@@ -60,11 +57,10 @@ export function createParts(options) {
     programTable,
     programList,
     peaksMenu,
-    groupTable: createGroupTable({ model, store }),
+    byModule: createByModule({ model, store }),
     filterBar: createFilterBar({ model, store }),
     advice: createAdvice({ store, onLand: options.onLand, onBudget: budget.show }),
     budget,
-    timeBy: createTimeBy({ model, store, onFirst: options.onTimeBy }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,
@@ -93,7 +89,7 @@ export function createParts(options) {
       table: opTable.grid.empty,
       onClear: () => store.set(withoutFilters(store.get())),
     }),
-    showTab: createTabs(store),
+    folds: createFolds((fold) => store.set({ tab: parseValue("tab", fold ?? "") })),
     /** Follows a link of the verdict or of a diagnostic. @param {Filter} filter */
     follow: (filter) => store.set(withFilter(store.get(), filter)),
   };
@@ -142,18 +138,5 @@ function createLists({ model, store, light, selection }) {
       onLight: (point) => light.point(point, null),
       onClick: onSelect,
     }),
-  };
-}
-
-/** The tabs of the tables, and the tools that belong to some of them. @param {Store} store */
-function createTabs(store) {
-  const show = wireTabs(find(HTMLElement, "[role=tablist]"), (tab) =>
-    store.set({ tab: parseValue("tab", tab) }),
-  );
-  /** @param {string} tab */
-  return (tab) => {
-    show(tab);
-    part("columns-button").hidden = tab === "hardware";
-    part("csv-shown").hidden = tab === "hardware";
   };
 }

@@ -1,5 +1,6 @@
 // The page of a profile: which part is rendered when which part of the view state changes.
 
+import { DEFAULTS, isFiltered } from "../state/query.js";
 import { createCharts } from "./charts.js";
 import { showDevice, showFields } from "./device-strip.js";
 import { createHoverCard } from "./hover-card.js";
@@ -39,22 +40,28 @@ const SHOWN = /** @type {const} */ ([
 ]);
 
 /** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
-const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "gsort", "tab", "pins"]);
+const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "tab", "pins"]);
 
 /** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
-const BESIDE = new Set(["program list", "time by", "lists of choices"]);
+const BESIDE = new Set(["program list", "by module", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set([
   "fields of the device",
   "lists of choices",
-  "groups",
   "table of the program",
   "other devices",
 ]);
 
 /** Lists that the server writes, where it has written this very view: they can be worked with as they are. */
-const WRITTEN = new Set(["program list", "time by"]);
+const WRITTEN = new Set(["program list", "by module"]);
+
+/** What is seen in the table of operations alone. */
+const OF_TABLE = /** @type {const} */ (["sort", "page", "cols", "by"]);
+
+/** Whether a link shows something that the table is needed for. @param {ViewState} state */
+const isOfTable = (state) =>
+  isFiltered(state) || OF_TABLE.some((key) => String(state[key]) !== String(DEFAULTS[key]));
 
 /**
  * @typedef {object} PagePart
@@ -102,7 +109,6 @@ export class PageView {
       selection: this.selection,
       onLand: (landings) => this.#charts?.op.land(landings),
       onPins: () => this.#charts?.markPins(),
-      onTimeBy: () => this.parts.timeBy.render(this.#visible, store.get()),
     });
     this.#visible = visibleOps(model, store.get());
   }
@@ -132,6 +138,7 @@ export class PageView {
       this.parts.programList.adopt();
     }
     for (const { part, render } of this.#table) if (!this.#later.has(part)) render(store.get());
+    if (isOfTable(store.get())) this.parts.folds.open("ops");
     store.subscribe((state, previous) => this.#update(state, previous));
   }
 
@@ -157,10 +164,9 @@ export class PageView {
       onAsk: (key) => this.parts.peaksMenu.edit(key),
     });
     this.#charts.op.show(this.#visible.set);
-    this.#charts.strip.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
     await this.#charts.draw(this.#visible);
-    this.#charts.drawStrips(this.#visible);
+    this.#charts.links.draw();
   }
 
   /** The same content in other colours, or on paper: at once. */
@@ -168,12 +174,12 @@ export class PageView {
     this.parts.budget.draw();
     if (!this.#charts) return;
     this.parts.programList.draw();
-    this.#charts.redraw(this.#visible);
+    this.#charts.redraw();
   }
 
   /** The same content in another size. */
   async resize() {
-    this.#charts?.redraw(this.#visible);
+    this.#charts?.redraw();
     await turn();
     this.parts.programList.draw();
   }
@@ -203,7 +209,7 @@ export class PageView {
       keys: ["pcols"],
       render: () => this.parts.programTable.setColumns(),
     },
-    { part: "column menu", keys: ["tab", "pcols"], render: () => this.#showColumnMenu() },
+    { part: "column menu", keys: ["pcols"], render: () => this.#showColumnMenu() },
     { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },
     {
       part: "filter bar",
@@ -216,19 +222,14 @@ export class PageView {
       render: (state) => this.parts.filterBar.renderLists(state),
     },
     {
-      part: "time by",
-      keys: [...SHOWN, "open", "timeby"],
-      render: (state) => this.parts.timeBy.render(this.#visible, state),
-    },
-    {
       part: "clocks",
-      keys: [...VIEW, "timeby"],
+      keys: [...VIEW, "by"],
       render: (state) => this.parts.clocksCard.render(state),
     },
     {
-      part: "groups",
-      keys: [...SHOWN, "open", "gsort"],
-      render: (state) => this.parts.groupTable.render(this.#visible, state),
+      part: "by module",
+      keys: [...VIEW, "by", "group", "open"],
+      render: (state) => this.parts.byModule.render(state),
     },
     {
       part: "table of operations",
@@ -247,7 +248,7 @@ export class PageView {
       render: () => this.parts.programTable.show(),
     },
     { part: "other devices", keys: VIEW, render: () => this.parts.otherDevices.render() },
-    { part: "tabs", keys: ["tab"], render: ({ tab }) => this.parts.showTab(tab) },
+    { part: "folds", keys: ["tab"], render: ({ tab }) => this.parts.folds.open(tab) },
     { part: "drawer", keys: [...SHOWN, "op"], render: (state) => this.#showDrawer(state) },
     {
       part: "empty states",
@@ -290,17 +291,16 @@ export class PageView {
     charts.op.markSelection();
     charts.program.markSelection();
     charts.draw(this.#visible);
-    this.#updateStrips(charts, changed([...VIEW, "x", "y", "size"]));
+    this.#updateLinks(charts, changed([...VIEW, "x", "y", "size"]));
   }
 
-  /** The strips come after the next frame, so that the changed part is seen sooner. @param {Charts} charts @param {boolean} hasMoved */
-  async #updateStrips(charts, hasMoved) {
+  /** The strip of links comes after the next frame, so that the changed part is seen sooner. @param {Charts} charts @param {boolean} hasMoved */
+  async #updateLinks(charts, hasMoved) {
     if (hasMoved) {
       await painted();
       await turn(); // what others do with the painted frame comes first
-      charts.drawStrips(this.#visible);
+      charts.links.draw();
     }
-    charts.strip.show(this.#visible.set);
     charts.links.show(this.#visible.set);
   }
 

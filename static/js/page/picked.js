@@ -1,13 +1,13 @@
 // Several operations at once: what they add up to, and copies of them to paste.
 
-import { sumOf } from "../state/groups.js";
+import { sumOf } from "../state/op-sums.js";
 import { DASH, count, decimalBytes, duration, flops, intensity, percent } from "../text/format.js";
 import { buttonPart, entry, findAll, html, part } from "../ui/dom.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
 
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { OpSum } from "../state/groups.js" */
+/** @import { OpSum } from "../state/op-sums.js" */
 /** @import { TextFormat } from "./downloads.js" */
 /** @import { Store } from "../state/store.js" */
 

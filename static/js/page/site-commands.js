@@ -22,9 +22,13 @@ const PAGES = [
   ["Limits of this server", "/limits"],
 ];
 
+/** The button that shows a hidden part of the page. @param {Element} hidden */
+const openerOf = ({ id }) => (id ? findAll(HTMLElement, `[aria-controls="${id}"]`)[0] : undefined);
+
 /** @param {HTMLElement} element */
 export function isOffered(element) {
-  if (element.closest("[hidden]:not([role=tabpanel])")) return false;
+  const hidden = element.closest("[hidden]");
+  if (hidden && !openerOf(hidden)) return false;
   return !(element instanceof HTMLButtonElement && element.disabled);
 }
 
@@ -37,6 +41,8 @@ export const buttonCommands = (buttons) =>
 
 /** @param {HTMLElement} button */
 function press(button) {
+  const hidden = button.closest("[hidden]");
+  if (hidden) openerOf(hidden)?.click();
   button.click();
   if (!button.hasAttribute("popovertarget")) button.focus();
 }

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../state/store.js";
 import { copyText } from "../ui/clipboard.js";
-import { part } from "../ui/dom.js";
+import { buttonPart, part } from "../ui/dom.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
 
@@ -31,4 +31,11 @@ export async function copyLink(state) {
       ? "Link copied: it opens this very view"
       : "Copying is not allowed here: the address bar holds the same link",
   );
+}
+
+/** Copies the line of Python that reads the operations of this subject. */
+export async function copyPandas() {
+  const address = new URL(buttonPart("copy-pandas").dataset.copyPandas ?? "", location.href).href;
+  const copied = await copyText(`pd.read_csv(${JSON.stringify(address)})`);
+  toast(copied ? "Line for pandas copied" : "Copying is not allowed here: download the CSV");
 }

@@ -33,16 +33,16 @@ function segmentNode(segment, onFollow) {
 }
 
 /**
- * @param {Pick<Lines, "headline" | "lead">} lines
+ * @param {Lines} lines
  * @param {Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
  * @param {(filter: Filter) => void} onFollow
  */
-export function showVerdict({ headline, lead }, provenance, onFollow) {
+export function showVerdict({ headline, do_first: first, lead }, provenance, onFollow) {
   /** @param {Segment[]} segments */
   const nodes = (segments) =>
     withWholeLinks(segments).map((segment) => segmentNode(segment, onFollow));
   part("headline").replaceChildren(...nodes(headline));
-  const counts = countsText(provenance);
-  const tag = counts && html("span", { class: "origin", title: counts.meaning }, counts.text);
-  part("lead").replaceChildren(...nodes(lead), ...(tag ? [" ", tag] : []));
+  part("do-first").replaceChildren(...nodes(first));
+  part("lead").replaceChildren(...nodes(lead.slice(first.length)));
+  part("counts").textContent = countsText(provenance)?.meaning ?? "";
 }

@@ -1,7 +1,7 @@
 // Which operations pass the filters, where they lie, and what the filter bar says of them. Pure.
 
 import { filterRows, shareOf } from "../state/filter.js";
-import { groupFilter } from "../state/groups.js";
+import { groupFilter } from "../state/group-keys.js";
 import { opPlaces } from "../state/places.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
@@ -24,8 +24,6 @@ export function visibleOps(model, state) {
     view,
     place,
     shown,
-    // The ops of the tree of groups: choosing a group leaves its neighbours there.
-    besidesGroup: found.shown,
     besidesCategory: found.besidesCategory.filter(inGroup),
     set: new Set(shown),
   };

@@ -1,11 +1,11 @@
 // Working with the page of a profile: its keys, the palette of commands, and the help on keys.
 
-import { DIMENSIONS } from "../state/group-keys.js";
 import { redo, undo } from "../state/store.js";
 import { find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
 import { followCommands } from "./arrivals.js";
-import { commandsOf, groupBy } from "./commands.js";
+import { nextGrouping } from "./by-module.js";
+import { commandsOf } from "./commands.js";
 import { turnHeight } from "./filter-bar.js";
 import { createKeyHelp, PROFILE_KEYS } from "./key-help.js";
 import { createPalette } from "./palette.js";
@@ -45,12 +45,15 @@ export function wireWorking({ view, model, store }) {
   });
   part("palette-open").addEventListener("click", palette.open);
   wireKeyboard({
-    search: () => find(HTMLElement, "#filter-name").focus(),
+    search() {
+      view.parts.folds.open("ops");
+      find(HTMLElement, "#filter-name").focus();
+    },
     move: selection.move,
     close: selection.close,
     own: {
       y: () => turnHeight(store),
-      g: () => nextGrouping(store),
+      g: () => nextGrouping(model, store),
       p: () => view.parts.pins.toggleSelected(),
       x: () => pickSelected(view, model, store),
       "[": () => step(-1),
@@ -76,11 +79,4 @@ function pickSelected(view, model, store) {
   if (!row) return;
   if (sel.length === 0) store.set({ sel: [row.op] });
   else view.selection.pick(row);
-}
-
-/** @param {Store} store */
-function nextGrouping(store) {
-  const { by } = store.get();
-  const next = by === null ? 0 : DIMENSIONS.indexOf(by) + 1;
-  groupBy(store, DIMENSIONS[next] ?? null);
 }

@@ -1,7 +1,7 @@
 // A link may name what this profile does not have: that part is left out and named, the rest is shown. Pure.
 
 import { keyOf } from "../text/roofs.js";
-import { groupFilter } from "./groups.js";
+import { groupFilter } from "./group-keys.js";
 import { isPlace } from "./pins.js";
 import { DEFAULTS } from "./query.js";
 import { isPreset, sortColumn } from "./shown-columns.js";

@@ -62,3 +62,10 @@ function boundOf(model, { bound }) {
   const { kind, label } = model.bounds[bound];
   return kind === "none" ? [] : [label];
 }
+
+/** The ops of one group. @param {Model} model @param {View} view @param {GroupBy} by @param {string} id */
+export function groupFilter(model, view, by, id) {
+  const keyOf = keysOf(model, view, by);
+  /** @param {Row} row */
+  return (row) => isOf(id, keyOf(row));
+}

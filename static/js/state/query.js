@@ -26,8 +26,6 @@ export const DEFAULTS = Object.freeze({
   by: null,
   group: null,
   open: [],
-  gsort: "-time",
-  timeby: null,
   min: 0,
   cover: 100,
   box: null,
@@ -45,7 +43,7 @@ export const DEFAULTS = Object.freeze({
   sort: "-self_share_ratio",
   cols: [],
   pcols: [],
-  tab: "ops",
+  tab: null,
   page: 1,
   dev: null,
   peaks: Object.freeze({}),
@@ -116,6 +114,8 @@ const readIds = (text) => text.split(",").filter(Boolean);
  * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "pins" | "peaks">} SingleKey a key with one value in the address
  */
 
+const isFold = oneOf("ops", "timeline", "hardware", "details");
+
 /**
  * How each single-valued key is read; a value that does not fit leaves the default.
  * @type {{ [Key in SingleKey]: Reader<ViewState[Key]> }}
@@ -131,8 +131,6 @@ const READ = {
   part: (text) => text || undefined,
   by: readGrouping,
   group: (text) => text || undefined,
-  gsort: anyText,
-  timeby: readGrouping,
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,
@@ -149,7 +147,8 @@ const READ = {
   sort: anyText,
   cols: readIds,
   pcols: readIds,
-  tab: oneOf("ops", "program", "hardware"),
+  // The table of the program was a tab of its own once.
+  tab: (text) => (text === "program" ? "details" : isFold(text)),
   page: wholeFrom(1),
   dev: (text) => text || undefined,
   vs: readIds,
@@ -221,6 +220,7 @@ export function parseQuery(search) {
     peaks,
   };
   for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
+  if (!params.has("by")) state.by = readGrouping(params.get("timeby") ?? "") ?? null;
   if (!params.has("q")) state.q = params.get("roofline_op_name") ?? state.q;
   return { state, newer: null, unreadable };
 }

@@ -106,6 +106,19 @@ export function addressOfHost({ pathname, search }, host) {
   return params.size ? `${pathname}?${params}` : pathname;
 }
 
+/**
+ * The address of this page for another subject, with the filters kept; "" is the default one.
+ * @param {{ pathname: string, search: string }} place
+ * @param {string} of
+ */
+export function addressOfSubject({ pathname, search }, of) {
+  const params = new URLSearchParams(search);
+  for (const key of OF_THE_LIST) params.delete(key);
+  if (of) params.set("of", of);
+  else params.delete("of");
+  return params.size ? `${pathname}?${params}` : pathname;
+}
+
 /** The same page by peaks at another clock. @param {{ pathname: string, search: string }} place @param {boolean} isOn */
 export function addressOfClock({ pathname, search }, isOn) {
   const params = new URLSearchParams(search);

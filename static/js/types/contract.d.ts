@@ -439,28 +439,29 @@ export interface BudgetPart {
 /** The time of the subject by groups; rows of a list, `waits` and `unnamed_us` add up to it.
  *
  * `by` is the grouping that a page opens with, `None`: the ops themselves. Texts of times are in
- * `unit`, that of all waits is `waiting`. `note` says how to record what tells layers apart.
+ * `unit`. `note` says how to record what tells layers apart.
  */
 export interface Groups {
   by: string | null;
   unit: string;
   lists: GroupList[];
   waits: Record<string, number>;
-  waiting: string;
   waiting_title: string;
   unnamed_us: number;
   layers: LayerInstances[];
-  note: Segment[];
+  note: string;
 }
 
 /** One grouping: its rows, those that take longest first; the last one may be all others.
  *
- * `shown` rows stand for all at first, and `more` for the rest; `None`: there is none.
+ * `shown` rows stand for all at first, and `more` for the rest; `None`: there is none. `waiting`
+ * is the time of all waits as a text.
  */
 export interface GroupList {
   id: string;
   label: string;
   rows: GroupRow[];
+  waiting: string;
   shown: number;
   more: GroupRow | null;
 }
@@ -490,11 +491,12 @@ export interface GroupRow {
   groups: GroupRow[];
 }
 
-/** All instances of a module in their order, and what there is to say. */
+/** All instances of a module in their order; `line` is what there is to say. */
 export interface LayerInstances {
   name: string;
   direction: string;
-  line: Segment[];
+  line: string;
+  stands_out: boolean;
   instances: LayerInstance[];
 }
 

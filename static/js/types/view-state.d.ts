@@ -24,16 +24,12 @@ export interface ViewState {
   bound: readonly string[];
   /** A part of the budget, or a kind of parts ("below_roof"); null means all. */
   part: string | null;
-  /** The key of the groups of ops; null: they are not. */
+  /** The grouping of the time; null: the profile's usual one. */
   by: GroupBy | null;
   /** The id of the group whose ops are shown; null means all. */
   group: string | null;
   /** Ids of the groups that are open. */
   open: readonly string[];
-  /** Column of the groups, "-" first for descending. */
-  gsort: string;
-  /** The parts that "Time by …" shows; null: those that suit the profile. */
-  timeby: GroupBy | null;
   /** Least share of time, percent. */
   min: number;
   /** Keep the longest ops that make this percent of the time. */
@@ -75,7 +71,7 @@ export interface ViewState {
   dvfs: "on" | "off";
   /** The subject that the first sentences and the advice are of; null: the default one. */
   of: string | null;
-  tab: "ops" | "program" | "hardware";
+  tab: "ops" | "timeline" | "hardware" | "details" | null;
   /** First is 1. */
   page: number;
   /** Device whose peaks count instead of the profile's. */

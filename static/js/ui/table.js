@@ -72,7 +72,7 @@ export class Table {
   /** @param {TableOptions<R>} options */
   constructor(options) {
     const { table, caption, onPage } = options;
-    const panel = table.closest("[role=tabpanel]") ?? document;
+    const panel = table.closest("[role=tabpanel], .tables") ?? document;
     this.#options = options;
     this.head = table.createTHead();
     this.body = table.tBodies[0];

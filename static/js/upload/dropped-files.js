@@ -4,7 +4,7 @@
 const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
 // Other files that a folder may hold, as a workload of rocprof-compute does: beside captures, such files
 // are by-products of them.
-const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
+const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?|sqlite|sqlite\.gz|db|db\.gz)$/i;
 
 /** @type {WeakMap<File, string>} */
 const paths = new WeakMap();

@@ -12,7 +12,6 @@ from roofline.estimate.llm.document import step_document, step_text
 from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.request import PredictOptions
 from roofline.estimate.llm.step import step_of
-from roofline.estimate.llm.thresholds import thresholds_of
 from tests.estimate.llm.cases import MODEL, load_of, needs_shared, serial_ms, step
 
 PARTS = ("h100-sxm", "a100-80-sxm", "t4")
@@ -63,37 +62,6 @@ def test_tensor_parallel_divides_work_and_adds_collectives(tp: int, stated: floa
 def test_decode_divides_by_bandwidth(tp: int, stated: float) -> None:
     options = PredictOptions(batch=8, context=2048, tp=tp, latency="none")
     assert serial_ms(step("llama-3-70b", "h100-sxm", options)) == pytest.approx(stated, rel=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("model", "device", "stated"),
-    [
-        ("mistral-7b", "h100-sxm", 367),
-        ("llama-2-7b", "h100-sxm", 85),
-        ("llama-3-8b", "h100-sxm", 388),
-        ("llama-3-70b", "h100-sxm", 1430),
-        ("mistral-7b", "a100-80-sxm", 709),
-        ("llama-2-7b", "a100-80-sxm", 165),
-        ("llama-3-8b", "a100-80-sxm", 748),
-        ("llama-3-70b", "a100-80-sxm", 2770),
-    ],
-)
-def test_beyond_a_context_no_batch_makes_decode_compute_bound(
-    model: str, device: str, stated: float
-) -> None:
-    found = thresholds_of(step(model, device, PredictOptions(context=100)))
-    assert found is not None
-    assert found.context == pytest.approx(stated, rel=5e-3)
-    beyond = thresholds_of(step(model, device, PredictOptions(context=int(stated * 1.02))))
-    assert beyond is not None
-    assert beyond.batch_at_context is None
-
-
-def test_the_batch_from_which_products_are_compute_bound() -> None:
-    for device, batch in (("tpu-v5e", 241), ("h100-sxm", 295)):
-        found = thresholds_of(step("llama-3-8b", device, PredictOptions(context=128)))
-        assert found is not None
-        assert round(found.batch) == batch
 
 
 @pytest.mark.parametrize(
@@ -272,7 +240,7 @@ def test_three_sums_are_in_order_and_the_expected_line_is_above_serial() -> None
 
 def test_a_peak_that_is_not_known_gives_no_time_and_a_sentence() -> None:
     found = step("llama-3-8b", "a100-80-sxm", PredictOptions(context=128, compute="fp8"))
-    assert found.step_us == {"overlap": None, "serial": None, "no_overlap": None}
+    assert set(found.step_us.values()) == {None}
     assert found.tokens_per_s is None
     assert any("fp8" in note for note in found.notes)
     assert found.expected is None

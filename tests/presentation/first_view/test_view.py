@@ -155,19 +155,6 @@ def test_peaks_are_written_with_their_unit() -> None:
     assert peak_bandwidth(24_500) == "24.5\u00a0TB/s"
 
 
-def test_time_by_says_no_time_where_none_was_measured(tmp_path: Path) -> None:
-    text = "kernel,flop,dram bytes\nfirst,5e9,1e6\n"
-    view = first_view(page_of(text, tmp_path))
-    (entry,) = view.time_by.entries
-    assert (entry.time, entry.efficiency, view.share) == ("–", "–", "")
-
-
-def test_time_by_lists_what_the_ops_took(page: dict[str, Any]) -> None:
-    found = first_view(page).time_by
-    assert (found.by, found.unit, found.has_ticks) == ("category", "µs", False)
-    assert [(one.time, one.bar) for one in found.entries] == [("810", "100.0")]
-
-
 FEW = """# device: TPU v6e
 name,time_us,flops,hbm_bytes
 dot.1,400,2e10,4e6
@@ -187,11 +174,3 @@ def test_few_operations_have_their_clocks_in_place_of_groups(tmp_path: Path) -> 
     assert [one.label for one in add.bars if one.is_longest] == ["HBM"]
     more = FEW + "a,1,1e6,4e6\nb,1,1e6,4e6\n"
     assert first_view(page_of(more, tmp_path)).op_clocks == ()
-
-
-def test_a_time_without_digits_in_the_unit_of_the_list_is_less_than_the_least(
-    tmp_path: Path,
-) -> None:
-    text = "kernel,category,time (us),flop\na,x,2e7,1\nb,y,3,1\n"
-    found = first_view(page_of(text, tmp_path)).time_by
-    assert (found.unit, [one.time for one in found.entries]) == ("s", ["20.0", "<0.001"])

@@ -1,15 +1,29 @@
 """A predicted step as a JSON document, as lines of text, and as a file of kernels."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 from roofline.estimate.document import collective_record
+from roofline.estimate.llm.memory import WEIGHTS, memory_bytes, training_bytes
 from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.request_document import lever_records
+from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
-from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
-from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
-from roofline.model.units import GIGA, KILO, MEGA, PS_PER_US, TERA
+from roofline.estimate.llm.thresholds import (
+    ATTENTION,
+    EXPERTS,
+    HEAD,
+    PRODUCTS,
+    Thresholds,
+    Turning,
+    hidden_from,
+    thresholds_of,
+)
+from roofline.estimate.llm.times import span, time_text
+from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK, VECTOR
+from roofline.model.units import GIGA, PS_PER_US, TERA
 
 GENERIC_SCHEMA = "roofline-generic/1"
 _MATRIX = "matmul"
@@ -32,12 +46,14 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "ops": [_op(timed) for timed in step.ops],
         "step_us": dict(step.step_us),
         "bound": step.bound,
+        "lever": lever_records(tuple(levers(step))),
         "latency_us": step.latency_us,
         "expected_us": _expected(step),
         "tokens_per_s": step.tokens_per_s,
         "tokens_per_s_per_device": step.tokens_per_s_per_device,
         "accepted_tokens_per_s": step.accepted_tokens_per_s,
         "memory_bytes": whole(step.memory_bytes),
+        **_training(step),
         "capacity_bytes": step.capacity_bytes,
         "fits": step.fits,
         "totals": _totals(step),
@@ -48,7 +64,7 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
             name: {"label": peak.label, "per_second": peak.value, "source": peak.source}
             for name, peak in step.peaks.items()
         },
-        "notes": list(step.notes),
+        "notes": [*step.notes, *_training_words(step)],
         "coverage": None,
     }
 
@@ -79,6 +95,21 @@ def _op(timed: TimedOp) -> dict[str, Any]:
     levels = collective_record(timed.sent, "")["levels"]
     sent = {"link_bytes": whole(op.link), "latency_us": timed.latency_us, "levels": levels}
     return {**found, **sent}
+
+
+def _training(step: Step) -> dict[str, Any]:
+    """Keys of training alone: memory by kind, activations, and what collectives add."""
+    load = step.load
+    if load.phase != "train":
+        return {}
+    bubble = (load.pp - 1) / (load.virtual * load.microbatches + load.pp - 1)
+    kinds = training_bytes(step.model, load)
+    return {
+        "memory": {name: whole(size) for name, size in kinds.items()},
+        "activation_bytes": whole(step.activation_bytes),
+        "exposed_us": dict(step.schedule.exposed_us) if step.is_timed else None,
+        "pipeline": {"bubble": bubble},
+    }
 
 
 def _totals(step: Step) -> dict[str, Any]:
@@ -125,12 +156,19 @@ def _touched(step: Step) -> dict[str, float] | None:
     }
 
 
-def _thresholds(found: Thresholds) -> dict[str, float | None]:
+def _thresholds(found: Thresholds) -> dict[str, Any]:
+    ridge = {"ridge_flop_per_byte": found.ridge, "batch_closed_form": found.closed_form}
+    if not found.classes:
+        return {**ridge, "prompt": found.prompt}
     return {
-        "ridge_flop_per_byte": found.ridge,
-        "batch": found.batch,
+        **ridge,
+        **{
+            name: {"first": one.first, "batch": one.batch, "never": list(one.never)}
+            for name, one in found.classes.items()
+        },
         "batch_at_context": found.batch_at_context,
         "context": found.context,
+        "context_note": found.context_note,
     }
 
 
@@ -162,21 +200,43 @@ def _lines(step: Step, name: str) -> Iterator[str]:
     yield from _memory(step)
     yield from _threshold_lines(step)
     yield from step.notes
+    yield from _training_words(step)
+
+
+def _training_words(step: Step) -> Iterator[str]:
+    """From how many tokens shared weights are gathered for nothing, and how often."""
+    load = step.load
+    if load.phase != "train" or load.zero != WEIGHTS or not step.is_timed:
+        return
+    each = next(t.time_us for t in step.ops if t.op.name == "fwd.weights_allgather")
+    least = hidden_from(step)
+    behind = f"Gathers of weights ({time_text(each)} a layer)"
+    if least is None:
+        yield f"{behind} do not hide behind forward and backward work at any length."
+    else:
+        yield f"{behind} hide behind forward and backward work from {least:,} tokens per sequence."
+    if load.pp > 1:
+        yield "With a pipeline, weights are gathered once for each microbatch."
 
 
 def _times(step: Step) -> Iterator[str]:
     sums = step.step_us
     meanings = {
-        "overlap": "everything at once",
+        "overlap": "at best, everything at once",
+        "scheduled": "data parallelism hidden: the bound to compare with",
         "serial": "one op after the other: the bound to compare with",
-        "no_overlap": "nothing at once",
+        "no_overlap": "one resource at a time",
     }
+    if step.load.phase == "train":
+        meanings["serial"] = "nothing hidden, one op after the other"
+    else:
+        del meanings["scheduled"]
     for key, meaning in meanings.items():
         yield f"{key:<12}{time_text(sums[key]):>12}  {meaning}"
     expected = step.expected
     if expected is not None:
-        matrix = _span(*(f"{100 * share:.0f}" for share in expected.matrix))
-        times = _span(time_text(expected.low_us), time_text(expected.high_us))
+        matrix = span(*(f"{100 * share:.0f}" for share in expected.matrix))
+        times = span(time_text(expected.low_us), time_text(expected.high_us))
         yield (
             f"{'expected':<12}{times:>12}  at {matrix} % of the matrix peak and "
             f"{100 * expected.memory:.0f} % of the memory's, by default"
@@ -189,40 +249,99 @@ def _times(step: Step) -> Iterator[str]:
         yield f"{kept:,.1f} tokens/s of them stay at an acceptance of {step.load.acceptance:g}."
 
 
-def _span(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
-
-
 def _memory(step: Step) -> Iterator[str]:
     needed, size = step.memory_bytes, step.capacity_bytes
     has = "its memory is not known" if size is None else f"the part has {size / GIGA:,.1f} GB"
-    without = "without activations" if step.load.phase == "train" else "without workspace"
+    without = "without workspace"
+    if step.load.phase == "train":
+        without = f"and {step.activation_bytes / GIGA:,.1f} GB of activations, without logits"
     verdict = "" if step.fits is not False else " It does not fit."
     yield f"Needs {needed / GIGA:,.1f} GB per device ({without}); {has}.{verdict}"
 
 
 def _threshold_lines(step: Step) -> Iterator[str]:
     found = thresholds_of(step)
-    if found is None:
+    if found is not None:
+        yield from threshold_words(step, found)
+
+
+def threshold_words(step: Step, found: Thresholds) -> Iterator[str]:
+    """Sentences on where compute begins to bind; each follows from rows of such a table."""
+    if not found.classes:
+        size = "at no length" if found.prompt is None else f"from {found.prompt:,} new tokens"
+        yield f"The whole step is compute-bound {size} (ridge {found.ridge:,.1f} FLOP/B)."
         return
-    yield (
-        f"Products with weights are compute-bound from batch {round(found.batch):,} "
-        f"(ridge {found.ridge:,.1f} FLOP/B)."
+    said = [_class_words(step, kind, one) for kind, one in found.classes.items() if kind != HEAD]
+    yield "; ".join(one for one in said if one) + "."
+    yield _whole_words(step, found)
+    yield from _beside(step)
+
+
+_CLASS_WORDS = {PRODUCTS: "Dense products", EXPERTS: "the routed experts", ATTENTION: "attention"}
+
+
+def _class_words(step: Step, kind: str, one: Turning) -> str:
+    model, load = step.model, step.load
+    name = _CLASS_WORDS[kind]
+    if kind == EXPERTS:
+        name += f", {model.experts:,} with {model.active_experts:,} active,"
+    verb = "is" if kind == ATTENTION else "are"
+    if one.batch is None:
+        why = ""
+        if kind == ATTENTION:
+            at = max(_intensity(step, op) for op in one.never)
+            why = f": its intensity is {at:,.1f} FLOP/B whatever the batch"
+        return f"{name} {verb} compute-bound at no batch{why}"
+    if one.batch == 1 and not one.never:
+        return f"{name} {verb} compute-bound at every batch"
+    first = "" if one.first == one.batch else f" (the first from {one.first:,})"
+    each = f" on each of {load.ep:,} ranks" if load.ep > 1 and kind == EXPERTS else ""
+    never = f", {' and '.join(one.never)} at no batch" if one.never else ""
+    return f"{name} {verb} compute-bound from batch {one.batch:,}{each}{first}{never}"
+
+
+def _intensity(step: Step, name: str) -> float:
+    op = next(timed.op for timed in step.ops if timed.op.name == name)
+    return op.matrix / op.bytes if op.bytes else 0.0
+
+
+def _whole_words(step: Step, found: Thresholds) -> str:
+    keys = f"A whole step at {step.load.context:,} keys is compute-bound"
+    least = found.batch_at_context
+    at = "at no batch" if least is None else f"from batch {least:,}"
+    if found.context_note is not None:
+        every = "at every context" if found.context_note == "all" else "at no context"
+        return f"{keys} {at}; some batch is enough {every}."
+    if least is None:
+        return f"{keys} at no batch; up to {found.context:,} keys some batch is enough."
+    return f"{keys} {at}{_needs(step, least)}, and beyond {found.context:,} keys at none."
+
+
+def _needs(step: Step, batch: int) -> str:
+    """What that batch needs, where the part's memory does not hold it."""
+    size = step.capacity_bytes
+    needed = memory_bytes(step.model, replace(step.load, batch=batch))
+    if size is None or needed <= size:
+        return ""
+    return f" (needs {needed / GIGA:,.0f} GB, the part has {size / GIGA:,.0f})"
+
+
+def _beside(step: Step) -> Iterator[str]:
+    """An exchange of experts that takes a tenth of the step or more."""
+    serial = step.step_us["serial"]
+    taken = sum(
+        timed.counted * (timed.time_us or 0.0)
+        for timed in step.ops
+        if timed.bound == NETWORK and timed.op.name.startswith("ep_")
     )
-    if found.context is not None:
+    if serial and taken > _EXCHANGE * serial:
         yield (
-            f"A decode step can be compute-bound up to {round(found.context):,} tokens of context; "
-            "beyond them no batch is enough."
+            f"The exchange of experts over the network takes {time_text(taken)} of "
+            f"{time_text(serial)}."
         )
 
 
-def time_text(time_us: float | None) -> str:
-    """A time with its unit."""
-    if time_us is None:
-        return "unknown"
-    if time_us >= MEGA:
-        return f"{time_us / MEGA:,.4g} s"
-    return f"{time_us / KILO:,.4g} ms" if time_us >= KILO else f"{time_us:,.4g} µs"
+_EXCHANGE = 0.1
 
 
 # ---------------------------------------------------------------------------------------- generic

@@ -96,7 +96,7 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
             is_attention=True,
         )
         return
-    scores = load.batch * n * load.new_tokens * keys * s.a
+    scores = load.batch * n * load.new_tokens / load.cp * keys * s.a
     parts = (
         ("qk_matmul", product, 0.0, query + scores, key),
         ("softmax", 0.0, soft, 2 * scores, 0.0),
@@ -116,7 +116,11 @@ def _scores(rank: Rank, suffix: str, calls: int, *, window: int) -> Iterator[Mod
 
 
 def _pairs(rank: Rank, window: int = 0) -> float:
-    """Pairs of a query and a key, per sequence and head."""
+    """Pairs of a query and a key, per sequence and head; ranks of its context share them."""
+    return _all_pairs(rank, window) / rank.load.cp
+
+
+def _all_pairs(rank: Rank, window: int) -> float:
     new, cached = rank.load.new_tokens, rank.load.cached
     if window:
         reach = max(min(new, window - cached), 0)  # tokens before which the window is not full
@@ -165,10 +169,10 @@ def _expanded(rank: Rank) -> Iterator[ModelOp]:
     yield ModelOp(
         name="kv_b_proj",
         calls=m.layers,
-        matrix=2.0 * seen * m.kv_rank * wide,
+        matrix=2.0 * seen / load.cp * m.kv_rank * wide,
         weights=m.kv_rank * wide * s.w,
-        activations=seen * wide * s.a,
-        kv=seen * m.kv_rank * s.q,
+        activations=seen / load.cp * wide * s.a,
+        kv=seen / load.cp * m.kv_rank * s.q,
         is_layer_product=True,
     )
     each = m.head_without_position + m.head_with_position + m.value_head

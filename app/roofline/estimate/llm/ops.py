@@ -6,9 +6,16 @@ those of docs/predict.md: GEMMs count 2·M·N·K, softmax 5 and norms 4 per elem
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from math import ceil
 
-from roofline.devices.topology import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, SEND
+from roofline.devices.topology import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    REDUCE_SCATTER,
+    SEND,
+)
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.layer_ops import attention_block, mlp_block
 from roofline.estimate.llm.rank import ModelOp, Rank, Sent
@@ -77,18 +84,32 @@ def _collectives(rank: Rank) -> Iterator[ModelOp]:
     load, model, s = rank.load, rank.model, rank.sizes
     if load.tp > 1:
         payload = load.rows * model.hidden * s.a
-        for name in ("attn_allreduce", "mlp_allreduce"):
-            sent = Sent(kind=ALL_REDUCE, payload=payload, ranks=load.tp)
+        kinds = (ALL_GATHER, REDUCE_SCATTER) if load.sequence_parallel else (ALL_REDUCE,)
+        for block, kind in product(("attn", "mlp"), kinds):
+            sent = Sent(kind=kind, payload=payload, ranks=load.tp)
+            name = f"{block}_{kind.replace('-', '')}"
             yield ModelOp(name=name, calls=model.layers, sent=sent)
         logits = load.head_rows * model.vocabulary * s.z
         gathered = Sent(kind=ALL_GATHER, payload=logits, ranks=load.tp)
         yield ModelOp(name="logits_allgather", calls=1, sent=gathered, place="last")
     if load.ep > 1 and model.expert_layers:
         yield from _exchanges(rank)
+    if load.cp > 1:
+        keys = 2.0 * load.batch * load.new_tokens / load.cp * _key_elements(rank) * s.a
+        sent = Sent(kind=SEND, payload=keys, ranks=load.cp, inner=(load.tp,))
+        yield ModelOp(name="cp_exchange", calls=model.layers * (load.cp - 1), sent=sent)
     if load.pp > 1:
-        inner = (load.tp, load.ep, load.dp)
+        inner = (load.tp, load.cp, load.ep, load.dp)
         sent = Sent(kind=SEND, payload=load.rows * model.hidden * s.a, ranks=2, inner=inner)
         yield ModelOp(name="pp_send", calls=1, sent=sent, place="boundary")
+
+
+def _key_elements(rank: Rank) -> float:
+    """Half of the elements of keys and values of one token and layer, on one rank."""
+    model = rank.model
+    if model.is_latent:
+        return (model.kv_rank + model.head_with_position) / 2
+    return rank.kv_heads * model.head_size
 
 
 def _exchanges(rank: Rank) -> Iterator[ModelOp]:
@@ -101,7 +122,7 @@ def _exchanges(rank: Rank) -> Iterator[ModelOp]:
             kind=ALL_TO_ALL,
             payload=once if load.is_per_node else once * copies,
             ranks=load.ep,
-            inner=(load.tp,),
+            inner=(load.tp, load.cp),
             chosen=copies if load.is_per_node else 0,
         )
         yield ModelOp(name=name, calls=model.expert_layers, sent=sent)

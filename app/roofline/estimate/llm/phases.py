@@ -13,10 +13,10 @@ An Adam step in mixed precision moves 26 bytes per parameter and the gradient.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from roofline.devices.topology import ALL_REDUCE
+from roofline.devices.topology import ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.memory import stage_parameters
+from roofline.estimate.llm.memory import WEIGHTS, device_parameters, layer_parameters
 from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.rank import ModelOp, Sent
 from roofline.estimate.llm.workload import Workload
@@ -103,9 +103,11 @@ def _training_ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
     ahead = [op for op in forward(model, load) if op.name != "logits_allgather"]
     yield from (replace(op, name=f"fwd.{op.name}", model_matrix=op.matrix) for op in ahead)
     yield from (_backward(op, load) for op in ahead)
-    if load.recompute:
-        again = (op for op in ahead if op.place != "boundary")
-        yield from (replace(op, name=f"recompute.{op.name}", model_matrix=0.0) for op in again)
+    yield from (
+        replace(op, name=f"recompute.{op.name}", model_matrix=0.0)
+        for op in ahead
+        if _is_run_again(op, load)
+    )
     words = load.rows / load.microbatches * model.vocabulary / load.tp
     yield ModelOp(
         name="loss",
@@ -115,18 +117,72 @@ def _training_ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
         exp=words,
         activations=2.0 * words * bytes_per_element(load.logits),
     )
-    held = stage_parameters(model, load)
+    held = device_parameters(model, load)
+    mine = sum(held) / (load.sharing if load.zero else 1)
     yield ModelOp(
         name="optimizer",
         calls=1,
         place="step",
-        vector=_ADAM_FLOP * held,
-        weights=(_ADAM_BYTES + load.grad_bytes) * held,
+        vector=_ADAM_FLOP * mine,
+        weights=(_ADAM_BYTES + load.grad_bytes) * mine,
     )
-    if load.dp > 1:
-        payload = held * load.grad_bytes
-        sent = Sent(kind=ALL_REDUCE, payload=payload, ranks=load.dp, inner=(load.tp, load.ep))
-        yield ModelOp(name="dp_allreduce", calls=1, place="step", sent=sent)
+    yield from _of_layers(model, load) if load.zero == WEIGHTS else _of_step(held, load)
+
+
+def _is_run_again(op: ModelOp, load: Workload) -> bool:
+    """Full: every op; selective: those between products, which have the largest results."""
+    if load.recompute == "selective":
+        return op.name.endswith(("_norm", "_act")) or op.name.startswith("softmax")
+    return load.recompute == "full" and op.place != "boundary"
+
+
+def _of_step(held: tuple[float, float], load: Workload) -> Iterator[ModelOp]:
+    """Gradients of a replica's weights, of experts over the replicas alone; new weights."""
+    size, weight = load.grad_bytes, bytes_per_element(load.weights)
+    for prefix, amount, ranks, inner in _groups(held, load):
+        if ranks < 2 or not amount:
+            continue
+        if not load.zero:
+            name = f"{prefix or 'dp_'}allreduce"
+            yield _shared(name, ALL_REDUCE, amount * size, ranks, inner)
+            continue
+        yield _shared(f"{prefix}grads_reducescatter", REDUCE_SCATTER, amount * size, ranks, inner)
+        yield _shared(f"{prefix}weights_allgather", ALL_GATHER, amount * weight, ranks, inner)
+
+
+def _groups(
+    held: tuple[float, float], load: Workload
+) -> Iterator[tuple[str, float, int, tuple[int, ...]]]:
+    """Names, parameters, ranks and inner groups: experts are the same on the replicas alone."""
+    dense, experts = held
+    if load.ep < 2:
+        yield "", dense + experts, load.sharing, (load.tp,)
+        return
+    yield "", dense, load.sharing * load.ep, (load.tp,)
+    yield "experts_", experts, load.sharing, (load.tp, load.ep)
+
+
+def _of_layers(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
+    """With weights shared: each layer is gathered ahead of both passes, and its gradients are
+    scattered; tables, head and final norm once per step."""
+    size, weight = load.grad_bytes, bytes_per_element(load.weights)
+    layer, root, layers = layer_parameters(model, load)
+    kinds = (
+        ("fwd.weights_allgather", ALL_GATHER, weight),
+        ("bwd.weights_allgather", ALL_GATHER, weight),
+        ("bwd.grads_reducescatter", REDUCE_SCATTER, size),
+    )
+    ranks, inner = load.sharing, (load.tp, load.ep) if load.ep > 1 else (load.tp,)
+    for name, kind, each in kinds:
+        op = _shared(name, kind, layer * each, ranks, inner)
+        yield replace(op, calls=layers, place="layer")
+    yield _shared("weights_allgather_root", ALL_GATHER, root * weight, ranks, inner)
+    yield _shared("grads_reducescatter_root", REDUCE_SCATTER, root * size, ranks, inner)
+
+
+def _shared(name: str, kind: str, payload: float, ranks: int, inner: tuple[int, ...]) -> ModelOp:
+    sent = Sent(kind=kind, payload=payload, ranks=ranks, inner=inner, is_of_data=True)
+    return ModelOp(name=name, calls=1, place="step", sent=sent)
 
 
 def _backward(op: ModelOp, load: Workload) -> ModelOp:
@@ -142,4 +198,12 @@ def _backward(op: ModelOp, load: Workload) -> ModelOp:
         weights=op.weights + op.weights / size * load.grad_bytes,
         activations=2 * op.activations,
         kv=2 * op.kv,
+        sent=_sent_back(op),
     )
+
+
+def _sent_back(op: ModelOp) -> Sent | None:
+    """Keys and values come round once more with their gradients."""
+    if op.sent is None or op.name != "cp_exchange":
+        return op.sent
+    return replace(op.sent, payload=2 * op.sent.payload)

@@ -15,13 +15,15 @@ Stage = Literal["layer", "first", "last", "boundary", "step"]
 class Sent:
     """A collective of `ranks` that lie outside of the groups `inner`; `payload` are bytes of the
     full tensor, or of one rank's buffer where it exchanges or sends. With `chosen` experts of each
-    token, a token goes once to each other node."""
+    token, a token goes once to each other node. `is_of_data` is true between replicas, whose
+    weights and gradients pass behind the work of other layers."""
 
     kind: str
     payload: float
     ranks: int
     inner: tuple[int, ...] = ()
     chosen: int = 0
+    is_of_data: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +115,17 @@ class Rank:
         """Bytes of vector ops, which an ideal fusion takes away."""
         return 0.0 if self.load.fusion == "ideal" else amount
 
-    def norm(self, name: str, calls: int, rows: int, width: int = 0) -> ModelOp:
-        """A norm over `rows` of `width` elements, without one of the hidden size."""
+    def shared(self, rows: float) -> float:
+        """Rows of norms and residuals on one rank."""
+        return rows / self.load.tp if self.load.sequence_parallel else rows
+
+    def norm(self, name: str, calls: int, rows: float, width: int = 0) -> ModelOp:
+        """A norm over `rows` of `width` elements, without one of the hidden size.
+
+        Ranks of sequence parallelism share the rows of the hidden size.
+        """
         wide = width or self.model.hidden
+        rows = rows if width else self.shared(rows)
         return ModelOp(
             name=name,
             calls=calls,
@@ -126,7 +136,7 @@ class Rank:
 
     def residual(self, name: str, calls: int) -> ModelOp:
         """The sum of what a block gives and what went in."""
-        elements = self.load.rows * self.model.hidden
+        elements = self.shared(self.load.rows) * self.model.hidden
         tensors = {"unfused": 3, "typical": 2, "ideal": 0}[self.load.fusion]
         return ModelOp(
             name=name,

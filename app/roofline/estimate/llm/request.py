@@ -5,11 +5,10 @@ from typing import Literal, cast, get_args
 
 from roofline.devices.topology import NetworkChoice
 from roofline.errors import BadViewError
-from roofline.estimate.llm.workload import Fusion, Phase, Workload
+from roofline.estimate.llm.workload import Fusion, Phase, Recompute, Workload
 
 Pairs = Literal["full", "causal"]
 Head = Literal["last", "all"]
-Recompute = Literal["none", "full"]
 Exchange = Literal["direct", "per-node"]
 
 _MOST = 10**9
@@ -26,7 +25,8 @@ class PredictOptions(NetworkChoice):
     experts. `kv_block` is the block of a paged cache in tokens, `acceptance` the share (0 to 1) of
     guessed tokens that are right. A mixed step decodes `batch` sequences at `context`, and reads
     `prompts` with `seq` new tokens after `cached` ones. `dispatch` is the element type of tokens on
-    their way to experts, which goes to each expert (direct) or once to each node (per-node).
+    their way to experts, which goes to each expert (direct) or once to each node (per-node). A
+    request (phase "request") has `prompt` and `output` tokens of each sequence.
     """
 
     phase: str = "decode"
@@ -57,6 +57,12 @@ class PredictOptions(NetworkChoice):
     prompts: int = 1
     dispatch: str | None = None
     exchange: str | None = None
+    zero: int = 0
+    sequence_parallel: bool = False
+    cp: int = 1
+    virtual: int = 1
+    prompt: int | None = None
+    output: int | None = None
 
 
 def workload(given: PredictOptions) -> Workload:
@@ -73,7 +79,7 @@ def workload(given: PredictOptions) -> Workload:
         )
     if given.acceptance is not None and not 0 <= given.acceptance <= 1:
         raise BadViewError("Acceptance is a share.", remedy="Give a number from 0 to 1.")
-    for name in ("batch", "tp", "ep", "pp", "dp", "microbatches", "kv_block", "prompts"):
+    for name in ("batch", "tp", "ep", "pp", "dp", "cp", "microbatches", "kv_block", "prompts"):
         if getattr(given, name) > _MOST:
             raise BadViewError(f"{name} is above {_MOST:,}.", remedy="Choose a smaller one.")
     return Workload(
@@ -96,7 +102,7 @@ def workload(given: PredictOptions) -> Workload:
         pp=given.pp,
         dp=given.dp,
         microbatches=given.microbatches,
-        recompute=_choice("recompute", given.recompute, get_args(Recompute)) == "full",
+        recompute=cast(Recompute, _choice("recompute", given.recompute, get_args(Recompute))),
         grad_bytes=given.grad_bytes,
         kv_block=given.kv_block,
         acceptance=given.acceptance,
@@ -105,6 +111,10 @@ def workload(given: PredictOptions) -> Workload:
         prompt_cached=given.cached if is_mixed else 0,
         dispatch=given.dispatch,
         exchange=given.exchange and _choice("exchange", given.exchange, get_args(Exchange)),
+        zero=given.zero,
+        sequence_parallel=given.sequence_parallel,
+        cp=given.cp,
+        virtual=given.virtual,
         links=given.choice,
     )
 

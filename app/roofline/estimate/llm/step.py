@@ -13,11 +13,12 @@ from roofline.devices.parts import Part
 from roofline.devices.sustained import sustained_matrix_rate
 from roofline.devices.topology import ALL_REDUCE, CollectiveTime, Topology, topology
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.memory import memory_bytes
-from roofline.estimate.llm.ops import forward
+from roofline.estimate.llm.memory import activation_bytes, memory_bytes
+from roofline.estimate.llm.ops import forward, stage_of
 from roofline.estimate.llm.phases import mixed_ops, training_ops
 from roofline.estimate.llm.rank import ModelOp, Sent
-from roofline.estimate.llm.workload import Workload
+from roofline.estimate.llm.schedule import Schedule, scheduled
+from roofline.estimate.llm.workload import Workload, kept_tokens
 from roofline.estimate.on_device import (
     COMPUTE,
     EXP,
@@ -56,7 +57,7 @@ class TimedOp:
 
     op: ModelOp
     clocks_us: Mapping[str, float | None]
-    repeats: int = 1
+    repeats: float = 1
     sent: CollectiveTime | None = None
     library_us: float = 0.0
 
@@ -139,10 +140,11 @@ class Step:
     def step_us(self) -> Mapping[str, float | None]:
         """The three sums; `None` where a peak is not known."""
         if not self.is_timed:
-            return dict.fromkeys(("overlap", "serial", "no_overlap"))
+            return dict.fromkeys(("overlap", "scheduled", "serial", "no_overlap"))
         sums = self.clock_sums_us
         return {
             "overlap": max(sums.values()),
+            "scheduled": self.schedule.time_us,
             "serial": sum(timed.counted * (timed.time_us or 0.0) for timed in self.ops),
             "no_overlap": sum(sums.values()) + self.latency_us,
         }
@@ -165,7 +167,12 @@ class Step:
             LINK: _LINKS_REACHED,
             NETWORK: _NETWORK_REACHED,
         }
-        return sum(timed.counted * timed.expected_us(reached) for timed in self.ops)
+        return schedule(self, lambda timed: timed.counted * timed.expected_us(reached)).time_us
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """What overlaps what: collectives between replicas pass behind the work of layers."""
+        return schedule(self, lambda timed: timed.counted * (timed.time_us or 0.0))
 
     @property
     def expected(self) -> Expected | None:
@@ -185,9 +192,9 @@ class Step:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """New tokens of a step over its serial time, of one replica."""
-        serial = self.step_us["serial"]
-        return self.load.rows / serial * US_PER_S if serial else None
+        """New tokens of a step over its scheduled time, of one replica."""
+        taken = self.step_us["scheduled"]
+        return self.load.tokens / taken * US_PER_S if taken else None
 
     @property
     def accepted_tokens_per_s(self) -> float | None:
@@ -198,20 +205,25 @@ class Step:
         share, serial = self.load.acceptance, self.step_us["serial"]
         if share is None or not serial:
             return None
-        tokens = self.load.new_tokens
-        kept = tokens if share == 1 else (1 - share**tokens) / (1 - share)
+        kept = kept_tokens(self.load.new_tokens, share)
         return self.load.batch * kept / serial * US_PER_S
 
     @property
     def tokens_per_s_per_device(self) -> float | None:
         """The same over the devices of one replica."""
         whole = self.tokens_per_s
-        return None if whole is None else whole / (self.load.tp * self.load.pp)
+        load = self.load
+        return None if whole is None else whole / (load.tp * load.pp * load.cp)
 
     @property
     def memory_bytes(self) -> float:
         """The bytes that one device holds, without activations and workspace."""
         return memory_bytes(self.model, self.load)
+
+    @property
+    def activation_bytes(self) -> float:
+        """What training keeps for the backward pass, without logits; 0 in other phases."""
+        return activation_bytes(self.model, self.load) if self.load.phase == "train" else 0.0
 
     @property
     def capacity_bytes(self) -> float | None:
@@ -222,7 +234,16 @@ class Step:
     def fits(self) -> bool | None:
         """Whether one device holds it; `None` where its memory is not known."""
         size = self.capacity_bytes
-        return None if size is None else self.memory_bytes <= size
+        return None if size is None else self.memory_bytes + self.activation_bytes <= size
+
+
+def schedule(step: Step, of: Callable[[TimedOp], float]) -> Schedule:
+    """The schedule of a step whose ops take `of` in all, in µs."""
+    return scheduled(
+        [(timed.op, of(timed)) for timed in step.ops],
+        step.load.zero,
+        max(stage_of(step.model, step.load.pp).layers, 1),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +348,7 @@ def _timed(op: ModelOp, peaks: Mapping[str, ChipPeak], load: Workload, net: Topo
     return TimedOp(op, clocks, repeats)
 
 
-def _timed_collective(op: ModelOp, sent: Sent, repeats: int, net: Topology) -> TimedOp:
+def _timed_collective(op: ModelOp, sent: Sent, repeats: float, net: Topology) -> TimedOp:
     place = net.place(sent.ranks, sent.inner)
     if sent.chosen and not net.is_torus:
         found = net.exchange(sent.payload, sent.chosen, place)
@@ -338,12 +359,12 @@ def _timed_collective(op: ModelOp, sent: Sent, repeats: int, net: Topology) -> T
     return TimedOp(op, clocks, repeats, found, library)
 
 
-def _repeats(op: ModelOp, load: Workload) -> int:
-    """How often a step waits for the op: (m + p - 1) stages, (m + p - 2) ways between them."""
+def _repeats(op: ModelOp, load: Workload) -> float:
+    """How often a step waits for the op: m + (p - 1) / V stages, V (m + p - 2) ways between."""
     later = load.microbatches - 1
     return {
-        "layer": load.pp + later,
-        "boundary": load.pp - 1 + later,
+        "layer": (load.pp - 1) / load.virtual + 1 + later,
+        "boundary": load.virtual * (load.pp - 1 + later),
         "last": 1 + later,
         "first": 1 if load.pp > 1 else 1 + later,
         "step": 1,

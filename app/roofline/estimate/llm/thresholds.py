@@ -1,75 +1,200 @@
 """How a step changes with its batch and its context, and where compute begins to bind it.
 
-From which batch products with weights are compute-bound, and up to which context a step can be.
-
-A decode step multiplies each active parameter once per sequence, and reads every weight once and
-the cache of each sequence. Beyond `context` no batch makes it compute-bound.
+Thresholds are found on the step itself: the function that fills its table, at other batches and
+contexts. What they say at a batch is what the table shows there. Clocks are those of the device;
+links and network do not count.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.memory import cache_bytes_per_token, memory_bytes
-from roofline.estimate.llm.step import Step, peaks_of
+from roofline.estimate.llm.memory import WEIGHTS, memory_bytes
+from roofline.estimate.llm.rank import ModelOp
+from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of, step_of
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.on_device import COMPUTE, MEMORY
+from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK
 from roofline.estimate.work import bytes_per_element
+
+_KEPT = 64  # a page asks several times for the thresholds of the same devices
+MOST_BATCH = 2**24
+_MOST_CONTEXT = 2**26
+_MOST_TOKENS = 2**22
+PRODUCTS, EXPERTS, ATTENTION, HEAD = "products", "experts", "attention", "head"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turning:
+    """From which batch the ops of a class are compute-bound: the `first`, and all that ever are
+    (`batch`); `None` where none is. `never` names ops that are at no batch."""
+
+    first: int | None
+    batch: int | None
+    never: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """`batch` is the least one for products (weights alone), `context` the longest in tokens, and
-    `batch_at_context` the least batch for the whole decode step at the step's own context: `None`
-    where no batch is enough. `ridge` is FLOP per byte of what they rest on."""
+    """Where compute begins to bind. `ridge` is FLOP per byte of products in the layers.
+
+    `closed_form` is the batch of a product by weights alone, ridge · w / 2. Of decode, `classes`
+    are those of ops, `batch_at_context` the least batch for a whole step at its context (`None`:
+    none), `context` the longest in tokens at which there is such a batch, `context_note` "all" or
+    "none" in its place. Of prefill, `prompt` is the least number of new tokens for a whole step.
+    """
 
     ridge: float
-    batch: float
-    context: float | None
-    batch_at_context: float | None
+    closed_form: float
+    classes: Mapping[str, Turning] = field(default_factory=dict)
+    batch_at_context: int | None = None
+    context: int | None = None
+    context_note: str | None = None
+    prompt: int | None = None
 
 
 def thresholds_of(step: Step) -> Thresholds | None:
-    """The thresholds of the step's model and element types; `None` where a peak is not known."""
+    """The thresholds of the step's model and element types; `None` where a peak is not known, in
+    training and in a mixed step."""
+    return _thresholds_of(step.model, step.load, step.part)
+
+
+@lru_cache(_KEPT)
+def _thresholds_of(model: ModelConfig, load: Workload, part: Part) -> Thresholds | None:
+    step = step_of(model, load, part)
     unit, memory = step.peaks[COMPUTE].value, step.peaks[MEMORY].value
-    if not unit or not memory:
+    if not unit or not memory or step.load.phase not in ("decode", "prefill"):
         return None
     ridge = unit / memory
-    size = bytes_per_element(step.load.weights)
-    model = step.model
-    active = model.active_parameters / step.load.tp
-    spare = 2 * active / ridge - _cache(step, step.load.context)
-    held = (active + _idle_experts(step)) * size
+    closed = ridge * bytes_per_element(step.load.weights) / 2
+    found = _Search(step)
+    if not all(timed.bound for timed in step.ops if not timed.op.sent):
+        return None
+    if step.load.phase == "prefill":
+        prompt = _least(lambda size: _is_compute(found.tokens(size)), MOST_BATCH)
+        return Thresholds(ridge=ridge, closed_form=closed, prompt=prompt)
+    context, note = found.longest
     return Thresholds(
         ridge=ridge,
-        batch=ridge * size / 2,
-        context=_longest(step, 2 * active / ridge),
-        batch_at_context=held / spare if spare > 0 else None,
+        closed_form=closed,
+        classes=found.classes,
+        batch_at_context=_least(lambda size: _is_compute(found.batch(size)), MOST_BATCH),
+        context=context,
+        context_note=note,
     )
 
 
-def _idle_experts(step: Step) -> float:
-    """Parameters of experts that one token does not use, and a batch that large does."""
-    model = step.model
-    idle = model.experts - model.active_experts
-    return model.expert_layers * idle * model.one_expert_parameters / step.load.tp
+def hidden_from(step: Step) -> int | None:
+    """The least tokens of a sequence from which gathers and scatters of shared weights hide behind
+    the work of layers; `None` where they never do, and where nothing is shared."""
+    load = step.load
+    if load.zero != WEIGHTS or not step.is_timed:
+        return None
+    peaks = peaks_of(step.part, load)
+
+    def is_hidden(parts: int) -> bool:
+        longer = replace(load, new_tokens=parts * load.cp)
+        return peaks.step(step.model, longer).schedule.is_hidden
+
+    found = _least(is_hidden, _MOST_TOKENS // load.cp)
+    return None if found is None else found * load.cp
 
 
-def _cache(step: Step, tokens: float) -> float:
-    """Bytes of keys and values that one sequence of so many tokens reads."""
-    full, windowed = cache_bytes_per_token(step.model, step.load)
-    return full * tokens + windowed * min(tokens, step.model.window)
+def class_of(op: ModelOp) -> str | None:
+    """The class of an op with matrix products; the router belongs to none."""
+    if not op.matrix:
+        return None
+    if op.is_attention:
+        return ATTENTION
+    if op.is_layer_product:
+        return EXPERTS if op.name.startswith("expert_") else PRODUCTS
+    return HEAD if op.name == "lm_head" else None
 
 
-def _longest(step: Step, allowed: float) -> float | None:
-    """The context at which the cache of a sequence has `allowed` bytes; `None`: at none."""
-    full, windowed = cache_bytes_per_token(step.model, step.load)
-    inside = allowed / (full + windowed)
-    if not windowed or inside <= step.model.window:
-        return inside
-    return (allowed - windowed * step.model.window) / full if full else None
+class _Search:
+    """Steps like the given one at other batches and contexts, each computed once."""
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self._peaks: StepPeaks = peaks_of(step.part, step.load)
+        self._known: dict[tuple[int, int, int], Step] = {}
+
+    def at(self, batch: int, new_tokens: int, cached: int) -> Step:
+        """The step of so many sequences; a pipeline's has one microbatch."""
+        key = batch, new_tokens, cached
+        if key not in self._known:
+            load = replace(
+                self._step.load, batch=batch, new_tokens=new_tokens, cached=cached, microbatches=1
+            )
+            self._known[key] = self._peaks.step(self._step.model, load)
+        return self._known[key]
+
+    def batch(self, size: int) -> Step:
+        """The step at its own context."""
+        return self.at(size, self._step.load.new_tokens, self._step.load.cached)
+
+    def tokens(self, size: int) -> Step:
+        """The step with so many new tokens."""
+        return self.at(self._step.load.batch, size, self._step.load.cached)
+
+    @cached_property
+    def classes(self) -> Mapping[str, Turning]:
+        """The classes that the model has."""
+        found: dict[str, dict[str, int | None]] = {}
+        for place, timed in enumerate(self._step.ops):
+            kind = class_of(timed.op)
+            if kind is not None:
+                found.setdefault(kind, {})[timed.op.name] = _least(
+                    lambda size, at=place: self._ops(size)[at].bound == COMPUTE,  # type: ignore[misc]
+                    MOST_BATCH,
+                )
+        return {kind: _turning(batches) for kind, batches in found.items()}
+
+    def _ops(self, size: int) -> tuple[TimedOp, ...]:
+        return self.batch(size).ops
+
+    @property
+    def longest(self) -> tuple[int | None, str | None]:
+        """The longest context at which some batch makes the whole step compute-bound."""
+        new = self._step.load.new_tokens
+
+        def is_beyond(context: int) -> bool:
+            return not _is_compute(self.at(MOST_BATCH, new, context - new))
+
+        if is_beyond(new):
+            return None, "none"
+        beyond = _least(is_beyond, _MOST_CONTEXT, new)
+        return (None, "all") if beyond is None else (beyond - 1, None)
+
+
+def _is_compute(step: Step) -> bool:
+    sums = {name: us for name, us in step.clock_sums_us.items() if name not in (LINK, NETWORK)}
+    return max(sums, key=sums.__getitem__) == COMPUTE
+
+
+def _turning(batches: Mapping[str, int | None]) -> Turning:
+    known = [size for size in batches.values() if size is not None]
+    return Turning(
+        first=min(known, default=None),
+        batch=max(known, default=None),
+        never=tuple(name for name, size in batches.items() if size is None),
+    )
+
+
+def _least(holds: Callable[[int], bool], most: int, start: int = 1) -> int | None:
+    """The least number from `start` to `most` at which `holds`, which then stays so."""
+    high = start
+    while not holds(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    low = high // 2 if high > start else start - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from roofline.estimate.llm.config import ModelConfig
 
 Phase = Literal["prefill", "decode", "train", "mixed"]
 Fusion = Literal["unfused", "typical", "ideal"]
+Recompute = Literal["none", "selective", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,9 @@ class Workload:
     over all rows, not over the last of each sequence. In a mixed step `prompts` sequences with
     `prompt_tokens` new ones after `prompt_cached` run beside those that decode. `dispatch` is the
     element type of tokens on their way to experts, `exchange` how they go; `links` is what is known
-    of the network.
+    of the network. The `dp` ranks share optimizer state (`zero` 1), gradients (2) and weights (3);
+    `cp` ranks share the tokens of each sequence, with `sequence_parallel` the tp ranks those of
+    norms and residuals. A stage of the pipeline has `virtual` chunks of layers.
     """
 
     phase: Phase = "decode"
@@ -42,7 +45,7 @@ class Workload:
     pp: int = 1
     dp: int = 1
     microbatches: int = 1
-    recompute: bool = False
+    recompute: Recompute = "none"
     grad_bytes: int = 2
     kv_block: int = 1
     acceptance: float | None = None
@@ -51,6 +54,10 @@ class Workload:
     prompt_cached: int = 0
     dispatch: str | None = None
     exchange: str | None = None
+    zero: int = 0
+    sequence_parallel: bool = False
+    cp: int = 1
+    virtual: int = 1
     links: NetworkChoice = field(default_factory=NetworkChoice)
 
     @property
@@ -63,7 +70,12 @@ class Workload:
     @property
     def devices(self) -> int:
         """Devices of the program."""
-        return self.tp * self.ep * self.dp * self.pp
+        return self.tp * self.cp * self.ep * self.dp * self.pp
+
+    @property
+    def sharing(self) -> int:
+        """Ranks that share what training keeps: those of the data and of its context."""
+        return self.dp * self.cp
 
     @property
     def context(self) -> int:
@@ -72,7 +84,12 @@ class Workload:
 
     @property
     def rows(self) -> int:
-        """Tokens that go through the layers."""
+        """Tokens that go through the layers of one rank."""
+        return self.tokens // self.cp
+
+    @property
+    def tokens(self) -> int:
+        """New tokens of a replica."""
         return self.batch * self.new_tokens + self.prompts * self.prompt_tokens
 
     @property
@@ -81,9 +98,17 @@ class Workload:
         return self.rows if self.all_logits else self.batch
 
 
+def kept_tokens(checked: int, acceptance: float) -> float:
+    """Tokens that stay of those `checked` at once: (1 - x^T) / (1 - x) at an acceptance of x."""
+    return checked if acceptance == 1 else (1 - acceptance**checked) / (1 - acceptance)
+
+
 def check(model: ModelConfig, load: Workload) -> None:
     """Raise `BadViewError` for a workload that cannot be."""
-    ways = ("tp", "ep", "pp", "dp", "microbatches", "batch", "new_tokens", "grad_bytes", "kv_block")
+    ways = (
+        *("tp", "ep", "pp", "dp", "cp", "virtual", "microbatches", "batch", "new_tokens"),
+        *("grad_bytes", "kv_block"),
+    )
     for name in ways:
         if getattr(load, name) < 1:
             raise _bad(f"--{name.replace('_', '-')} is below 1.", "Give 1 or more.")
@@ -100,10 +125,41 @@ def check(model: ModelConfig, load: Workload) -> None:
         )
     if load.pp > model.layers:
         raise _bad(f"{model.layers} layers cannot be {load.pp} stages.", "Choose a smaller --pp.")
+    _check_shares(model, load)
     if load.batch % load.microbatches:
         raise _bad(
             f"{load.batch} sequences are not {load.microbatches} equal microbatches.",
             "Choose --microbatches so that it divides --batch.",
+        )
+
+
+def _check_shares(model: ModelConfig, load: Workload) -> None:
+    if load.zero not in (0, 1, 2, 3):
+        raise _bad(f"--zero {load.zero} is not a stage of ZeRO.", "Choose 0, 1, 2 or 3.")
+    if load.zero and load.sharing < 2:
+        raise _bad("Nothing to share: --zero needs --dp.", "Give --dp 2 or more.")
+    if load.zero and load.phase != "train":
+        raise _bad("--zero is of training.", "Choose --phase train.")
+    if load.sequence_parallel and load.tp < 2:
+        raise _bad("--sequence-parallel needs --tp.", "Give --tp 2 or more.")
+    if load.cp > 1 and load.phase not in ("train", "prefill"):
+        raise _bad("--cp is of training and prefill.", "Leave it out.")
+    if load.new_tokens % load.cp:
+        raise _bad(f"{load.new_tokens} tokens are not {load.cp} equal parts.", "Change --cp.")
+    if load.virtual > 1:
+        _check_chunks(model, load)
+
+
+def _check_chunks(model: ModelConfig, load: Workload) -> None:
+    chunks = load.pp * load.virtual
+    if load.pp < 2:
+        raise _bad("--virtual needs --pp.", "Give --pp 2 or more.")
+    if model.layers % chunks:
+        raise _bad(f"{model.layers} layers do not make {chunks} equal chunks.", "Change --virtual.")
+    if load.microbatches % load.pp:
+        raise _bad(
+            f"{load.microbatches} microbatches do not fill {load.pp} stages in turn.",
+            "Choose --microbatches as a multiple of --pp.",
         )
 
 

@@ -13,6 +13,7 @@ together give it away.
 import codecs
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,8 +79,12 @@ _XSPACE = (
     "Upload the capture itself: *.xplane.pb, in plugins/profile/<time>/ beside the event file."
 )
 _NSYS = (
-    "Nsight Systems measures when kernels ran, not what they did. Profile them with Nsight Compute "
-    "and upload that report: `ncu --set roofline -o report ./program`."
+    "Only Nsight Systems unpacks it. Run `nsys export --type sqlite --include-blobs=true -o"
+    " report.sqlite {file}`, and upload report.sqlite."
+)
+_NSYS_STATS = (
+    "Upload the export that holds every launch: `nsys export --type sqlite -o report.sqlite"
+    " report.nsys-rep`."
 )
 _TORCH_PROFILER = (
     "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
@@ -146,6 +151,12 @@ _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"byProgram", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
     (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
+    (
+        frozenset({"schema", "nodes"}),
+        WrongFile(
+            "an execution trace of PyTorch, a graph of operators without kernels", _TORCH_PROFILER
+        ),
+    ),
     (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
     (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
     (
@@ -177,7 +188,7 @@ _COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     ),
     (
         frozenset({"total time (ns)", "instances", "name"}),
-        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS),
+        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS_STATS),
     ),
     (
         frozenset({"counter name", "counter value"}),
@@ -226,7 +237,7 @@ def refused(source: SourceFile, formats: str) -> UnknownFormatError:
         )
     return UnknownFormatError(
         f"{source.name} is {wrong.what}, not a profile.",
-        remedy=wrong.instead
+        remedy=wrong.instead.replace("{file}", shlex.quote(source.name))
         or f"Upload the file that the profiler wrote. Formats read: {formats}.",
     )
 
@@ -249,7 +260,7 @@ def _by_signature(head: bytes) -> WrongFile | None:
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
         return WrongFile("a core dump" if is_core else "a program or library")
     if head.startswith(b"SQLite format 3\x00"):
-        return _database(head)
+        return WrongFile("an SQLite database", _TABLE)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return WrongFile("a WebP picture", _PICTURE)
     if head[4:8] == b"ftyp":
@@ -270,14 +281,6 @@ def _pickle(head: bytes) -> WrongFile:
     if b"segments" in head[:64] and (b"total_size" in head or b"device_traces" in head):
         return WrongFile("a memory snapshot of PyTorch", _ALLOCATIONS)
     return WrongFile("a Python pickle", _ANY_OBJECT)
-
-
-def _database(head: bytes) -> WrongFile:
-    if b"CUPTI_ACTIVITY" in head or b"TARGET_INFO" in head or b"ENUM_NSYS" in head:
-        return WrongFile("an SQLite export of Nsight Systems", _NSYS)
-    if b"rocpd" in head:
-        return WrongFile("a database of rocprofv3", _COUNTERS)
-    return WrongFile("an SQLite database", _TABLE)
 
 
 def _is_event_file(head: bytes) -> bool:

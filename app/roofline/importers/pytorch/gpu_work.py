@@ -21,6 +21,7 @@ from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
     Costs,
     FileWork,
+    InstanceSums,
     Launches,
     RowNumbers,
     Sums,
@@ -144,8 +145,9 @@ class _GpuWork:
         self._row = self._rows()
 
     def _is_inside_region(self) -> Bools:
-        """Events whose innermost operator only encloses compiled code."""
-        regions = np.array([is_region(s.operator) for s in self._trace.signatures], np.bool_)
+        """Events whose innermost operator only encloses compiled code, or is a named range."""
+        signatures = self._trace.signatures
+        regions = np.array([s.is_scope or is_region(s.operator) for s in signatures], np.bool_)
         operator = self._found.operator
         if not regions.any():
             return np.zeros(len(operator), np.bool_)
@@ -174,6 +176,7 @@ class _GpuWork:
             launches=self._launches(),
             timeline=self._timeline(device, n_devices),
             serving=None if windows is None else self._of_server(windows),
+            instances=self._instances() if self._scopes.layers else None,
         )
 
     def _windows(self, device: I64, n_devices: int) -> StepWindows:
@@ -262,7 +265,7 @@ class _GpuWork:
 
     def _note_paths(self, row: I32) -> None:
         """Under which framework paths the kernels of each row ran, and for how long."""
-        operator = np.where(self._by_operator, self._operator, self._found.operator)
+        operator = self._around()
         held = np.flatnonzero(operator >= 0)
         note_paths(
             self._trace,
@@ -323,6 +326,32 @@ class _GpuWork:
             bytes_known=any_at(run_at[self._costs.moved_bytes[runs.signature] >= 0], len(keys))
             | any_at(at[moved_known], len(keys)),
         )
+
+    def _instances(self) -> InstanceSums:
+        """The time and the known work of each instance of a module."""
+        operator, work = self._around(), self._trace.work
+        layer = np.where(operator >= 0, self._scopes.layer[operator], -1).astype(np.int64)
+        inside = np.flatnonzero(layer >= 0)
+        width = len(self._scopes.layers)
+        cells = (self._scope.astype(np.int64) + 1) * width + layer
+        keys, at = np.unique(cells[inside], return_inverse=True)
+        runs, name = self._executions(), self._trace.file_name
+        ran = layer[runs.first] >= 0
+        run_at, called = np.searchsorted(keys, cells[runs.first[ran]]), runs.signature[ran]
+        once = runs.counted[ran]
+        return InstanceSums(
+            layers=self._scopes.layers,
+            scope=keys // width - 1,
+            layer=keys % width,
+            calls=np.bincount(at, minlength=len(keys)).astype(np.int64),
+            time_ns=added_up(at, work["duration"][inside], len(keys), name),
+            flop=multiplied(run_at[once], called[once], self._costs.flop, len(keys), name),
+            moved_bytes=multiplied(run_at, called, self._costs.moved_bytes, len(keys), name),
+        )
+
+    def _around(self) -> I32:
+        """The operator around each event, whether its work is the operator's or not."""
+        return np.where(self._by_operator, self._operator, self._found.operator)
 
     def _note_gaps(self, runs: _Executions) -> None:
         """Rows with work that is not known: a call's without its cost, a copy's without its size.

@@ -1,10 +1,12 @@
 """The work of all files of one upload as a profile: ops added up, steps matched by number."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
@@ -24,6 +26,7 @@ from roofline.importers.pytorch.words import matrix_precisions, unit_of, working
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.instances import ModuleInstances
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
@@ -79,6 +82,7 @@ def build_profile(parts: Parts) -> Profile:
         timeline=_timeline(parts, op_of_row, ops),
         graphs=as_record(parts.findings.replays),
         serving=serving,
+        instances=_instances(parts),
         environment=parts.environment,
         is_host_only=parts.findings.is_host_only,
         kernels_timed=_kernels_timed(notes),
@@ -188,6 +192,30 @@ def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepT
         duration_ps=as_ps(lasted),
         time_ps=as_ps(core),
         sums=sums,
+    )
+
+
+def _instances(parts: Parts) -> ModuleInstances | None:
+    """The instances of modules in all files; those of one name are one."""
+    files = [(work, work.instances) for work in parts.work if work.instances is not None]
+    if not files:
+        return None
+    step_of = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    numbers: dict[tuple[str, str], int] = {}
+    sums: dict[str, list[NDArray[Any]]] = defaultdict(list)
+    for work, found in files:
+        place = np.array([step_of[step.number] for step in work.steps] + [-1], np.int64)
+        own = np.array([numbers.setdefault(key, len(numbers)) for key in found.layers], np.int64)
+        sums["step"].append(place[found.scope])
+        sums["instance"].append(own[found.layer])
+        sums["calls"].append(found.calls)
+        sums["time_ps"].append(as_ps(found.time_ns).astype(np.float64))
+        sums["flop"].append(found.flop.astype(np.float64))
+        sums["bytes"].append(found.moved_bytes.astype(np.float64))
+    return ModuleInstances(
+        name=tuple(name for _, name in numbers),
+        path=tuple(path for path, _ in numbers),
+        **{name: np.concatenate(columns) for name, columns in sums.items()},
     )
 
 

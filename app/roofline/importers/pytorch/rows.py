@@ -297,6 +297,19 @@ class Launches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class InstanceSums:
+    """One row per (scope, instance of a module); `layers` has the path and name of each."""
+
+    layers: Sequence[tuple[str, str]]
+    scope: I64
+    layer: I64
+    calls: I64
+    time_ns: I64
+    flop: U64
+    moved_bytes: U64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileWork:
     """The work that one file adds to the profile; `launches` is `None` if it has too many to keep.
 
@@ -316,3 +329,4 @@ class FileWork:
     launches: Launches | None = None
     timeline: Timeline | None = None
     serving: FileServing | None = None
+    instances: InstanceSums | None = None

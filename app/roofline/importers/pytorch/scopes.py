@@ -6,6 +6,7 @@ here, for an op is one row, whichever layer calls it.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,16 +19,24 @@ from roofline.model.op_columns import I32, I64, Bools
 
 _MODULE = "nn.Module: "
 _INSTANCE = re.compile(r"_\d{1,9}\Z")
+# Modules that only hold others: their instances are not alike.
+_LIST = re.compile(r"(?:Sequential|ModuleList|ModuleDict)(?:_\d{1,9})?\Z")
 _BACKWARD = "autograd::engine::evaluate_function"
 _MOST_LEVELS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scopes:
-    """The modules around each operator: a number in `paths` (-1: nothing), and its direction."""
+    """The modules around each operator: a number in `paths` (-1: nothing), and its direction.
+
+    `layer` is the outermost instance of a module with several around it, a place in `layers` (-1:
+    none): the path of its class, and its name.
+    """
 
     around: I32
     paths: Sequence[str]
+    layer: I32
+    layers: Sequence[tuple[str, str]]
     is_backward: Bools
 
     def path_of(self, number: int, operator: str, *, is_backward: bool) -> str:
@@ -39,8 +48,9 @@ class Scopes:
 def scopes_of(trace: Trace, parent: I32) -> Scopes:
     """The scopes of all operators of `trace`; `parent` is the operator around each."""
     operators, scopes = trace.operators, trace.scopes
-    around = np.full(len(operators), NOT_FOUND, np.int32)
+    around = layer = np.full(len(operators), NOT_FOUND, np.int32)
     paths: dict[str, int] = {}
+    layers: list[tuple[str, str]] = []
     if len(scopes) and len(operators):
         outer, scope, order = nest(
             begin=scopes["begin"],
@@ -52,11 +62,36 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
         texts = _paths(trace.names, scopes["name"], outer, order)
         number = [paths.setdefault(text, len(paths)) for text in texts]
         around = np.where(scope >= 0, np.array(number, np.int32)[scope], NOT_FOUND)
+        of_scope, layers = _layers(trace.names, scopes["name"], outer, order, texts)
+        layer = np.where(scope >= 0, of_scope[scope], NOT_FOUND)
     return Scopes(
         around=around.astype(np.int32),
         paths=list(paths),
+        layer=layer.astype(np.int32),
+        layers=layers,
         is_backward=_is_backward(trace, parent),
     )
+
+
+def _layers(
+    names: Sequence[str], name: I64, outer: I32, order: I32, paths: Sequence[str]
+) -> tuple[I32, list[tuple[str, str]]]:
+    """The layer that each scope is or lies in, and all of them: see `Scopes`."""
+    found: dict[str, set[str]] = defaultdict(set)
+    is_layer = [text.startswith(_MODULE) and not _LIST.search(text) for text in names]
+    called = name.tolist()
+    for at, path in enumerate(paths):
+        if is_layer[called[at]]:
+            found[path].add(names[called[at]])
+    layer, numbers = np.full(len(order), NOT_FOUND, np.int32), dict[tuple[str, str], int]()
+    for at in order.tolist():
+        around = int(outer[at])
+        if around >= 0 and layer[around] >= 0:
+            layer[at] = layer[around]
+        elif len(found.get(paths[at], ())) > 1 and is_layer[called[at]]:
+            key = (paths[at], names[called[at]].removeprefix(_MODULE))
+            layer[at] = numbers.setdefault(key, len(numbers))
+    return layer, list(numbers)
 
 
 def note_paths(

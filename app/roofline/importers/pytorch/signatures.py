@@ -77,7 +77,8 @@ class Signature:
     `weight_bytes` are a model's weights (`touched`: of which experts) and `cache_bytes` keys and
     values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
     are not arguments, and `window` one that no argument names. `stack` is Python's at its first
-    launch, the innermost frame first, where it is known.
+    launch, the innermost frame first, where it is known. `is_scope` is true for a named range of
+    the program, which computes nothing itself.
     """
 
     operator: str
@@ -97,6 +98,7 @@ class Signature:
     ragged: Ragged | None = None
     inputs: Inputs | None = None
     stack: str = ""
+    is_scope: bool = False
 
 
 def read_signature(

@@ -38,7 +38,7 @@ class Agent:
 @dataclass(slots=True, kw_only=True)
 class Dispatch:
     """One kernel on one agent, of `blocks` workgroups. Times are ns of the machine's clock. `None`
-    is unknown."""
+    is unknown. `launched_ns` is when the host called for it."""
 
     kernel: str
     agent: int
@@ -47,6 +47,7 @@ class Dispatch:
     blocks: int | None
     times: tuple[int, int] | None
     counters: dict[str, float] = field(default_factory=dict)
+    launched_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,18 +122,20 @@ def _agents(tool: Json) -> Iterator[tuple[int, Agent]]:
     for agent in _list(tool, "agents"):
         handle = _handle(agent, "id")
         if handle is not None and agent.get("type") == _GPU:
-            architecture = _architecture(agent)
-            yield (
-                handle,
-                Agent(
-                    name=_text(agent, "product_name") or _text(agent, "name") or architecture,
-                    architecture=architecture,
-                    compute_units=_whole(agent.get("cu_count")) or None,
-                    clock_mhz=_whole(agent.get("max_engine_clk_fcompute")) or None,
-                    dies=_whole(agent.get("num_xcc")) or None,
-                    unit_waves=_whole(agent.get("max_waves_per_cu")) or None,
-                ),
-            )
+            yield handle, agent_of(agent)
+
+
+def agent_of(agent: Json) -> Agent:
+    """The GPU that `agent` describes, under the keys of rocprofv3."""
+    architecture = _architecture(agent)
+    return Agent(
+        name=_text(agent, "product_name") or _text(agent, "name") or architecture,
+        architecture=architecture,
+        compute_units=_whole(agent.get("cu_count")) or None,
+        clock_mhz=_whole(agent.get("max_engine_clk_fcompute")) or None,
+        dies=_whole(agent.get("num_xcc")) or None,
+        unit_waves=_whole(agent.get("max_waves_per_cu")) or None,
+    )
 
 
 def _architecture(agent: Json) -> str:
@@ -147,11 +150,16 @@ def _kernel_names(tool: Json) -> dict[int, str]:
     names = {}
     for kernel_symbol in _list(tool, "kernel_symbols"):
         number = _whole(kernel_symbol.get("kernel_id"))
-        keys = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name")
-        name = next((text for key in keys if (text := _text(kernel_symbol, key))), "")
         if number is not None:
-            names[number] = name.removesuffix(".kd").removesuffix(" [clone .kd]")
+            names[number] = kernel_name(kernel_symbol)
     return names
+
+
+def kernel_name(kernel_symbol: Json) -> str:
+    """The name of a kernel as people write it, under the keys of rocprofv3; "" without one."""
+    keys = ("formatted_kernel_name", "demangled_kernel_name", "display_name", "kernel_name")
+    name = next((text for key in keys if (text := _text(kernel_symbol, key))), "")
+    return name.removesuffix(".kd").removesuffix(" [clone .kd]")
 
 
 def _counter_names(tool: Json) -> dict[int, str]:

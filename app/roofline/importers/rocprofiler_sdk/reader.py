@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.rocprofiler_sdk.database import read_database
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (
     AmdSize,
     CacheSizes,
@@ -17,6 +19,7 @@ from roofline.importers.shared.amd_counters import (
     use_shares,
     why_slow,
 )
+from roofline.importers.shared.databases import SIGNATURE
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
 from roofline.importers.shared.notes import Note, counted
@@ -37,7 +40,8 @@ _NOTES = {
     "only-times": Note(
         Severity.WARNING,
         "The file has times of kernels and no counters, so their FLOPs and bytes are unknown.",
-        "Profile again with --pmc and the counters of docs/formats.md, and upload both.",
+        "Profile again with `rocprofv3 --pmc` and the counters of docs/formats.md, or count with"
+        " `rocprof-compute profile -n run -- PROGRAM`.",
     ),
     "flop-not-counted": Note(
         Severity.WARNING,
@@ -57,7 +61,8 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     processes: list[Process] = []
     for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
         progress("read", k / len(sources))
-        processes += read_file(source)
+        is_database = source.head.startswith(SIGNATURE)
+        processes += read_database(source) if is_database else read_file(source)
     processes = joined_passes(processes)
     if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
@@ -116,6 +121,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         )
     ops, table = launch_tables(launches)
     busy_ps, span_ps = _times(processes)
+    timeline = agents_timeline(processes, table.op, ops)
     return Profile(
         device=_device(agents),
         hosts=tuple(_hosts(sources, processes)),
@@ -129,6 +135,8 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         bytes_provenance=Provenance.MEASURED,
         limits=_LIMITS,
         launches=table,
+        timeline=timeline,
+        wall_time_ps=timeline.span_ps if timeline else None,
     )
 
 

@@ -106,6 +106,13 @@ def counts_origin(rows: Rows) -> Origin | None:
     return Origin(text=f"FLOPs {flop}, bytes {moved}", title=title)
 
 
+def main_peaks(page: Page) -> str:
+    """The peaks that bind most programs, for the chip: "989 TFLOP/s · 3,350 GB/s"."""
+    rates = [peak_rate(one["gflops"]) for one in page["roofs"]["compute"][:1]]
+    moved = [peak_bandwidth(one["gbs"]) for one in page["roofs"]["memory"][:1]]
+    return " · ".join([*rates, *moved])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceItem:
     """One term of the device strip. `css` and `is_broken` are the line of its roof."""

@@ -1,7 +1,8 @@
 """Everything of the first view, in one piece: what the page's template writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
@@ -12,9 +13,9 @@ from roofline.presentation.first_view.step_times import (
     step_times,
     used_shares,
 )
-from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
+from roofline.presentation.first_view.strips import Strip, link_strip
+from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
 from roofline.presentation.first_view.table import Table, op_table
-from roofline.presentation.first_view.time_by import TimeBy, time_by
 from roofline.presentation.page_rows import RATE, Page, Rows
 from roofline.presentation.quantities import count, percent
 
@@ -24,9 +25,12 @@ class FirstView:
     """The page before its script, all of it text. Charts follow: here are their words."""
 
     headline: tuple[summary.Piece, ...]
+    do_first: tuple[summary.Piece, ...]
     lead: tuple[summary.Piece, ...]
+    subject: SubjectMenu
     counts: summary.Origin | None
     device: str
+    peaks: str
     items: Sequence[summary.DeviceItem]
     findings: Sequence[summary.Finding]
     finding_counts: Sequence[tuple[str, str]]
@@ -34,7 +38,7 @@ class FirstView:
     format: str
     chips: Sequence[summary.BoundChip]
     categories: Sequence[summary.CategoryEntry]
-    time_by: TimeBy
+    groups: Mapping[str, Any]
     op_clocks: Sequence[OpClocks]
     steps: summary.StepList
     step_times: StepTimes | None
@@ -46,7 +50,6 @@ class FirstView:
     axis: str
     program_alt: str
     links: Strip | None
-    no_flops: Strip
     table: Table
     beyond: str
     share: str
@@ -58,12 +61,16 @@ def first_view(page: Page) -> FirstView:
     """The first view of `page`, the page data as plain objects."""
     rows = Rows(page)
     figures = page["figures"]
+    do_first = rows.verdict["do_first"]
     device = page["device"]
     return FirstView(
         headline=summary.pieces(rows.verdict["headline"]),
-        lead=summary.pieces(rows.verdict["lead"]),
+        do_first=summary.pieces(do_first),
+        lead=summary.pieces(rows.verdict["lead"][len(do_first) :]),
+        subject=subject_menu(page),
         counts=summary.counts_origin(rows),
-        device=f"{device['name']} · {summary.shape_text(page)}",
+        device=device["name"],
+        peaks=summary.main_peaks(page),
         items=summary.device_items(page),
         findings=summary.findings(page),
         finding_counts=summary.finding_counts(page),
@@ -71,7 +78,7 @@ def first_view(page: Page) -> FirstView:
         format=page["profile"]["format"],
         chips=summary.bound_chips(rows),
         categories=summary.categories(rows),
-        time_by=time_by(rows),
+        groups=page["groups"],
         op_clocks=op_clocks(rows),
         steps=summary.step_list(rows),
         step_times=step_times(rows),
@@ -83,7 +90,6 @@ def first_view(page: Page) -> FirstView:
         axis=page["x_axes"][0]["label"],
         program_alt=figures["program"]["alt"],
         links=link_strip(rows),
-        no_flops=no_flops_strip(rows),
         table=op_table(rows),
         beyond=_beyond(rows),
         share=_share(sum(rows.shares)),

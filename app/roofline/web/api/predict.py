@@ -12,6 +12,8 @@ from roofline.estimate.llm.config import ModelConfig, preset
 from roofline.estimate.llm.document import step_document
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.request_document import MeasuredRequest, request_document
+from roofline.estimate.llm.serving import request_of
 from roofline.estimate.llm.step import step_of
 from roofline.library.comparing import predict_over
 from roofline.web.api.comparing import note_compared, sides_of
@@ -34,6 +36,10 @@ class PredictBody(PredictOptions):
     model: str | None = None
     config: dict[str, Any] | None = None
     over: str | None = None
+    draft: str | None = None
+    measured_ttft_ms: float | None = None
+    measured_tpot_ms: float | None = None
+    measured_tokens_per_s: float | None = None
 
 
 @router.post("/predict", responses=NOT_READY)
@@ -44,6 +50,8 @@ async def predicted(request: Request, reader: Reader, given: PredictBody) -> dic
     """
     check_options(asdict(given), await request.json(), "a prediction")
     options = {one.name: getattr(given, one.name) for one in fields(PredictOptions)}
+    if given.phase == "request":
+        return await run_in_threadpool(_request, given, PredictOptions(**options))
     load = workload(PredictOptions(**options))
     step = step_of(_model(given), load, known_part(given.device))
     document = step_document(step, given.model or "config")
@@ -53,6 +61,17 @@ async def predicted(request: Request, reader: Reader, given: PredictBody) -> dic
     note_compared(request, (given.over,))
     over = await run_in_threadpool(predict_over, step, stored)
     return {**document, "coverage": over["coverage"], "over": over}
+
+
+def _request(given: PredictBody, options: PredictOptions) -> dict[str, Any]:
+    draft = None if given.draft is None else preset(given.draft)
+    found = request_of(_model(given), options, known_part(given.device), draft)
+    measured = MeasuredRequest(
+        ttft_ms=given.measured_ttft_ms,
+        tpot_ms=given.measured_tpot_ms,
+        tokens_per_s=given.measured_tokens_per_s,
+    )
+    return request_document(found, given.model or "config", measured)
 
 
 def _model(given: PredictBody) -> ModelConfig:

@@ -44,6 +44,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.ServerBusyError: 503,
     errors.BadViewError: 400,
     errors.NoSuchRangeError: 404,
+    errors.CaptureFailedError: 502,
     errors.ExtraMissingError: 500,
     errors.SettingsError: 500,
     errors.RooflineError: 500,

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from roofline.devices.parts import Part
+from roofline.estimate.llm.document import threshold_words
 from roofline.estimate.llm.memory import cache_bytes
 from roofline.estimate.llm.step import Step, TimedOp, step_of
-from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
+from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
+from roofline.estimate.on_device import COMPUTE, EXP, LINK, MEMORY, NETWORK, VECTOR
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of
 from roofline.presentation.quantities import (
@@ -51,7 +52,7 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
     return views.StepView(
         headline=pieces(_over_headline(record) if record else _headline(first)),
         lead=pieces([*_over_lead(record), *_lead(asked, first)] if record else _lead(asked, first)),
-        css=_css(step_bound(first)),
+        css=_css(first.bound),
         times=tuple(_times(first)),
         expected=_expected_words(first),
         memory=tuple(map(_memory, steps)),
@@ -73,18 +74,13 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
 
 # -------------------------------------------------------------------------------- the sentence
 
-_WORDS = {COMPUTE: "compute-bound", VECTOR: "bound by the vector unit", LINK: "bound by links"}
-
-
-def step_bound(step: Step) -> str | None:
-    """The resource that binds ops for the longest time; `None` where a peak is not known."""
-    if not step.is_timed:
-        return None
-    times: dict[str, float] = {}
-    for timed in step.ops:
-        if timed.bound:
-            times[timed.bound] = times.get(timed.bound, 0.0) + time_of(timed)
-    return max(times, key=lambda name: times[name], default=None)
+_WORDS = {
+    COMPUTE: "compute-bound",
+    VECTOR: "bound by the vector unit",
+    EXP: "bound by the exponential unit",
+    LINK: "bound by links",
+    NETWORK: "bound by the network",
+}
 
 
 def time_of(timed: TimedOp) -> float:
@@ -104,7 +100,7 @@ def _css(bound: str | None) -> str:
 
 
 def _headline(step: Step) -> Sentence:
-    serial, rate, bound = step.step_us["serial"], step.tokens_per_s, step_bound(step)
+    serial, rate, bound = step.step_us["serial"], step.tokens_per_s, step.bound
     if serial is None or rate is None or bound is None:
         return say("model_unknown", device=step.part.name)
     return say(
@@ -174,10 +170,7 @@ def _limits(step: Step) -> Sentence:
     found = thresholds_of(step)
     if found is None or step.load.phase != "decode":
         return []
-    said = say("model_batch", least_batch=count(found.batch))
-    if found.context is None:
-        return said
-    return said + say("model_context", size=count(found.context))
+    return say("model_limits", words=" ".join(threshold_words(step, found)))
 
 
 def _dollars(asked: Asked, step: Step) -> Sentence:
@@ -370,7 +363,7 @@ def _ops(step: Step) -> Iterable[views.ModelOpView]:
 
 
 def _device(step: Step, number: int, price: float | None) -> views.ModelDeviceView:
-    found, bound = thresholds_of(step), step_bound(step)
+    found, bound = thresholds_of(step), step.bound
     return views.ModelDeviceView(
         name=step.part.name,
         line=f"line-{number}",
@@ -379,7 +372,8 @@ def _device(step: Step, number: int, price: float | None) -> views.ModelDeviceVi
         each=significant(step.tokens_per_s_per_device),
         per_dollar=amount(tokens_per_dollar(step, price)),
         memory=_memory(step).words,
-        batch=count(found.batch) if found else "–",
+        batch=_batch(found, PRODUCTS),
+        experts_batch=_batch(found, EXPERTS),
         context=_context(found),
         bound=bound_words(step, bound),
         css=_css(bound),
@@ -389,4 +383,13 @@ def _device(step: Step, number: int, price: float | None) -> views.ModelDeviceVi
 def _context(found: Thresholds | None) -> str:
     if found is None:
         return "–"
-    return "never" if found.context is None else count(found.context)
+    if found.context is None:
+        return "any" if found.context_note == "all" else "never"
+    return count(found.context)
+
+
+def _batch(found: Thresholds | None, kind: str) -> str:
+    one = found.classes.get(kind) if found else None
+    if one is None:
+        return "–"
+    return "never" if one.batch is None else count(one.batch)

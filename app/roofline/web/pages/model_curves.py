@@ -108,13 +108,19 @@ def _line(
 def _limit(
     drawing: Drawing, step: Step, part: Part, line: Sequence[CurvePoint], *, of: str, what: str
 ) -> None:
-    """A ring at B* or ctx*."""
+    """Rings where classes of ops, and the whole step, become compute-bound; or at ctx*."""
     found = thresholds_of(_on(step, part))
-    size = None if found is None else found.batch if of == "batch" else found.context
-    place = size and _between([(float(one.at), _value(one, what)) for one in line], size)
-    if place:
-        name = "B*" if of == "batch" else "ctx*"
-        drawing.mark(place, "crossing", f"{part.name}: {name} {count(size)}", 5)
+    if found is None:
+        return
+    sizes: dict[str, int | None] = {"ctx*": found.context}
+    if of == "batch":
+        sizes = {f"B* of {name}": one.batch for name, one in found.classes.items()}
+        sizes["B* of the whole step"] = found.batch_at_context
+    places = [(float(one.at), _value(one, what)) for one in line]
+    for name, size in sizes.items():
+        place = size and _between(places, size)
+        if place:
+            drawing.mark(place, "crossing", f"{part.name}: {name} {count(size)}", 5)
 
 
 def _on(step: Step, part: Part) -> Step:

@@ -64,6 +64,7 @@ class ModelDeviceView:
     per_dollar: str
     memory: str
     batch: str
+    experts_batch: str
     context: str
     bound: str
     css: str

@@ -1,0 +1,190 @@
+"""NVTX ranges: operators of PyTorch with their shapes, groups of the program, steps, collectives.
+
+`torch.autograd.profiler.emit_nvtx` pushes a range per operator, `NAME[, seq = N][, op_id = N]
+[, sizes = [[…], …]][, input_op_ids = …]` (torch/csrc/profiler/util.cpp, `getNvtxStr`). Its element
+types are not in the text: the kernel's name tells them, or they stay unknown. NCCL's own ranges
+describe the collective that they launch. All others are groups.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.importers.nsight_systems.tables import Recording
+from roofline.importers.pytorch.nesting import nest
+from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.pytorch.trace import Step
+from roofline.importers.shared.databases import ABSENT
+from roofline.model.op_columns import I64
+
+_OPERATOR = re.compile(
+    r"(?P<name>[^,]{1,300}?)(?:, (?P<rest>(?:seq|op_id|sizes|input_op_ids) = .*))?"
+)
+_SIZES = re.compile(r"(?:\A|, )sizes = (\[.*?\])(?=, \w+ = |\Z)")
+_CALLED = re.compile(r"[\w.]+::[\w.:]+\Z")
+_LIBRARY = re.compile(r"nccl[:A-Z]", re.ASCII)
+_INSTANCE = re.compile(r"[\s#:=_-]+\d{1,12}\Z")
+_STEP = re.compile(
+    r"(?<![a-z])(?:step|iter|iteration|batch|train|profilerstep|epoch_step|forward_backward)(?![a-z])",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d{1,12}")
+_MOST_SIZES = 20_000  # characters of shapes that are read
+# Element types as the names of kernels spell them; the first that is found counts.
+_TYPES = (
+    (r"bf16|bfloat16|BBS|c10::BFloat16", "c10::BFloat16"),
+    (r"f16f16|s16816|s1688f16|fp16|half|HHS|HHH|c10::Half|h884|h1688", "c10::Half"),
+    (r"f32f32|tf32|sgemm|s1688gemm|float", "float"),
+    (r"f64f64|dgemm|double", "double"),
+)
+_ELEMENTS = tuple((re.compile(pattern), spelled) for pattern, spelled in _TYPES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranges:
+    """All ranges, as rows: `thread` numbers threads from 0, `signature` is a place in `signatures`.
+
+    `is_call` are those of NCCL, with the name of each in `called`.
+    """
+
+    begin: I64
+    duration: I64
+    thread: I64
+    signature: I64
+    signatures: Sequence[Signature]
+    is_call: np.typing.NDArray[np.bool_]
+    called: Sequence[str]
+    steps: Sequence[Step]
+
+
+def read_ranges(recording: Recording, thread: I64, launched: tuple[I64, I64, I64]) -> Ranges:
+    """The ranges of `recording`, on threads numbered by `thread`.
+
+    `launched` are time and thread of launches, and the place of what each ran in the names.
+    """
+    table, events = recording.ranges, recording.events
+    last = max(int(events.end.max(initial=0)), int(table["start"].max(initial=0)))
+    end = np.where(table["end"] == ABSENT, last, table["end"])
+    begin, duration = table["start"], np.clip(end - table["start"], 0, last)
+    texts, number = _distinct(recording.range_text)
+    kernels = _kernels_within(begin, duration, thread, number, texts, launched, recording.names)
+    signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
+    is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)
+    return Ranges(
+        begin=begin,
+        duration=duration,
+        thread=thread,
+        signature=number,
+        signatures=signatures,
+        is_call=is_call[number] if len(texts) else np.zeros(0, np.bool_),
+        called=[texts[k] for k in number[is_call[number]].tolist()] if len(texts) else [],
+        steps=_steps(texts, number, begin, begin + duration, thread),
+    )
+
+
+def group_name(text: str) -> str:
+    """The text of a range without the number of its instance: `step 17` is `step`."""
+    return _INSTANCE.sub("", text) or text
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], I64]:
+    known: dict[str, int] = {}
+    number = np.array([known.setdefault(_plain(text), len(known)) for text in texts], np.int64)
+    return list(known), number
+
+
+def _plain(text: str) -> str:
+    """A text without the ids of one call, which would make every call another kind."""
+    if ", sizes = " not in text:  # most texts: quicker than a pattern
+        name = text.partition(", seq = ")[0].partition(", op_id = ")[0]
+        if name != text and "," not in name:
+            return f"{name}, op_id = 0"
+    match = _OPERATOR.fullmatch(text)
+    if match is None or match["rest"] is None:
+        return text if match is None or _CALLED.match(text) else group_name(text)
+    sizes = _SIZES.search(match["rest"])
+    return f"{match['name']}, sizes = {sizes[1]}" if sizes else f"{match['name']}, op_id = 0"
+
+
+def _signature(text: str, kernel: str) -> Signature:
+    match = _OPERATOR.fullmatch(text)
+    if match is None or not (match["rest"] or _CALLED.match(text)) or _LIBRARY.match(text):
+        return Signature(
+            operator=text.strip("/") or text, label=text, dtype="", flop=None, moved_bytes=None,
+            has_shapes=False, is_uncountable=False, is_scope=True,
+        )  # fmt: skip
+    sizes = _SIZES.search(match["rest"] or "")
+    dims = _parsed(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
+    element = next((spelled for of, spelled in _ELEMENTS if of.search(kernel)), "")
+    return read_signature(
+        match["name"],
+        dims=dims,
+        types=[element if shape else "" for shape in dims] if dims else None,
+        strides=None,
+        values=None,
+        flop=-1,
+        moved_bytes=-1,
+    )
+
+
+def _parsed(text: str) -> list[object] | None:
+    try:
+        result = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return result if isinstance(result, list) else None
+
+
+def _kernels_within(
+    begin: I64,
+    duration: I64,
+    thread: I64,
+    number: I64,
+    texts: Sequence[str],
+    launched: tuple[I64, I64, I64],
+    names: Sequence[str],
+) -> Mapping[int, str]:
+    """A kernel that was launched directly in each text that has shapes, for its element type."""
+    shaped = np.array([", sizes = " in text for text in texts], np.bool_)
+    if not shaped.any():
+        return {}
+    at_ns, at_thread, ran = launched
+    _, around, _ = nest(
+        begin=begin, duration=duration, thread=thread, point_ns=at_ns, point_thread=at_thread
+    )
+    found: dict[int, str] = {}
+    for place in np.flatnonzero(around >= 0).tolist():
+        text = int(number[around[place]])
+        if shaped[text]:
+            found[text] = max(found.get(text, ""), names[ran[place]], key=_tells_type)
+    return found
+
+
+def _tells_type(kernel: str) -> bool:
+    return any(of.search(kernel) for of, _ in _ELEMENTS)
+
+
+def _steps(texts: Sequence[str], number: I64, begin: I64, end: I64, thread: I64) -> list[Step]:
+    """Ranges that repeat on one thread and are called a step, an iteration or a batch."""
+    is_step = np.array([bool(_STEP.search(text)) and ", op_id" not in text for text in texts], bool)
+    candidates = np.flatnonzero(is_step[number]) if len(texts) else np.zeros(0, np.int64)
+    keys: dict[tuple[int, int], list[int]] = {}
+    for at in candidates.tolist():
+        keys.setdefault((int(thread[at]), int(number[at])), []).append(at)
+    repeated = [rows for rows in keys.values() if _follow(begin[rows], end[rows])]
+    if not repeated:
+        return []
+    longest = max(repeated, key=lambda rows: int((end[rows] - begin[rows]).sum()))
+    rows = sorted(longest, key=lambda at: int(begin[at]))
+    return [
+        Step(number=k, begin_ns=int(begin[at]), end_ns=int(end[at])) for k, at in enumerate(rows)
+    ]
+
+
+def _follow(begin: I64, end: I64) -> bool:
+    """True for two or more spans that do not overlap."""
+    order = np.argsort(begin)
+    return len(begin) > 1 and bool((begin[order][1:] >= end[order][:-1]).all())

@@ -1,0 +1,361 @@
+"""Reads exports of Nsight Systems into one profile.
+
+An export has what a trace of PyTorch has, launches, operators and device work, so it becomes the
+columns of such a trace; how work is attributed, added up and counted is the same for both.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roofline.errors import IncompleteProfileError
+from roofline.importers.nsight_systems.ranges import Ranges, read_ranges
+from roofline.importers.nsight_systems.tables import (
+    PEER_TO_PEER,
+    Recording,
+    launch_key,
+    pids,
+    read_recording,
+)
+from roofline.importers.pytorch.collectives import called_collective
+from roofline.importers.pytorch.gpu_work import gpu_work
+from roofline.importers.pytorch.header import gpu, main_memory
+from roofline.importers.pytorch.notes import Findings
+from roofline.importers.pytorch.profile import Parts, build_profile
+from roofline.importers.pytorch.rows import FileWork, RowNumbers
+from roofline.importers.pytorch.scan import Kind
+from roofline.importers.pytorch.trace import Api, Trace, api_of
+from roofline.importers.shared.kernel_names import Collective, is_communication, kind_by_kernel
+from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.source import Progress, SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.op_columns import I64
+from roofline.model.profile import Diagnostic, Host, Profile, Severity
+from roofline.model.units import GIGA, NS_PER_S, PS_PER_NS
+
+# fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
+_LANES = {60: 64, 70: 64, 72: 64, 75: 64, 80: 64, 61: 128, 86: 128, 87: 128, 89: 128, 90: 128,
+          100: 128, 103: 128, 120: 128}  # fmt: skip
+_LIMITS = (
+    "Nsight Systems records when work ran, not what it computed: FLOPs and bytes are known only of"
+    " copies, and of operators whose shapes are in NVTX ranges.",
+    "The file holds the environment of the program: Roofline does not read it, but share the file"
+    " with care.",
+)
+_NCU = "`ncu --set full -k 'regex:{kernel}' -c 5 -o report PROGRAM`"
+_NOTES = {
+    "only-times": Note(
+        Severity.WARNING,
+        "A file of Nsight Systems has times, not work: FLOPs and bytes of {share} of the busy time"
+        " are unknown.",
+        "Record shapes with torch.autograd.profiler.emit_nvtx(record_shapes=True), or count the"
+        f" longest kernel with Nsight Compute: {_NCU}.",
+    ),
+    "in-graphs": Note(
+        Severity.WARNING,
+        "{graphs} of {busy} ran inside CUDA graphs whose kernels the profiler did not record.",
+        "Profile with `nsys profile --cuda-graph-trace=node`: it records them.",
+    ),
+    "without-launch": Note(
+        Severity.INFO,
+        "{count:,} of {events:,} kernels and copies ({share} of their time) have no launch in the"
+        " file: they were queued before it began, so the ranges around them are unknown.",
+    ),
+    "gpus-by-process": Note(
+        Severity.INFO,
+        "The file has no table of its GPUs, as in containers: each device of each process counts"
+        " as one GPU, and the part is unknown.",
+        "Choose the part on the page, or with --device.",
+    ),
+    "profiler-warning": Note(Severity.WARNING, "Nsight Systems says: “{text}”"),
+}
+
+
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+    """The profile in `sources`."""
+    numbers, files = RowNumbers(), []
+    for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
+        progress("read", k / len(sources))
+        files.append(_read_file(source, numbers))
+    return _profile(files, numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _File:
+    recording: Recording
+    work: FileWork
+    unlaunched: int
+    unlaunched_ns: int
+
+
+def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
+    recording = read_recording(source)
+    if not len(recording.events):
+        raise _without_work(recording)
+    trace = _trace(recording)
+    events = recording.events
+    alone = ~np.isin(trace.work["correlation"], trace.launches["correlation"])
+    return _File(
+        recording=recording,
+        work=gpu_work(trace, numbers),
+        unlaunched=int(alone.sum()),
+        unlaunched_ns=int((events.end - events.begin)[alone].sum()),
+    )
+
+
+def _without_work(recording: Recording) -> IncompleteProfileError:
+    launches = int((_apis(recording, recording.launches["nameId"]) == Api.KERNEL).sum())
+    why = (
+        f"The program launched {launches:,} kernels, but {recording.file_name} has none: the driver"
+        " may be newer than Nsight Systems, or the system may not let it trace GPUs."
+        if launches
+        else f"{recording.file_name} has no kernels, copies or graphs of a GPU."
+    )
+    return IncompleteProfileError(
+        why, remedy="Profile with `nsys profile --trace=cuda,nvtx -o report PROGRAM`."
+    )
+
+
+# -------------------------------------------------------------------------------------------- trace
+
+
+def _trace(recording: Recording) -> Trace:
+    """The recording as the columns of a trace."""
+    events, launches = recording.events, recording.launches
+    trace = Trace(file_name=recording.file_name, names=list(recording.names))
+    trace.header = {"deviceProperties": [_properties(row) for row in recording.gpus if row]}
+    keys = np.unique(events.key)
+    keys = keys[keys >= 0]
+    order = np.argsort(events.begin, kind="stable")
+    correlation = _ids(events.key, keys)
+    trace.work.extend(
+        begin=events.begin[order],
+        duration=(events.end - events.begin)[order],
+        name=events.name[order],
+        correlation=correlation[order],
+        external=np.zeros(len(events), np.int64),
+        device=events.gpu[order],
+        kind=np.where(events.is_kernel[order] == 1, Kind.KERNEL, Kind.MEMCPY),
+    )
+    sized = np.flatnonzero(events.size[order] >= 0)
+    trace.copied.extend(place=sized, bytes=events.size[order][sized])
+    threads = np.unique(np.concatenate([launches["globalTid"], recording.ranges["globalTid"]]))
+    launched = _ids(launch_key(pids(launches["globalTid"]), launches["correlationId"]), keys)
+    used = np.flatnonzero(launched > 0)
+    thread = np.searchsorted(threads, launches["globalTid"][used])
+    trace.launches.extend(
+        begin=launches["start"][used],
+        correlation=launched[used],
+        thread=thread,
+        api=_apis(recording, launches["nameId"][used]),
+        kernel=np.full(len(used), -1),
+    )
+    trace.apis = {Api.GRAPH: "cudaGraphLaunch"}
+    ran = np.zeros(len(keys) + 1, np.int64)
+    ran[correlation] = events.name
+    _add_ranges(
+        trace,
+        read_ranges(
+            recording,
+            np.searchsorted(threads, recording.ranges["globalTid"]),
+            (launches["start"][used], thread, ran[launched[used]]),
+        ),
+    )
+    _add_messages(trace)
+    return trace
+
+
+def _apis(recording: Recording, names: I64) -> I64:
+    """What the calls of these names start, as `Api`."""
+    distinct, place = np.unique(names, return_inverse=True)
+    kinds = [api_of(recording.launch_names[number]) for number in distinct.tolist()]
+    return np.array(kinds, np.int64)[place]
+
+
+def _ids(keys: I64, known: I64) -> I64:
+    """The place of each key among `known` ones, from 1; 0 for others."""
+    place = np.searchsorted(known, keys)
+    inside = place < len(known)
+    same = inside & (known[np.where(inside, place, 0)] == keys) if len(known) else inside
+    return np.where(same, place + 1, 0)
+
+
+def _add_ranges(trace: Trace, ranges: Ranges) -> None:
+    """All ranges as operators, and as the scopes around what begins later inside them."""
+    trace.signatures = list(ranges.signatures)
+    plain = np.flatnonzero(~ranges.is_call)
+    spans = {"begin": ranges.begin, "duration": ranges.duration, "thread": ranges.thread}
+    trace.operators.extend(
+        **{name: column[plain] for name, column in spans.items()},
+        signature=ranges.signature[plain],
+        external=np.zeros(len(plain), np.int64),
+    )
+    first = len(trace.names)
+    trace.names += [signature.operator for signature in ranges.signatures]
+    trace.scopes.extend(
+        begin=ranges.begin[plain] + 1,
+        duration=np.maximum(ranges.duration[plain] - 1, 0),
+        thread=ranges.thread[plain],
+        name=first + ranges.signature[plain],
+    )
+    calls = np.flatnonzero(ranges.is_call)
+    trace.calls = [
+        called_collective(name.removeprefix("nccl:").removeprefix("nccl"), ())
+        for name in ranges.called
+    ]
+    trace.called.extend(
+        **{name: column[calls] for name, column in spans.items()}, moved=np.arange(len(calls))
+    )
+    trace.steps = list(ranges.steps)
+
+
+def _add_messages(trace: Trace) -> None:
+    """Kernels of collectives, and copies from one GPU to another, move something over a link."""
+    name, sizes = trace.work["name"], dict(zip(*_sizes(trace), strict=True))
+    is_kernel = trace.work["kind"] == Kind.KERNEL
+    talks = np.array([is_communication(text) for text in trace.names], np.bool_)
+    for at in np.flatnonzero(talks[name] & is_kernel).tolist():
+        trace.collectives[at] = Collective(kind_by_kernel(trace.names[name[at]]))
+    peers = np.array([text.startswith(PEER_TO_PEER) for text in trace.names], np.bool_)
+    for at in np.flatnonzero(peers[name] & ~is_kernel).tolist():
+        trace.collectives[at] = Collective("send", float(sizes.get(at, np.nan)))
+
+
+def _sizes(trace: Trace) -> tuple[list[int], list[int]]:
+    return trace.copied["place"].tolist(), trace.copied["bytes"].tolist()
+
+
+# ------------------------------------------------------------------------------------------ profile
+
+
+def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
+    device = _device(files)
+    hosts = [
+        Host(
+            file_name=file.recording.file_name,
+            hostname="",
+            core_count=len(file.work.busy_ns),
+            device=_reported(file.recording),
+        )
+        for file in files
+    ]
+    starts = [file.work.begin_ns + (file.recording.captured_at_ns or 0) for file in files]
+    known = [file.recording.captured_at_ns for file in files if file.recording.captured_at_ns]
+    first = min(starts)
+    profile = build_profile(
+        Parts(
+            device=device,
+            hosts=tuple(hosts),
+            work=[file.work for file in files],
+            shift_ns=[(file.recording.captured_at_ns or 0) - first for file in files],
+            numbers=numbers,
+            captured_at_ns=min(known, default=None),
+            environment={},
+            findings=Findings(
+                n_devices=device.core_count, kind=device.kind, is_named=bool(device.name)
+            ),
+        )
+    )
+    return replace(
+        profile,
+        diagnostics=tuple(_diagnostics(files, profile)),
+        limits=_LIMITS,
+        format_detail=files[0].recording.version,
+    )
+
+
+def _device(files: Sequence[_File]) -> ReportedDevice:
+    count = sum(len(file.work.busy_ns) for file in files)
+    return replace(_reported(files[0].recording), core_count=count)
+
+
+def _properties(row: Mapping[str, int | str]) -> dict[str, object]:
+    """A row of the file's GPUs under the names of a trace's header."""
+    return {
+        "name": row.get("name", ""),
+        "totalGlobalMem": row.get("totalMemory"),
+        "computeMajor": row.get("computeMajor"),
+        "computeMinor": row.get("computeMinor"),
+        "numSms": row.get("smCount"),
+    }
+
+
+def _reported(recording: Recording) -> ReportedDevice:
+    """The GPU as the file describes it: its memory's bandwidth, and its fp32 rate from its size."""
+    rows = [row for row in recording.gpus if row]
+    count = len(recording.gpus)
+    reported = gpu([_properties(row) for row in rows], is_hip=False, count=count)
+    if not rows:
+        return replace(reported, kind=DeviceKind.GPU)
+    bandwidth, clock_hz = _number(rows[0], "memoryBandwidth"), _number(rows[0], "clockRate")
+    level = main_memory(reported.name)
+    lanes = _LANES.get(_number(rows[0], "computeMajor") * 10 + _number(rows[0], "computeMinor"), 0)
+    rate = _number(rows[0], "smCount") * lanes * 2 * clock_hz / GIGA
+    return replace(
+        reported,
+        bandwidth_gbs={level: bandwidth / GIGA} if bandwidth > 0 else {},
+        unit_gflops={ComputeUnit.VECTOR_FP32: rate} if rate > 0 else {},
+        derivation={ComputeUnit.VECTOR_FP32.value: "multiprocessors × fp32 lanes × 2 × clock"}
+        if rate > 0
+        else {},
+        traits=replace(
+            reported.traits,
+            clock_ghz=clock_hz / GIGA if clock_hz > 0 else None,
+            memory_gbs=bandwidth / GIGA if bandwidth > 0 else None,
+        ),
+    )
+
+
+def _number(row: Mapping[str, int | str], name: str) -> int:
+    value = row.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnostic]:
+    busy_ps = max(profile.op_time_ps, 1)
+    ops = profile.ops
+    unknown = ~(ops.flop_known & ops.bytes_known)
+    unknown_ps = int(ops.self_time_ps[unknown].sum())
+    total_ps = max(int(ops.self_time_ps.sum()), 1)
+    if unknown_ps > 0.01 * total_ps:
+        is_graph = np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
+        at = int(np.argmax(np.where(unknown & ~is_graph, ops.self_time_ps, 0)))
+        share, kernel = _percent(unknown_ps, total_ps), _pattern(ops.name[at])
+        yield noted(_NOTES, "only-times", share=share, kernel=kernel)
+    graphs_ns = sum(file.recording.graph_time_ns for file in files)
+    if graphs_ns:
+        busy = _ms(busy_ps // PS_PER_NS)
+        yield noted(_NOTES, "in-graphs", graphs=_ms(graphs_ns), busy=busy)
+    events_ns = sum(int(_lasted(file.recording).sum()) for file in files)
+    yield from counted(
+        _NOTES,
+        {"without-launch": sum(file.unlaunched for file in files)},
+        events=sum(len(file.recording.events) for file in files),
+        share=_percent(sum(file.unlaunched_ns for file in files), max(events_ns, 1)),
+    )
+    yield from counted(
+        _NOTES, {"gpus-by-process": sum(not file.recording.are_gpus_known for file in files)}
+    )
+    for file in files:
+        for text in file.recording.warnings:
+            yield noted(_NOTES, "profiler-warning", text=text)
+
+
+def _lasted(recording: Recording) -> I64:
+    return recording.events.end - recording.events.begin
+
+
+def _pattern(name: str) -> str:
+    """The start of a kernel's own name, without what a shell or a pattern would read."""
+    words = "".join(ch if ch.isalnum() or ch == "_" else " " for ch in name.split("<")[0]).split()
+    return max(words, key=len, default="KERNEL")[:60]
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.3g} %"
+
+
+def _ms(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_S * 1000:,.3g} ms"

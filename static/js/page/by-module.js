@@ -1,0 +1,199 @@
+// The card "By module": the groups of the subject's time, as the server divided it. A row filters to its operations; the
+// list is one tab stop: up and down move, right opens, left closes, Enter filters, G regroups.
+
+import { groupId } from "../state/group-keys.js";
+import { parseValue } from "../state/query.js";
+import { toggled } from "../state/filter.js";
+import { find, findAll, html, part, svg } from "../ui/dom.js";
+import { choose } from "../ui/select.js";
+
+/** @import { GroupList, GroupRow, LayerInstances } from "../types/contract.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Store } from "../state/store.js" */
+
+/** @param {object} options @param {Model} options.model @param {Store} options.store */
+export function createByModule({ model, store }) {
+  const select = find(HTMLSelectElement, "#group-by");
+  const list = part("groups");
+  let isWhole = false;
+  let isWritten = list.childElementCount > 0;
+  select.addEventListener("change", () => regroup(store, select.value));
+  list.addEventListener("click", ({ target }) => {
+    const item = target instanceof Element ? target.closest("li") : null;
+    if (item) act(item, "Enter");
+  });
+  list.addEventListener("keydown", (event) => {
+    const item = event.target instanceof Element ? event.target.closest("li") : null;
+    if (!item || event.ctrlKey || event.metaKey || event.altKey || !act(item, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  /** What a key does on a row; false: nothing. @param {HTMLLIElement} item @param {string} key */
+  function act(item, key) {
+    const state = store.get();
+    const id = item.dataset.group;
+    const items = itemsOf(list);
+    const isOpen = item.ariaExpanded;
+    if (key === "ArrowDown" || key === "ArrowUp")
+      focus(list, items[items.indexOf(item) + (key === "ArrowDown" ? 1 : -1)]);
+    else if ((key === "Enter" || key === " ") && item.hasAttribute("data-more")) {
+      isWhole = true;
+      render(state);
+      focus(list, itemsOf(list)[items.indexOf(item)]);
+    } else if ((key === "Enter" || key === " ") && id !== undefined)
+      store.set({ by: byOf(model, state), group: state.group === id ? null : id, page: 1 });
+    else if (
+      id !== undefined &&
+      isOpen === (key === "ArrowRight" ? "false" : "true") &&
+      key.startsWith("Arrow")
+    )
+      store.set({ open: toggled(state.open, id) });
+    else return false;
+    return true;
+  }
+  /** @param {ViewState} state */
+  function render(state) {
+    const { groups } = model;
+    const by = byOf(model, state);
+    const shown = groups.lists.find((one) => one.id === by);
+    part("groups-card").hidden = !shown || !part("clocks-card").hidden;
+    if (!shown) return;
+    fillSelect(select, groups.lists, shown.id);
+    part("groups-unit").textContent = groups.unit;
+    const focused = document.activeElement;
+    const kept = list.contains(focused) ? itemsOf(list).findIndex((one) => one === focused) : -1;
+    list.replaceChildren(
+      ...rowsOf(shown, isWhole).flatMap((one) => items(one, 1, { shown, state })),
+      ...(shown.more && !isWhole
+        ? [
+            plainRow(shown.more.name, shown.more.cells[0], {
+              "data-more": "",
+              title: shown.more.title,
+            }),
+          ]
+        : []),
+      plainRow("waiting", shown.waiting, { "data-waiting": "", title: groups.waiting_title }),
+    );
+    part("groups-note").hidden = !shown.rows.some(({ cells }) => cells[1].endsWith("*"));
+    focus(list, itemsOf(list)[Math.max(kept, 0)], kept >= 0);
+    if (!isWritten) part("layers").replaceChildren(...layerLines(model));
+    else
+      for (const [k, one] of findAll(HTMLDetailsElement, "details", part("layers")).entries())
+        one.append(instancesOf(model.groups.layers[k]));
+    isWritten = false;
+  }
+  focus(list, itemsOf(list)[0], false);
+  return { render };
+}
+
+/** The grouping that is shown. @param {Model} model @param {ViewState} state */
+export const byOf = ({ groups }, { by }) =>
+  groups.lists.some(({ id }) => id === by) ? by : parseValue("by", groups.by ?? "");
+
+/** @param {Store} store @param {string} by */
+export const regroup = (store, by) =>
+  store.set({ by: parseValue("by", by), group: null, open: [], page: 1 });
+
+/** The next grouping, behind the last one the first. @param {Model} model @param {Store} store */
+export function nextGrouping(model, store) {
+  const ids = model.groups.lists.map(({ id }) => id);
+  const next = ids[(ids.indexOf(byOf(model, store.get()) ?? "") + 1) % ids.length];
+  if (next) regroup(store, next);
+}
+
+/** @param {HTMLElement} list */
+const itemsOf = (list) => findAll(HTMLLIElement, "li", list);
+
+/** Makes a row the tab stop of the list, and goes there. @param {HTMLElement} list @param {HTMLLIElement | undefined} item @param {boolean} [isEntered] */
+function focus(list, item, isEntered = true) {
+  if (!item) return;
+  for (const one of itemsOf(list)) one.tabIndex = one === item ? 0 : -1;
+  if (isEntered) item.focus({ preventScroll: true });
+}
+
+/** @param {HTMLSelectElement} select @param {readonly GroupList[]} lists @param {string} by */
+function fillSelect(select, lists, by) {
+  if (select.options.length !== lists.length)
+    select.replaceChildren(...lists.map(({ id, label }) => html("option", { value: id }, label)));
+  choose(select, by);
+}
+
+/** @param {GroupList} list @param {boolean} isWhole */
+const rowsOf = ({ rows, shown }, isWhole) => (isWhole ? rows : rows.slice(0, shown));
+
+/**
+ * A group, and those in it where it is open.
+ * @param {GroupRow} row
+ * @param {number} level
+ * @param {{ shown: GroupList, state: ViewState }} drawing
+ * @returns {HTMLElement[]}
+ */
+function items(row, level, drawing) {
+  const { shown, state } = drawing;
+  const id = groupId(row.path);
+  const isOpen = row.path.length > 0 && state.open.includes(id);
+  const width = `${((100 * row.time_us) / shown.rows[0].time_us).toFixed(1)}%`;
+  const item = html(
+    "li",
+    {
+      role: "treeitem",
+      tabindex: -1,
+      title: row.title,
+      "aria-level": level,
+      "aria-selected": row.path.length > 0 && state.group === id,
+      "aria-expanded": row.groups.length > 0 ? isOpen : null,
+      "data-group": row.path.length > 0 ? id : null,
+      vars: { "--level": level - 1 },
+    },
+    html("span", { class: "name" }, html("bdi", {}, row.name)),
+    bar(width),
+    ...row.cells.map((cell) => html("span", { class: "num" }, cell)),
+  );
+  return [item, ...(isOpen ? row.groups : []).flatMap((one) => items(one, level + 1, drawing))];
+}
+
+/** @param {string} name @param {string} time @param {import("../ui/dom.js").Attributes} attributes */
+const plainRow = (name, time, attributes) =>
+  html(
+    "li",
+    { role: "treeitem", tabindex: -1, "aria-level": 1, "aria-selected": false, ...attributes },
+    html("span", { class: "name" }, name),
+    html("span", {}),
+    html("span", { class: "num" }, time),
+  );
+
+/** @param {string} width */
+const bar = (width) =>
+  svg("svg", { class: "time-bar", "aria-hidden": "true" }, svg("rect", { width, height: "100%" }));
+
+/** What there is to say of the instances of modules, each with all of them. @param {Model} model */
+function layerLines({ groups }) {
+  const lines = groups.layers.map((one) =>
+    html(
+      "details",
+      { class: "layers" },
+      html("summary", { class: one.stands_out ? "odd" : null }, one.line),
+      instancesOf(one),
+    ),
+  );
+  return groups.note ? [...lines, html("p", { class: "group-note" }, groups.note)] : lines;
+}
+
+/** All instances in their order, on one scale. @param {LayerInstances} layers */
+function instancesOf({ instances }) {
+  const longest = instances.reduce((most, { time_us: us }) => Math.max(most, us), 0) || 1;
+  return html(
+    "ol",
+    { class: "layer-list" },
+    ...instances.map(({ name, text, time_us: us }) =>
+      html(
+        "li",
+        {},
+        html("span", { class: "name" }, html("bdi", {}, name)),
+        bar(`${((100 * us) / longest).toFixed(1)}%`),
+        html("span", { class: "num" }, text),
+      ),
+    ),
+  );
+}

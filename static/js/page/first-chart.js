@@ -1,0 +1,24 @@
+// Which chart comes first: Time to gain, or the roofline, large. The page remembers it; theme-boot.js reads it.
+
+import { buttonPart } from "../ui/dom.js";
+
+const KEY = "roofline-first";
+
+export function wireFirstChart() {
+  const root = document.documentElement;
+  const button = buttonPart("roofline-first");
+  const isFirst = () => "rooflineFirst" in root.dataset;
+  const show = () => button.setAttribute("aria-pressed", String(isFirst()));
+  show();
+  button.addEventListener("click", () => {
+    if (isFirst()) delete root.dataset.rooflineFirst;
+    else root.dataset.rooflineFirst = "";
+    show();
+    try {
+      if (isFirst()) localStorage.setItem(KEY, "");
+      else localStorage.removeItem(KEY);
+    } catch {
+      // Storage can be forbidden; the choice then lasts until the page is left.
+    }
+  });
+}

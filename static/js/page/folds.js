@@ -1,0 +1,77 @@
+// Folds: the device above the charts, and four parts below them. Each opens on a click, and stays open for
+// this person on every page.
+
+import { find, findAll } from "../ui/dom.js";
+
+/** @import { ViewState } from "../types/view-state.js" */
+
+const OPENED = "roofline-open";
+
+/** @param {(fold: string | null) => void} onChoose a fold that was opened by a click; null: one was closed */
+export function createFolds(onChoose) {
+  const buttons = findAll(HTMLButtonElement, "[data-fold]");
+  const names = buttons.map(nameOf);
+  /** What a fold waits with until it is open. @type {Map<string, () => void>} */
+  const waiting = new Map();
+  /** @param {HTMLButtonElement} button @param {boolean} open */
+  function show(button, open) {
+    button.setAttribute("aria-expanded", String(open));
+    panelOf(button).hidden = !open;
+    const run = open ? waiting.get(nameOf(button)) : undefined;
+    waiting.delete(nameOf(button));
+    run?.();
+  }
+  for (const button of buttons) {
+    if (remembered().includes(nameOf(button))) show(button, true);
+    button.addEventListener("click", () => {
+      show(button, !isOpen(button));
+      remember(buttons.filter(isOpen).map(nameOf));
+      onChoose(isOpen(button) ? nameOf(button) : null);
+    });
+  }
+  delete document.documentElement.dataset.open; // of the first frame
+  return {
+    /** @param {ViewState["tab"]} fold */
+    open(fold) {
+      const button = buttons[names.indexOf(fold ?? "")];
+      if (button && !isOpen(button)) show(button, true);
+    },
+    /** Runs when the fold is open, now or later. @param {string} fold @param {() => void} run */
+    whenOpen(fold, run) {
+      waiting.set(fold, run);
+      const button = buttons[names.indexOf(fold)];
+      if (isOpen(button)) show(button, true);
+    },
+    /** Paper shows every fold. @param {boolean} isPaper */
+    print(isPaper) {
+      for (const button of buttons)
+        panelOf(button).hidden = button.hidden || !(isPaper || isOpen(button));
+    },
+  };
+}
+
+/** @param {HTMLButtonElement} button */
+const nameOf = (button) => button.dataset.fold ?? "";
+
+/** @param {HTMLButtonElement} button */
+const isOpen = (button) => button.ariaExpanded === "true";
+
+/** @param {HTMLButtonElement} button */
+const panelOf = (button) => find(HTMLElement, `#${button.getAttribute("aria-controls")}`);
+
+function remembered() {
+  try {
+    return (localStorage.getItem(OPENED) ?? "").split(",");
+  } catch {
+    return []; // storage can be forbidden
+  }
+}
+
+/** @param {readonly string[]} folds */
+function remember(folds) {
+  try {
+    localStorage.setItem(OPENED, folds.join());
+  } catch {
+    // Storage can be forbidden; the folds then last until the page is left.
+  }
+}

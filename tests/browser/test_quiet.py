@@ -1,0 +1,111 @@
+"""The first screen is quiet: few controls, few stops before the chart, few words."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.watching import is_ready
+
+SHARED = ROOT.parent / "shared"
+MOST_CONTROLS = 20
+MOST_STOPS = 12
+MOST_WORDS = 150
+
+# Captures of ten programs, of every kind of subject.
+PROFILES = {
+    "h100_qwen_causal": "samples/pytorch/h100_qwen_causal.json.gz",
+    "mi300x_qwen_causal": "samples/pytorch/mi300x_qwen_causal.json.gz",
+    "b200_vllm_eager": "samples/pytorch/b200_vllm_eager.json.gz",
+    "a100_no_shapes": "samples/pytorch/a100_no_shapes.json.gz",
+    "cpu_steps": "samples/pytorch/cpu_steps_flops_torch213.json.gz",
+    "tpu-v6e-inference": "profiles/tpu-v6e-inference/host_0.xplane.pb",
+    "jax-cpu-transformer": "profiles/jax-cpu-transformer/host_0.xplane.pb",
+    "gpu-v100-tf-multiworker": "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb",
+    "amd-mi300x-conv-jax08": "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb",
+    "tpu-v5p-training": "profiles/tpu-v5p-training-golden/reference.json",
+}
+
+# What a person sees: an element is on the screen if its middle is hit. Numbers with their units
+# and the texts of charts are not words.
+SEEN = """() => {
+  const CONTROL = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  const visible = (element) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const isHit = (element) => {
+    const box = element.getBoundingClientRect();
+    const x = Math.min(Math.max(box.x + box.width / 2, 1), innerWidth - 1);
+    const y = box.y + box.height / 2;
+    if (box.width === 0 || y < 0 || y >= innerHeight) return false;
+    const hit = document.elementFromPoint(x, y);
+    return hit !== null && (element.contains(hit) || hit.closest("label")?.control === element);
+  };
+  const controls = [...document.querySelectorAll(CONTROL)]
+    .filter((one) => !one.disabled && visible(one) && isHit(one));
+  const chart = document.querySelector("[data-gain] .plot, [data-budget], .gain .plot");
+  const before = [...document.querySelectorAll(CONTROL)].filter((one) => !one.disabled
+    && one.tabIndex >= 0 && visible(one)
+    && (!chart || one.compareDocumentPosition(chart) & Node.DOCUMENT_POSITION_FOLLOWING));
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const words = [];
+  while (texts.nextNode()) {
+    const { parentElement: parent, data } = texts.currentNode;
+    if (!data.trim() || !visible(parent) || parent.closest("script, svg, .sr, option")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const box = range.getBoundingClientRect();
+    if (box.width === 0 || box.bottom > innerHeight || box.y < 0) continue;
+    const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    if (!hit || !(hit.contains(parent) || parent.contains(hit))) continue;
+    words.push(data);
+  }
+  const UNIT = /^(µs|ms|s|ns|%|[KMGTP]?(FLOP|FLOP|B)\\/(s|B)|[KMGT]?B|ops?)[.,;:)]*$/;
+  const counted = words.join(" ").split(/\\s+/)
+    .filter((word) => /\\p{L}/u.test(word) && !/^[−(]?\\d/.test(word) && !UNIT.test(word));
+  const LIST = "ul, ol, [role=group]"; // its rows are read, and counted, as one control
+  const apart = new Set(controls.map((one) => one.closest(LIST) ?? one));
+  return { controls: [...apart].map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
+    words: counted };
+}"""
+
+
+@pytest.fixture(scope="module")
+def addresses(visitor: BrowserContext) -> dict[str, str]:
+    """The pages of those captures that are beside this checkout, uploaded when first asked for."""
+    return {}
+
+
+def address(visitor: BrowserContext, addresses: dict[str, str], name: str) -> str:
+    path: Path = SHARED / PROFILES[name]
+    if not path.is_file():
+        pytest.skip(f"{PROFILES[name]} is not beside this checkout")
+    if name not in addresses:
+        addresses[name] = uploaded(visitor, path)
+    return addresses[name]
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_first_screen_of_a_program(
+    name: str, new_page: NewPage, visitor: BrowserContext, addresses: dict[str, str]
+) -> None:
+    url = address(visitor, addresses, name)
+    for width in (1440, 1280):
+        page = new_page(folded=True, viewport={"width": width, "height": 900})
+        page.goto(url)
+        is_ready(page)
+        is_quiet(page)
+
+
+def test_first_screen_of_the_sample(new_page: NewPage, profile_url: str) -> None:
+    page = new_page(folded=True, viewport={"width": 1440, "height": 900})
+    page.goto(profile_url)
+    is_ready(page)
+    is_quiet(page)
+
+
+def is_quiet(page: Page) -> None:
+    seen = page.evaluate(SEEN)
+    counts = len(seen["controls"]), seen["stops"], len(seen["words"])
+    most = MOST_CONTROLS, MOST_STOPS, MOST_WORDS
+    assert all(n <= limit for n, limit in zip(counts, most, strict=True)), (counts, seen)

@@ -1,0 +1,91 @@
+"""Thresholds and the rows of the table never deny each other, over presets, phases and groups."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from roofline.devices.choice import known_part
+from roofline.estimate.llm.config import preset, presets
+from roofline.estimate.llm.document import step_text
+from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.step import Step, step_of
+from roofline.estimate.llm.thresholds import class_of, thresholds_of
+from roofline.estimate.on_device import COMPUTE
+from tests.narrowing import known
+
+LOADS: tuple[dict[str, Any], ...] = (
+    {"phase": "decode", "batch": 1, "context": 512},
+    {"phase": "decode", "batch": 256, "context": 4096},
+    {"phase": "prefill", "batch": 4, "seq": 1024},
+    {"phase": "train", "batch": 1, "seq": 4096},
+)
+GROUPS: tuple[dict[str, Any], ...] = ({}, {"tp": 2}, {"tp": 4, "dp": 16}, {"dp": 8, "zero": 1})
+
+
+def step(model: str, device: str, **options: Any) -> Step:
+    return step_of(preset(model), workload(PredictOptions(**options)), known_part(device))
+
+
+def at_batch(found: Step, batch: int) -> Step:
+    return step_of(found.model, replace(found.load, batch=batch), found.part)
+
+
+@pytest.mark.parametrize("model", list(presets()))
+def test_rows_at_a_threshold_are_compute_bound_and_not_before(model: str) -> None:
+    found = step(model, "h100-sxm", context=512)
+    for kind, one in known(thresholds_of(found)).classes.items():
+        if one.batch is None:
+            continue
+        before, after = (at_batch(found, size) for size in (one.batch - 1, one.batch))
+        rows = [t for t in after.ops if class_of(t.op) == kind and t.op.name not in one.never]
+        assert {t.bound for t in rows} == {COMPUTE}
+        names = {t.op.name for t in rows}
+        if one.batch > 1:
+            assert any(t.bound != COMPUTE for t in before.ops if t.op.name in names)
+
+
+@pytest.mark.parametrize("model", list(presets()))
+def test_the_longest_context_is_the_last_one(model: str) -> None:
+    found = step(model, "h100-sxm", context=64)
+    limits = known(thresholds_of(found))
+    if limits.context is None:
+        assert limits.context_note in ("all", "none")
+        return
+    for keys, holds in ((limits.context, True), (limits.context + 1, False)):
+        far = step_of(found.model, replace(found.load, cached=keys - 1, batch=2**24), found.part)
+        assert (far.bound == COMPUTE) is holds
+
+
+def test_no_sentence_names_a_bound_that_a_row_denies() -> None:
+    found = step("mixtral-8x7b", "h100-sxm", batch=400, context=512)
+    text = step_text(found, "mixtral-8x7b")
+    assert "Dense products are compute-bound from batch 346 (the first from 336)" in text
+    assert "the routed experts, 8 with 2 active, are compute-bound from batch 1,303" in text
+    bounds = {t.op.name: t.bound for t in found.ops}
+    assert bounds["qkv_proj"] == "compute"
+    assert bounds["expert_down"] == "memory"
+
+
+def test_prefill_says_from_how_many_tokens() -> None:
+    found = step("llama-3-8b", "h100-sxm", phase="prefill", seq=2048)
+    least = known(known(thresholds_of(found)).prompt)
+    sizes = [replace(found.load, new_tokens=size) for size in (least - 1, least)]
+    assert [step_of(found.model, one, found.part).bound for one in sizes] == ["memory", "compute"]
+    assert thresholds_of(step("llama-3-8b", "h100-sxm", phase="train", seq=64)) is None
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=str)
+@pytest.mark.parametrize("model", list(presets()))
+def test_sums_are_in_order(model: str, group: dict[str, Any]) -> None:
+    for options in LOADS:
+        if group.get("zero") and options["phase"] != "train":
+            continue
+        found = step(model, "h100-sxm", **options, **group)
+        sums = {name: known(value) for name, value in found.step_us.items()}
+        order = ("overlap", "scheduled", "serial", "no_overlap")
+        times = [sums[name] for name in order if name in sums]
+        assert all(a <= b * (1 + 1e-12) for a, b in pairwise(times)), sums
+        expected = found.expected
+        assert expected is None or expected.low_us >= sums["scheduled"] * 0.999

@@ -1,0 +1,261 @@
+"""Exports of Nsight Systems: time by part, launches of processes, hostile files."""
+
+import gzip
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+from roofline.model.timeline import WHOLE_CAPTURE
+from roofline.pipeline import analyse_files
+from tests.conftest import ROOT
+from tests.shared_profiles import SHARED, needs_shared
+
+SAMPLES = ROOT / "sample_profiles" / "nsight_systems"
+TWO_RANKS, GRAPHS = SAMPLES / "a100-two-ranks.sqlite", SAMPLES / "a100-graphs.sqlite"
+REAL = SHARED / "samples"
+NAMES = (
+    "h100x2_alltoall_2026.2.sqlite.gz",
+    "h100x2_offload_2026.2.sqlite.gz",
+    "minimal_graphs_gpu_metrics.sqlite",
+    "minimal_two_ranks.sqlite",
+    "rtx3090_tensorrt_nvtx_2023.1.sqlite.gz",
+    "rtx4060ti_copies_2026.1.sqlite",
+)
+
+
+@contextmanager
+def copy_of(sample: Path, folder: Path) -> Iterator[tuple[Path, sqlite3.Connection]]:
+    """A copy of a sample to change, as a connection; closed files are whole."""
+    path = folder / "changed.sqlite"
+    shutil.copy(sample, path)
+    with closing(sqlite3.connect(path)) as connection:
+        yield path, connection
+        connection.commit()
+
+
+def profile_of(path: Path) -> Profile:
+    return import_profile([SourceFile(path)])
+
+
+def parts_us(profile: Profile) -> dict[str, float]:
+    """The parts of the capture's time, mean of its GPUs, in microseconds."""
+    assert profile.timeline is not None
+    times = profile.timeline.times
+    whole = times.scope == WHOLE_CAPTURE
+    parts = {
+        "total": times.total_ps[whole],
+        "exposed_communication": np.sum([ps[whole] for ps in times.exposed_ps.values()], axis=0),
+        "exposed_host_copies": times.host_ps[whole],
+        "launch_gaps": times.launch_gaps_ps[whole],
+        "idle": times.idle_ps[whole],
+    }
+    return {name: float(np.mean(ps)) / 1e6 for name, ps in parts.items()}
+
+
+# ---------------------------------------------------------------------------------- known numbers
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_time_by_part_equals_the_reference(name: str) -> None:
+    listed = json.loads((REAL / "nsight_systems/expected.json").read_text("utf-8"))["files"]
+    expected: dict[str, Any] = next(one for one in listed if one["file"].endswith(name))
+    profile = analyse_files([REAL / expected["file"]]).profile
+    wanted = {part: us for part, us in expected["per_gpu_us"].items() if part != "work"}
+    assert parts_us(profile) == pytest.approx(wanted, abs=0.002)
+    assert profile.device.core_count == expected["gpus"]
+    assert profile.device.name == (expected["device"] or "")
+    assert profile.format_label == f"Nsight Systems {expected['version'][:6]}"
+    if "path_contains" in expected:
+        assert any(expected["path_contains"] in path for path in profile.ops.framework_path)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_bytes_of_host_copies_equal_the_reference(name: str) -> None:
+    listed = json.loads((REAL / "nsight_systems/expected.json").read_text("utf-8"))["files"]
+    expected = next(one for one in listed if one["file"].endswith(name))
+    transfers = analyse_files([REAL / expected["file"]]).profile.timeline
+    assert transfers is not None
+    found, seen = {"in": 0.0, "out": 0.0}, transfers.transfers.occurrences
+    for at, moved in zip(seen.transfer.tolist(), seen.wire_bytes.tolist(), strict=True):
+        if transfers.transfers.kind[at] in found:
+            found[transfers.transfers.kind[at]] += moved
+    copies = expected["copies"]
+    assert found["in"] == copies.get("Host-to-Device", {"bytes": 0})["bytes"]
+    assert found["out"] == copies.get("Device-to-Host", {"bytes": 0})["bytes"]
+
+
+def analysed() -> RooflineAnalysis:
+    return analyse_files([TWO_RANKS])
+
+
+def test_shapes_in_ranges_give_flops_and_the_kernel_gives_the_type() -> None:
+    profile = analysed().profile
+    at = next(k for k, name in enumerate(profile.ops.name) if name.startswith("aten::mm"))
+    assert profile.ops.name[at] == "aten::mm [4096x1024, 1024x2048] bf16"
+    # 2 · 4096 · 2048 · 1024 FLOP in each of two ranks' three steps
+    assert int(profile.ops.flop[at]) == 6 * 17_179_869_184
+    assert int(profile.ops.occurrences[at]) == 6
+    # two bytes for each element of both factors and the result
+    assert int(profile.ops.bytes_accessed[at]) == 6 * 2 * (4096 * 1024 + 1024 * 2048 + 4096 * 2048)
+
+
+def test_a_product_of_unknown_type_has_flops_and_no_bytes(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("UPDATE StringIds SET value = 'my_gemm' WHERE value LIKE 'sm80%'")
+    ops = analyse_files([path]).profile.ops
+    at = ops.name.index("aten::mm [4096x1024, 1024x2048]")
+    assert int(ops.flop[at]) == 6 * 17_179_869_184
+    assert not ops.bytes_known[at]
+
+
+def test_steps_are_ranges_that_repeat() -> None:
+    assert analysed().profile.steps.label == ("0", "1", "2")
+
+
+def test_the_range_around_a_launch_is_the_path_without_its_number() -> None:
+    ops = analysed().profile.ops
+    paths = dict(zip(ops.name, ops.framework_path, strict=True))
+    assert paths["aten::mm [4096x1024, 1024x2048] bf16"] == "step/aten::mm"
+
+
+def test_processes_with_equal_correlation_ids_are_told_apart(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        pids = {
+            row[0] for row in connection.execute("SELECT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        }
+        other = max(pids)
+        # The second process launches other operators: none of the first one's kernels has these.
+        connection.execute(
+            "UPDATE NVTX_EVENTS SET text = 'aten::other' WHERE text LIKE 'aten::%'"
+            " AND (globalTid >> 24) = ?",
+            (other >> 24,),
+        )
+    ops = profile_of(path).ops
+    counts = dict(zip(ops.name, ops.occurrences.tolist(), strict=True))
+    assert counts["aten::mm [4096x1024, 1024x2048] bf16"] == 3
+
+
+def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
+    profile = profile_of(GRAPHS)
+    at = profile.ops.name.index("CUDA graph 5")
+    assert int(profile.ops.self_time_ps[at]) == 4_000_000_000
+    assert not profile.ops.flop_known[at]
+    assert not profile.ops.bytes_known[at]
+    note = next(note for note in profile.diagnostics if note.code == "in-graphs")
+    assert note.message.startswith("4 ms of 5 ms ran inside CUDA graphs")
+    assert "--cuda-graph-trace=node" in note.remedy
+
+
+def test_the_longest_kernel_of_unknown_work_is_in_the_command() -> None:
+    note = next(note for note in profile_of(GRAPHS).diagnostics if note.code == "only-times")
+    assert "ncu --set full -k 'regex:softmax_warp_forward'" in note.remedy
+
+
+# --------------------------------------------------------------------------------- same file, else
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    before = profile_of(TWO_RANKS)
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        for table in ("KERNEL", "MEMCPY", "RUNTIME"):
+            name = f"CUPTI_ACTIVITY_KIND_{table}"
+            rows = connection.execute(f"SELECT * FROM {name}").fetchall()
+            random.Random(7).shuffle(rows)
+            connection.execute(f"DELETE FROM {name}")
+            places = ", ".join("?" * len(rows[0]))
+            connection.executemany(f"INSERT INTO {name} VALUES ({places})", rows)
+    after = profile_of(path)
+    assert parts_us(after) == parts_us(before)
+    assert sorted(after.ops.name) == sorted(before.ops.name)
+
+
+def test_gpus_without_a_table_of_devices_are_those_of_each_process(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("DROP TABLE TARGET_INFO_CUDA_DEVICE")
+        connection.execute("DROP TABLE TARGET_INFO_GPU")
+    profile = profile_of(path)
+    assert profile.device.core_count == 2
+    assert profile.device.name == ""
+    assert "gpus-by-process" in [note.code for note in profile.diagnostics]
+    assert parts_us(profile)["total"] == pytest.approx(2715)
+
+
+def test_gzipped_is_the_same(tmp_path: Path) -> None:
+    packed = tmp_path / "report.sqlite.gz"
+    packed.write_bytes(gzip.compress(TWO_RANKS.read_bytes()))
+    assert parts_us(analyse_files([packed]).profile) == parts_us(profile_of(TWO_RANKS))
+
+
+def test_a_file_without_work_says_how_to_profile(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+    with pytest.raises(IncompleteProfileError) as caught:
+        profile_of(path)
+    assert "launched 18 kernels, but changed.sqlite has none" in caught.value.message
+    assert "nsys profile --trace=cuda,nvtx" in caught.value.remedy
+
+
+def test_a_file_that_was_cut_short_names_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "cut.sqlite"
+    path.write_bytes(TWO_RANKS.read_bytes()[:20_000])
+    with pytest.raises(CorruptProfileError, match="page 5 of 10 is missing"):
+        import_profile([SourceFile(path)])
+
+
+@pytest.mark.parametrize("value", ["'many'", "NULL", "1.5", "x'00'"])
+def test_cells_of_another_type_are_damage(value: str, tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = {value} WHERE rowid = 3")
+    with pytest.raises(CorruptProfileError, match="1 rows of its table CUPTI_ACTIVITY_KIND_KERNEL"):
+        profile_of(path)
+
+
+# ------------------------------------------------------------------------------------------ hostile
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE VIEW GPU_METRICS AS SELECT randomblob(1000000000) AS timestamp",
+        "CREATE VIEW NVTX_EVENTS_2 AS SELECT load_extension('x')",
+        "CREATE TRIGGER t AFTER INSERT ON NVTX_EVENTS BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE GPU_METRICS USING fts3(timestamp, typeId, metricId, value)",
+        "CREATE TABLE GPU_METRICS (timestamp INT, typeId INT, metricId INT,"
+        " value INT GENERATED ALWAYS AS (length(zeroblob(500000000))) VIRTUAL)",
+    ],
+)
+def test_no_sql_of_the_file_runs(sql: str, tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute(sql)
+        if sql.startswith("CREATE TABLE"):
+            connection.execute(
+                "INSERT INTO GPU_METRICS (timestamp, typeId, metricId) VALUES (1,1,1)"
+            )
+    source = SourceFile(path)
+    assert identify(source).FORMAT_ID == "nsight_systems"
+    assert parts_us(import_profile([source])) == parts_us(profile_of(TWO_RANKS))
+
+
+def test_secrets_in_the_file_are_nowhere(tmp_path: Path) -> None:
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)")
+        connection.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('KEY', 'hunter2')")
+        connection.execute("CREATE TABLE PROCESSES (globalPid INT, name TEXT)")
+        connection.execute("INSERT INTO PROCESSES VALUES (1, '/home/hunter2/train')")
+    assert "hunter2" not in repr(profile_of(path))

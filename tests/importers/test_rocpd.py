@@ -1,0 +1,146 @@
+"""Databases of rocprofv3: what an agent waits for, launches by stack, several processes, damage."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
+from roofline.pipeline import analyse_files
+from tests.importers.kineto_profiles import codes
+from tests.importers.test_nsight_systems import parts_us
+from tests.shared_profiles import SHARED, needs_shared
+from tests.tools.make_rocpd import COPY_BYTES, KERNEL, SAMPLE, UUID, write
+
+REAL = SHARED / "samples"
+NAMES = ("ck_bmm_rocm7.1", "bmm64", "bmm64_other_build")
+
+
+def profile_of(path: Path) -> Profile:
+    return import_profile([SourceFile(path)])
+
+
+def change(path: Path, *statements: str) -> Path:
+    write(path)
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return path
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_time_by_part_equals_the_reference(name: str) -> None:
+    file = f"rocpd/mi300x_{name}_results.db.gz"
+    listed = json.loads((REAL / "nsight_systems/expected.json").read_text("utf-8"))["files"]
+    expected = next(one for one in listed if one["file"] == file)
+    profile = analyse_files([REAL / file]).profile
+    wanted = {part: us for part, us in expected["per_gpu_us"].items() if part != "work"}
+    assert parts_us(profile) == pytest.approx(wanted, abs=0.002)
+    assert profile.device.name == expected["device"]
+    assert profile.device.traits.processor_count == expected["compute_units"]
+    assert int(profile.ops.occurrences.sum()) == expected["kernels"]
+    assert profile.timeline is not None
+    # Every launch of these files is known.
+    assert profile.timeline.times.idle.unknown_launch_ps.tolist() == [0.0]
+
+
+def test_time_of_the_agent_that_ran_something() -> None:
+    profile = profile_of(SAMPLE)
+    assert profile.format_id == "rocprofiler_sdk"
+    assert profile.device.core_count == 1
+    # A copy of 400 us, three kernels of 200 us, two gaps of 5 us, 600 us idle
+    assert parts_us(profile) == {
+        "total": 1610.0,
+        "exposed_communication": 0.0,
+        "exposed_host_copies": 400.0,
+        "launch_gaps": 10.0,
+        "idle": 600.0,
+    }
+    assert profile.timeline is not None
+    # The call came 100 us before the kernel that ended the idle time: the GPU waited for it.
+    assert profile.timeline.times.idle.waiting_for_launch_ps.tolist() == [600e6]
+
+
+def test_a_copy_from_the_host_is_a_transfer_over_the_host_link() -> None:
+    timeline = profile_of(SAMPLE).timeline
+    assert timeline is not None
+    assert timeline.transfers.kind == ("in",)
+    assert timeline.transfers.link == (MemoryLevel.HOST,)
+    assert timeline.transfers.occurrences.wire_bytes.tolist() == [COPY_BYTES]
+
+
+def test_kernels_have_their_names_and_no_work() -> None:
+    profile = profile_of(SAMPLE)
+    at = profile.ops.name.index(KERNEL)
+    assert int(profile.ops.occurrences[at]) == 3
+    assert not profile.ops.flop_known[at]
+    assert "only-times" in codes(profile)
+
+
+def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
+    path = change(
+        tmp_path / "a.db",
+        f"CREATE TABLE rocpd_info_pmc{UUID} (id, symbol, name)",
+        f"INSERT INTO rocpd_info_pmc{UUID} VALUES (1, 'SQ_INSTS_VALU_ADD_F32', '')",
+        f"CREATE TABLE rocpd_pmc_event{UUID} (event_id, pmc_id, value)",
+        *(
+            f"INSERT INTO rocpd_pmc_event{UUID} VALUES ({event}, 1, {value})"
+            for event in (1, 2, 3)
+            for value in (1000.0, 500.5)
+        ),
+    )
+    profile = profile_of(path)
+    at = profile.ops.name.index(KERNEL)
+    # 64 lanes of 1,500.5 instructions, in each of three dispatches
+    assert int(profile.ops.flop[at]) == pytest.approx(3 * 64 * 1500.5, abs=3)
+
+
+def test_each_set_of_tables_is_a_process(tmp_path: Path) -> None:
+    write(tmp_path / "a.db", "_one", UUID)
+    profile = profile_of(tmp_path / "a.db")
+    assert profile.device.core_count == 2
+    assert parts_us(profile)["total"] == 1610.0
+
+
+def test_a_dispatch_without_a_launch_is_in_all_sums(tmp_path: Path) -> None:
+    path = change(tmp_path / "a.db", f"DROP TABLE rocpd_region{UUID}")
+    assert parts_us(profile_of(path)) == parts_us(profile_of(SAMPLE))
+
+
+def test_views_of_the_file_are_not_used(tmp_path: Path) -> None:
+    path = change(
+        tmp_path / "a.db",
+        "DROP VIEW kernels",
+        "CREATE VIEW rocpd_kernel_dispatch AS SELECT randomblob(1000000000) AS start",
+    )
+    assert identify(SourceFile(path)).FORMAT_ID == "rocprofiler_sdk"
+    assert parts_us(profile_of(path)) == parts_us(profile_of(SAMPLE))
+
+
+def test_environment_and_command_line_are_nowhere() -> None:
+    assert b"hunter2" in SAMPLE.read_bytes()
+    assert "hunter2" not in repr(profile_of(SAMPLE))
+
+
+def test_without_dispatches_the_error_says_how_to_profile(tmp_path: Path) -> None:
+    path = change(
+        tmp_path / "a.db",
+        f"DELETE FROM rocpd_kernel_dispatch{UUID}",
+        f"DELETE FROM rocpd_memory_copy{UUID}",
+    )
+    with pytest.raises(IncompleteProfileError, match="neither kernels nor copies"):
+        profile_of(path)
+
+
+def test_a_text_in_place_of_a_time_is_damage(tmp_path: Path) -> None:
+    path = change(tmp_path / "a.db", f"UPDATE rocpd_kernel_dispatch{UUID} SET start = 'x'")
+    with pytest.raises(CorruptProfileError, match="3 rows of its table rocpd_kernel_dispatch"):
+        profile_of(path)
