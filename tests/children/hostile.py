@@ -46,6 +46,22 @@ def _fork(_body: Body) -> None:
         os._exit(0)
 
 
+def _write_by_link(body: Body) -> None:
+    Path("way").symlink_to(body["secret"])
+    Path("way").write_text("x")
+
+
+def _make_and_remove(_body: Body) -> None:
+    Path("a").mkdir()
+    Path("a").rmdir()
+
+
+def _move(_body: Body) -> None:
+    Path("b").mkdir()
+    Path("c").write_text("x")
+    Path("c").rename("b/c")
+
+
 def _thread(_body: Body) -> None:
     ran = threading.Event()
     thread = threading.Thread(target=ran.set)
@@ -62,10 +78,7 @@ ATTEMPTS: dict[str, Callable[[Any], object]] = {
     "list processes": lambda _: os.listdir("/proc"),
     "read passwords": lambda _: Path("/etc/passwd").read_bytes(),
     "link a secret to its folder": lambda body: os.link(body["secret"], "linked"),
-    "write to it by a link": lambda body: (
-        os.symlink(body["secret"], "way"),
-        Path("way").write_text("x"),
-    ),
+    "write to it by a link": _write_by_link,
     "write beside its folder": lambda body: Path(body["beside"], "x").write_text("x"),
     "write a temporary file": lambda _: Path("/var/tmp/roofline-hostile").write_text("x"),
     "write the server's code": lambda _: Path(__file__).with_suffix(".hostile").write_text("x"),
@@ -100,12 +113,8 @@ ATTEMPTS: dict[str, Callable[[Any], object]] = {
 PERMITTED: dict[str, Callable[[Any], object]] = {
     "read its file": lambda body: Path(body["file"]).read_bytes(),
     "write its folder": lambda body: Path(body["writes_to"], "x").write_text("x"),
-    "make and remove a folder": lambda _: (os.mkdir("a"), os.rmdir("a")),
-    "move in its folder": lambda _: (
-        os.mkdir("b"),
-        Path("c").write_text("x"),
-        os.rename("c", "b/c"),
-    ),
+    "make and remove a folder": _make_and_remove,
+    "move in its folder": _move,
     "read code": lambda _: Path(os.__file__).read_bytes(),
     "see its own size": lambda _: Path("/proc/self/statm").read_text(),
     "write to nothing": lambda _: Path(os.devnull).write_text("x"),

@@ -28,9 +28,31 @@ def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices").stdout.decode()
     assert "tpu-v5p" in shown
     assert "H100 SXM5 80GB" in shown
-    assert "989.4 TFLOP/s bf16" in shown
+    (h100,) = [line for line in shown.splitlines() if line.startswith("h100-sxm ")]
+    assert "989.4" in h100
+    assert "450, 8 chips" in h100
+    shown = run("devices", "--kind", "tpu", "--columns", "ridge,rows").stdout.decode()
     (row,) = [line for line in shown.splitlines() if line.startswith("tpu-v5e ")]
     assert row.split()[-2:] == ["240.5", "240.5"], "ridge and B*"
+    (whole,) = [line for line in run("devices").stdout.decode().splitlines() if "tpu-v7x" in line]
+    assert "2,307" in whole, "a whole chip, of which profiles show halves"
+
+
+def test_the_table_is_sorted_and_written_as_records() -> None:
+    rows = json.loads(run("devices", "--kind", "amd", "--sort=-bf16", "-f", "json").stdout)
+    rates = [row["bf16_tflop_per_s"] for row in rows]
+    assert rates == sorted(rates, reverse=True)
+    table = run("devices", "--kind", "tpu", "--columns", "bf16", "-f", "csv").stdout.decode()
+    assert table.splitlines()[0] == "id,name,devices_per_chip,bf16_tflop_per_s"
+    assert "is not a column" in refused("devices", "--columns", "speed")
+
+
+def test_kernels_stand_on_the_roofs_of_parts() -> None:
+    """LayerNorm: 10 FLOPs for three tensors of two bytes, 1.667 FLOP/B; 5.58 TFLOP/s of HBM."""
+    shown = run("devices", "--kernels", "--part", "h100-sxm").stdout.decode()
+    (norm,) = [line for line in shown.splitlines() if line.startswith("LayerNorm")]
+    assert "1.667" in norm
+    assert "5.583 TFLOP/s, 8 %, HBM" in norm
 
 
 def test_a_profile_is_shown_on_a_part_and_with_formats(capture: Path) -> None:

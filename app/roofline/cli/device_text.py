@@ -1,59 +1,60 @@
 """The hardware catalogue as plain text: every part in a line, or one part with its sources."""
 
 import argparse
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from roofline.cli.output import print_bytes
-from roofline.devices.catalogue import parts
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
 from roofline.devices.listing import ridges_of
 from roofline.devices.parts import Figure, FigureStatus, Part
+from roofline.devices.table import (
+    COLUMNS,
+    DEFAULT_COLUMNS,
+    DTYPES,
+    Query,
+    columns_of,
+    csv_of,
+    records_of,
+    rows_of,
+)
 from roofline.devices.this_machine import read_machine
 from roofline.model.units import GIGA, KILO, TERA
 
-MISSING = "–"
-_WIDTHS = (18, 30, 20, 10, 10, 8, 8)
 
-
-def describe_parts() -> str:
-    """Every part in one line: main compute peak, main memory, per profiler device."""
-    machine = read_machine()
-    known = (*([machine] if machine else []), *parts())
-    head = _columns("id", "name", "compute", "GB/s", "memory", "ridge", "B*")
+def describe_parts(query: Query) -> str:
+    """The table of parts, per chip."""
+    columns = columns_of(query)
+    head = ("id", "name", *(f"{one.head}, {one.unit}" for one in columns))
+    lines = [
+        (row.part.id, row.part.name, *(cell.text for cell in row.cells)) for row in rows_of(query)
+    ]
+    widths = [max(map(len, cells)) for cells in zip(head, *lines, strict=True)]
     note = (
-        "Per device as a profiler shows it. Ridge: FLOP per byte of the main memory. B*: rows from "
-        "which\narithmetic binds a matrix product, ridge x bytes of a weight / 2. `roofline devices"
-        " ID` shows one with\nits sources, `roofline devices --over FILE` a profile on each."
+        f"Per chip, dense. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
+        "figure, – no such unit.\n`roofline devices ID` shows one with its sources, `roofline "
+        "devices --over FILE` a profile on each."
     )
-    return "\n".join([head, *map(_line, known), "", note]) + "\n"
+    return "\n".join([*(_line(cells, widths) for cells in (head, *lines)), "", note]) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    sized = zip(cells, widths, strict=True)
+    return "  ".join(
+        f"{cell:<{width}}" if at < _NAMES else f"{cell:>{width}}"
+        for at, (cell, width) in enumerate(sized)
+    ).rstrip()
+
+
+_NAMES = 2  # columns of text
 
 
 def describe_part(name: str) -> str:
     """One part: every number with its source, chosen and not; `BadViewError` if there is none."""
     part = chosen_part(part_id_of(name), read_machine())
     return "\n".join([*_head(part), "", *_roofs(part), "", *_figures(part)]) + "\n"
-
-
-def _line(part: Part) -> str:
-    compute, memory = part.compute(), part.memory()
-    peak = f"{_flops(compute[0].gflops)} {compute[0].unit.precision}" if compute else MISSING
-    main = next((one for one in memory if one.level.is_main), None)
-    gbs = f"{main.gbs:,.0f}" if main else MISSING
-    size = f"{part.memory_bytes / GIGA:,.0f} GB" if part.memory_bytes else MISSING
-    ridge = next(iter(ridges_of(part)), None)
-    corner = f"{ridge.flop_per_byte:,.4g}" if ridge else MISSING
-    rows = f"{ridge.rows:,.4g}" if ridge and ridge.rows is not None else MISSING
-    return _columns(part.id, part.name, peak, gbs, size, corner, rows)
-
-
-def _columns(*cells: str) -> str:
-    sizes = zip(cells, _WIDTHS, strict=True)
-    return "".join(
-        f"{cell:<{width}}" if at < 2 else f"{cell:>{width}}"
-        for at, (cell, width) in enumerate(sizes)
-    ).rstrip()
 
 
 def _head(part: Part) -> Iterable[str]:
@@ -115,6 +116,19 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
         metavar="PART=DOLLARS",
         help="with --over: dollars per device hour; repeatable",
     )
+    parser.add_argument("--kind", default="", help="a kind or a vendor, such as tpu or nvidia")
+    parser.add_argument(
+        "--sort", default="", help="a column; with - the largest first: --sort=-bf16"
+    )
+    parser.add_argument(
+        "--columns", default=",".join(DEFAULT_COLUMNS), help=f"of {', '.join(COLUMNS)}"
+    )
+    parser.add_argument("--dtype", choices=DTYPES, default="bf16", help="of ridge and B*")
+    parser.add_argument("-f", "--format", choices=("text", "json", "csv"), default="text")
+    parser.add_argument(
+        "--kernels", action="store_true", help="a transformer's kernels on each --part"
+    )
+    parser.add_argument("--part", action="append", default=[], help="with --kernels; repeatable")
     parser.set_defaults(run=_devices)
 
 
@@ -125,4 +139,30 @@ def _devices(given: argparse.Namespace) -> None:
         names = [given.name] if given.name else []
         print_bytes(exploring.parts_over(given.over, given.price, names).encode())
         return
-    print_bytes((describe_part(given.name) if given.name else describe_parts()).encode())
+    if given.kernels:
+        from roofline.estimate.kernels import kernels_text  # loads slowly
+
+        print_bytes(kernels_text(given.part or PARTS_AT_FIRST, given.dtype).encode())
+        return
+    if given.name:
+        print_bytes(describe_part(given.name).encode())
+        return
+    query = Query(
+        columns=tuple(given.columns.split(",")),
+        dtype=given.dtype,
+        sort=given.sort,
+        kind=given.kind,
+        is_all=True,
+    )
+    print_bytes(_written(query, given.format))
+
+
+PARTS_AT_FIRST = ("tpu-v7x", "tpu-v6e", "tpu-v5p", "h100-sxm")
+
+
+def _written(query: Query, form: str) -> bytes:
+    if form == "text":
+        return describe_parts(query).encode()
+    if form == "json":
+        return (json.dumps(records_of(query), indent=2) + "\n").encode()
+    return csv_of(query)

@@ -4,13 +4,13 @@ Children are forked from a program that holds the importers with their kernels c
 (`children.forkserver`). Whatever ends a child, its import ends as a result or as a `RooflineError`.
 """
 
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import asdict
+from pathlib import Path
 
 from roofline.children.messages import DONE, PROGRESS, READY, Body, Message
 from roofline.children.program import Program, ProgramLost, Request
@@ -122,7 +122,7 @@ def run_import(request: ImportRequest, task: ImportTask, beat: Beat, on_page: On
         "work": WORK,
         "size_bytes": sum(size_bytes for _, _, size_bytes in request.files),
         # Raw files may be links to where they are kept.
-        "reads": [os.path.realpath(path) for path in (*request.paths, *machine_files())],
+        "reads": [str(path.resolve()) for path in (*map(Path, request.paths), *machine_files())],
         "writes": request.folder,
     }
     asked = task.start({**body, **asdict(request)})

@@ -55,6 +55,7 @@ from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
+from roofline.web.pages import devices as devices_pages
 from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc, previews, run_previews
 from roofline.web.pages import model as model_pages
@@ -97,6 +98,7 @@ _ROUTERS = (
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
+    devices_pages.router,
     explore_pages.router,
     op_cost_pages.router,
     previews.router,

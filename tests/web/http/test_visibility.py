@@ -57,6 +57,8 @@ WITHOUT = {
         "/",
         "/api",
         "/calculator",
+        "/devices",
+        "/devices.csv",
         "/limits",
         "/tokens",
         "/trash",

@@ -127,14 +127,6 @@ def cache_bytes(model: ModelConfig, load: Workload) -> float:
     return held * bytes_per_element(load.kv)
 
 
-def cache_bytes_per_token(model: ModelConfig, load: Workload) -> tuple[float, float]:
-    """Bytes that a further token of one sequence adds: in full layers, and in windowed ones."""
-    size = bytes_per_element(load.kv)
-    full = model.layers - model.windowed_layers
-    each = _elements(model, load) * size
-    return full * each, model.windowed_layers * each
-
-
 def _elements(model: ModelConfig, load: Workload) -> float:
     """Elements of the cache per token and layer, on one rank."""
     if model.is_latent:

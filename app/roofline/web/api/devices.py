@@ -9,6 +9,7 @@ from functools import lru_cache
 from fastapi import APIRouter, Request, Response
 
 from roofline.devices.listing import device_list
+from roofline.devices.table import query_of, records_of
 from roofline.devices.this_machine import read_machine, written_at_ns
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
@@ -25,7 +26,13 @@ class _DeviceList:
 
 @router.get("/devices")
 def devices(request: Request) -> Response:
-    """Parts with their published peaks, each with its source, per profiler device."""
+    """Parts with their published peaks, each with its source, per profiler device.
+
+    With `columns`, the table of `/devices` in their place: values per chip, unknown ones null.
+    """
+    if "columns" in request.query_params:
+        query = query_of(request.query_params, request.query_params.getlist("columns"))
+        return Response(json.dumps(records_of(query)), media_type="application/json")
     listed = _device_list(written_at_ns())
     packed = accepts_gzip(request)
     headers = {

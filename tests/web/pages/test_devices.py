@@ -1,0 +1,62 @@
+"""The page of devices: the cells of the command, heads that sort, and kernels with addresses."""
+
+from html import unescape
+
+import pytest
+
+from roofline.devices.table import COLUMNS, Query, rows_of
+from roofline.estimate.kernels import KERNELS, kernel_rows
+from tests.web.conftest import Client
+
+HTML = {"accept": "text/html"}
+
+
+def read(client: Client, address: str) -> str:
+    answer = client.get(address, headers=HTML)
+    assert answer.status_code == 200, answer.text
+    return unescape(answer.text)
+
+
+def test_every_cell_is_that_of_the_command(client: Client) -> None:
+    every = tuple(COLUMNS)
+    html = read(client, f"/devices?all=yes&columns={','.join(every)}")
+    for row in rows_of(Query(columns=every, is_all=True)):
+        cells = "".join(f'<td title="{cell.title}">{cell.text}</td>' for cell in row.cells)
+        assert f"{row.part.name}</div></th>{cells}" in html, row.part.id
+
+
+def test_parts_of_desktops_are_left_out_until_they_are_asked_for(client: Client) -> None:
+    html = read(client, "/devices")
+    assert "H100 SXM5 80GB" in html
+    assert "GeForce" not in html
+    assert "GeForce RTX 4090" in read(client, "/devices?q=4090")
+
+
+def test_heads_sort_and_the_address_says_so(client: Client) -> None:
+    html = read(client, "/devices?sort=-bandwidth&kind=nvidia")
+    assert 'aria-sort="descending"' in html
+    places = [html.index(f">{name}</div>") for name in ("GB300 (per GPU)", "H200 SXM 141GB", "T4")]
+    assert places == sorted(places)
+    assert "/devices?kind=nvidia&sort=bandwidth" in html
+
+
+@pytest.mark.parametrize("given", ["sort=-speed", "columns=speed", "dtype=fp5", "part=nothing"])
+def test_what_is_not_known_is_said(client: Client, given: str) -> None:
+    assert client.get(f"/devices?{given}", headers=HTML).status_code == 400
+
+
+def test_each_kernel_opens_in_the_calculator(client: Client) -> None:
+    html = read(client, "/devices?part=h100-sxm")
+    (row,) = [one for one in kernel_rows(["h100-sxm"], "bf16") if one.kernel.title == "FFN up"]
+    assert row.cells[0].text in html
+    for kernel in KERNELS:
+        address = kernel.address("h100-sxm", "bf16")
+        assert address in html
+        assert client.get(address, headers=HTML).status_code == 200, address
+
+
+def test_the_table_is_a_file_and_an_answer(client: Client) -> None:
+    text = client.get("/devices.csv?columns=bf16,network&kind=tpu").text
+    assert text.splitlines()[0] == "id,name,devices_per_chip,bf16_tflop_per_s,network_gb_per_s"
+    records = client.get("/api/v1/devices?columns=bf16&kind=tpu").json()
+    assert {row["id"]: row["bf16_tflop_per_s"] for row in records}["tpu-v7x"] == 2307
