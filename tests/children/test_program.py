@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -32,8 +33,9 @@ def program() -> Iterator[Program]:
 
 
 def ask(program: Program, work: str, limits: ImportLimits = LIMITS, **body: object) -> Request:
-    work = f"tests.children.work:{work}"
-    return program.ask({"work": work, "limits": asdict(limits), "size_bytes": 0, **body})
+    work = f"tests.children.{work}" if ":" in work else f"tests.children.work:{work}"
+    of_child = {"limits": asdict(limits), "size_bytes": 0, "reads": [], "writes": gettempdir()}
+    return program.ask({"work": work, **of_child, **body})
 
 
 def test_messages_come_in_order_and_the_last_has_the_time_of_the_child(program: Program) -> None:

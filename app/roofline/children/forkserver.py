@@ -2,7 +2,8 @@
 
 It has no network and no secrets, loads the module once with `prepare`, and forks in about 10 ms. A
 request names its work as `MODULE:FUNCTION` and has the `limits` of its child, which limits itself
-before it touches a byte of the `size_bytes` that it reads. The messages of a child are read and
+before it touches a byte of the `size_bytes` that it reads: to the files `reads`, and to the folder
+`writes`, which is its folder of temporary files. The messages of a child are read and
 written anew: a child speaks for its own request only. The last one has the `cpu_seconds` of the
 child, and comes once it has ended: either its own, or `failed` with `exit`, the status that it
 ended with (`None` where it sent something else than messages), and `is_slow`.
@@ -25,12 +26,14 @@ import gc
 import selectors
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass
 from importlib import import_module
 from typing import NoReturn
 
+from roofline.children.confinement import confine
 from roofline.children.messages import FAILED, KILL, Body, Message, Say, Work, answer, write
 from roofline.children.sandbox import ImportLimits, limit_process, out_of_memory, system_fault
 
@@ -186,6 +189,8 @@ def _limited(work: Work) -> Work:
     def run(body: Body, say: Say) -> Body:
         limits = ImportLimits(**body["limits"])
         limit_process(limits, body.pop("size_bytes"))
+        reads, tempfile.tempdir = body.pop("reads"), body.pop("writes")
+        confine(reads, tempfile.tempdir)
         try:
             return work(body, say)
         except MemoryError:

@@ -15,6 +15,7 @@ from typing import Any
 from roofline.children.messages import DONE, Message
 from roofline.children.program import ATTEMPTS, Program, ProgramLost, ProgramStopped, again
 from roofline.children.sandbox import ImportLimits, ended
+from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, error_from
 from roofline.pods.folders import HostFile
 from roofline.pods.partial import Names, Partial
@@ -75,6 +76,8 @@ class Readers:
                 "work": _WORK,
                 "limits": asdict(self._limits),
                 "size_bytes": path.stat().st_size if path.exists() else 0,
+                "reads": [str(path.resolve()), *map(str, machine_files())],
+                "writes": into,
                 "path": str(path.absolute()),
                 "digest": digest,
                 "file": asdict(file),

@@ -65,14 +65,14 @@ _QUICK = 1
 
 
 def prepare() -> None:
-    """Compiles what reads files, once for all children."""
+    """Compiles what reads files, once for all children, which all give way to pages."""
+    give_way()
     registry.warm_up()
 
 
 def run(body: Body, say: Say) -> Body:
     """Imports what `body` says; sends `progress`, and `ready` when the page can be shown."""
     request = ImportRequest.from_json(body)
-    give_way()
     os.chdir(request.folder)
     return asdict(_import(request, ProgressReport(say)))
 

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import asdict
+from pathlib import Path
 
 from roofline.children.messages import DONE, PROGRESS, READY, Body, Message
 from roofline.children.program import Program, ProgramLost, Request
 from roofline.children.sandbox import ImportLimits, ended
+from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import PHASES, ImportRequest, Progress, progress_at
 
@@ -116,8 +118,14 @@ def run_import(request: ImportRequest, task: ImportTask, beat: Beat, on_page: On
     Raises `ChildLost` where the machine ended it, and not what is in the files, and `ProgramLost`
     where it ended the fork server.
     """
-    size_bytes = sum(size_bytes for _, _, size_bytes in request.files)
-    asked = task.start({"work": WORK, "size_bytes": size_bytes, **asdict(request)})
+    body = {
+        "work": WORK,
+        "size_bytes": sum(size_bytes for _, _, size_bytes in request.files),
+        # Raw files may be links to where they are kept.
+        "reads": [str(path.resolve()) for path in (*map(Path, request.paths), *machine_files())],
+        "writes": request.folder,
+    }
+    asked = task.start({**body, **asdict(request)})
     try:
         last = _last(asked, task, beat, on_page)
     except ProgramLost:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
+from roofline.children.confinement import missing
 from roofline.errors import RooflineError
 from roofline.imports.children import ImportTask, warm_up
 from roofline.imports.job_run import ImportReport, JobRun, RunEnd, RunParts, claim
@@ -31,6 +32,8 @@ class JobRuns:
     def start(self) -> None:
         """Makes ready to run jobs, for the first time or after `stop`."""
         self._stopping = False
+        for lacking in missing():
+            _log.warning("this system lacks %s", lacking)
         warm_up()
 
     def task(self, profile_id: str) -> ImportTask | None:

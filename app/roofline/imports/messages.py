@@ -37,6 +37,11 @@ class ImportRequest:
     limits: ImportLimits
     keep_free_bytes: int = 0
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the files are."""
+        return tuple(path for _, path, _ in self.files)
+
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "ImportRequest":
         """The request with these fields, as `asdict` gives them."""
