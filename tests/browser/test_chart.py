@@ -12,6 +12,8 @@ ROOF_LINES = "#op-chart [class*=traceroof] .js-line"
 
 
 def plot(page: Page) -> dict[str, float]:
+    """The place of the plot, all of which is in the window."""
+    page.locator("#op-chart").evaluate("(box) => box.scrollIntoView({ block: 'center' })")
     box = page.locator("#op-chart .nsewdrag").first.bounding_box()
     assert box
     return {"x": box["x"], "y": box["y"], "width": box["width"], "height": box["height"]}
@@ -94,6 +96,7 @@ def test_points_go_with_the_plot_while_it_is_moved(profile: Page) -> None:
 
 
 def test_points_keep_their_shape_while_an_axis_is_stretched(profile: Page) -> None:
+    plot(profile)
     width = first_mark(profile)["width"]
     end = profile.locator("#op-chart .drag.edrag").bounding_box()
     assert end
@@ -166,9 +169,9 @@ def test_heights_are_shares_of_roofs_on_demand(profile: Page) -> None:
     view.is_drawn(profile)
     assert profile.locator(ROOF_LINES).count() == 1
     assert view.drawn(profile) > 0
+    view.chart_options(profile)
     profile.get_by_role("button", name="FLOP/s", exact=True).click()
     expect(chart).to_contain_text("FLOP/s")
-    profile.get_by_role("button", name="More options of the chart").click()
     expect(profile.locator("#chart-precision")).to_be_visible()
 
 

@@ -104,12 +104,13 @@ def test_a_term_filters_and_is_in_the_address(training: Page) -> None:
 def test_the_subject_of_the_address_is_that_of_the_page(page: Page, training_url: str) -> None:
     page.goto(f"{training_url}?v=1&of=capture")
     is_ready(page)
-    expect(page.locator("[data-range-note]")).to_contain_text("of: Capture")
+    expect(page.locator("[data-subject-label]")).to_contain_text("Capture")
     page.locator("[data-equation] > button[data-part=below_roof]").click()
     view.has_query(page, "of", "capture")
     length = page.locator("[data-headline] data[data-q=length]").get_attribute("value")
     api = training_url.replace("/p/", "/api/v1/profiles/") + "/roofline?of=capture"
     assert float(length or 0) == page.request.get(api).json()["subject"]["time_us"]
+    page.locator("[data-subject-chip]").click()
     page.get_by_role("link", name="Show the default subject").click()
     expect(page.locator("[data-headline]")).to_contain_text("a step")
 

@@ -62,7 +62,7 @@ def test_a_run_that_was_found_is_imported_and_its_link_copied(
     with page.expect_request("**/api/v1/runs"):
         found.click()
     page.wait_for_url("**/r/*")
-    view.share(page, "Copy link")
+    page.get_by_role("button", name="Copy link").click()
     expect(page.locator("[data-toast]")).to_contain_text("Link copied")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 

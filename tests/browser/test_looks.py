@@ -33,8 +33,8 @@ def test_theme_follows_the_system_and_the_switch_wins(new_page: NewPage, profile
     is_ready(page)
     assert background(page) == DARK
     dark_axis = axis_colour(page)
-    switch = page.get_by_role("button", name=re.compile("^Colour theme"))
-    switch.click()
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_role("button", name=re.compile("^Colour theme")).click()
     assert background(page) == LIGHT
     page.wait_for_function(
         "(dark) => getComputedStyle(document.querySelector('#op-chart .xtick text')).fill !== dark",
@@ -147,8 +147,8 @@ def test_profile_fits_the_window(profile: Page) -> None:
     for width in (1024, 1280, 1920, 2560):
         profile.set_viewport_size({"width": width, "height": 900})
         assert profile.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
-        device = profile.locator("#device-info").bounding_box()
-        assert device and device["height"] <= 120, width
+        chips = profile.locator(".subject-bar").bounding_box()
+        assert chips and chips["height"] <= 50, width
 
 
 def test_scripts_and_styles_come_from_this_server_only(page: Page, profile_url: str) -> None:

@@ -60,7 +60,10 @@ def test_no_profile_scrolls_sideways(new_page: NewPage, full_url: str, width: in
     page = new_page()
     opened(page, full_url, width)
     assert too_wide(page) <= 0
-    page.get_by_text("All parts").first.click()
+    for fold in ("device", "ops", "timeline", "devices", "details"):
+        button = page.locator(f"[data-fold={fold}]")
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
     assert too_wide(page) <= 0, "with everything unfolded"
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")

@@ -15,7 +15,6 @@ from tests.browser.watching import is_ready
 FORMATS = ("A4", "Letter")
 # Words of controls: the top bar, filters, tools of charts and tables, the pager and switches.
 CONTROLS = (
-    "Share",
     "Find",
     "Clear all",
     "Share ≥",
@@ -40,7 +39,7 @@ CUT = """() => {
     (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest(".sr"));
   const outside = seen.filter(
     (element) => element.getBoundingClientRect().right > page.right + 1
-      && !element.closest("#op-chart, #program-chart, .overlay"));
+      && !element.closest("#op-chart, #program-chart, .gain .plot, .overlay"));
   const cut = seen.filter((element) => element.scrollWidth > element.clientWidth + 1
     && ["hidden", "auto", "scroll"].includes(getComputedStyle(element).overflowX)
     && !element.matches(".clip, .name, .text, th, dd, .strip-head span"));

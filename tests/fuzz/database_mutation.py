@@ -29,7 +29,7 @@ def _seeds() -> tuple[bytes, ...]:
 
 
 def bent_database(number: int) -> bytes:
-    """Input `number`: half of them are sound databases with content that nobody expects."""
+    """Input `number`: half of them are sound databases with content that is not expected."""
     rng = random.Random(number)
     seed = rng.choice(_seeds())
     return bytes_damaged(rng, seed) if rng.random() < 0.5 else _changed(rng, seed)

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from roofline.errors import CaptureFailedError
+from roofline.model.units import MS_PER_S
 
 _ASK_S = 30.0
 # vLLM answers when it has written its files, which takes minutes for long captures.
@@ -47,8 +48,8 @@ def capture_server(wish: ServerCapture, say: Say) -> list[Path]:
     before = _stamps(folder)
     server.start(_sglang_request(wish, folder) if is_sglang else {})
     if wish.steps is None or not is_sglang:
-        say(f"Recording {wish.url} for {wish.duration_ms / 1000:g} s.")
-        time.sleep(wish.duration_ms / 1000)
+        say(f"Recording {wish.url} for {wish.duration_ms / MS_PER_S:g} s.")
+        time.sleep(wish.duration_ms / MS_PER_S)
         server.stop()
     say(f"Waiting for the files in {folder}.")
     return _written(folder, before)

@@ -17,6 +17,7 @@ from roofline.capture.wire import (
     terminate_request,
 )
 from roofline.errors import CaptureFailedError
+from roofline.model.units import MEGA, MS_PER_S
 
 if TYPE_CHECKING:
     import grpc
@@ -101,7 +102,7 @@ class ProfilerClient:
         import grpc
 
         request = profile_request(options, self._session, self.address.rpartition(":")[0])
-        timeout_s = options.duration_ms / 1000 + COLLECTING_S
+        timeout_s = options.duration_ms / MS_PER_S + COLLECTING_S
         busy_pauses = list(BUSY_PAUSES_S)
         while True:
             try:
@@ -153,7 +154,7 @@ class _Problem:
     ) -> CaptureFailedError:
         """The error of the user; never the remote's own words."""
         host, _, port = address.rpartition(":")
-        waited = _time(options.duration_ms + int(COLLECTING_S * 1000))
+        waited = _time(options.duration_ms + int(COLLECTING_S * MS_PER_S))
         half = _time(max(10, options.duration_ms // 2))
         if self.is_busy:
             return CaptureFailedError(
@@ -181,7 +182,7 @@ class _Problem:
             )
         if self.code == "RESOURCE_EXHAUSTED":
             return CaptureFailedError(
-                f"The capture of {address} is larger than {most_bytes / 1e6:,.0f} MB.",
+                f"The capture of {address} is larger than {most_bytes / MEGA:,.0f} MB.",
                 remedy=f"Try --duration {half}.",
             )
         if self.code == "UNIMPLEMENTED":
@@ -197,4 +198,4 @@ class _Problem:
 
 def _time(milliseconds: int) -> str:
     """A duration as one writes it behind `--duration`."""
-    return f"{milliseconds / 1000:g} s" if milliseconds >= 1000 else f"{milliseconds} ms"
+    return f"{milliseconds / MS_PER_S:g} s" if milliseconds >= MS_PER_S else f"{milliseconds} ms"

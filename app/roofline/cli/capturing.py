@@ -18,6 +18,7 @@ from roofline.cli.options import add_of, with_of
 from roofline.cli.output import print_bytes
 from roofline.cli.uploading import add_labels
 from roofline.errors import CaptureFailedError, ExtraMissingError
+from roofline.model.units import MS_PER_S, NS_PER_MS
 
 if TYPE_CHECKING:
     from roofline.capture.hosts import HostCapture
@@ -118,10 +119,10 @@ def _from_programs(
         host_level=given.host_level,
         python=given.python,
         hlo=not given.no_hlo,
-        start_ns=None if given.at is None else time.time_ns() + given.at * 1_000_000,
+        start_ns=None if given.at is None else time.time_ns() + given.at * NS_PER_MS,
     )
     named = addresses[0] if len(addresses) == 1 else f"{len(addresses)} programs"
-    _say(f"Recording {named} for {given.duration / 1000:g} s.")
+    _say(f"Recording {named} for {given.duration / MS_PER_S:g} s.")
     try:
         return capture_hosts(
             addresses, options, into=folder, retries=given.retry, most_bytes=MOST_BYTES, say=_say
@@ -231,7 +232,7 @@ def _milliseconds(text: str) -> int:
     """`500ms`, `2s`, `+3s` or a number of seconds, in ms."""
     found = _TIME.fullmatch(text.strip().removeprefix("+"))
     milliseconds = (
-        0 if found is None else round(float(found[1]) * (1 if found[2] == "ms" else 1000))
+        0 if found is None else round(float(found[1]) * (1 if found[2] == "ms" else MS_PER_S))
     )
     if not LEAST_MS <= milliseconds <= MOST_MS:
         raise argparse.ArgumentTypeError(

@@ -17,6 +17,7 @@ from roofline.cli.output import BAD_INPUT
 from roofline.cli.runs import seconds
 from roofline.cli.uploading import add_labels
 from roofline.errors import RooflineError
+from roofline.model.units import MS_PER_S
 
 if TYPE_CHECKING:
     from roofline.capture.recorder import Recorded, Try
@@ -139,7 +140,7 @@ def _lines(best: "Try") -> list[str]:
     worst = best.worst
     ranks = f" of {len(best.ranks)} ranks" if len(best.ranks) > 1 else ""
     steps = worst["steps"]
-    each = f", {worst['step_ms']:.3g} ms each" if worst["step_ms"] else ""
+    each = f", {worst['step_s'] * MS_PER_S:.3g} ms each" if worst["step_s"] else ""
     what = (
         f"{steps} {'step' if steps == 1 else 'steps'}" if worst["wanted"] else "a stretch of time"
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from roofline.devices.parts import LinkShape, Part
 from roofline.errors import BadViewError
 from roofline.model.device import DeviceKind
-from roofline.model.units import GIGA, US_PER_S
+from roofline.model.units import GIGA, TERA, US_PER_S
 
 ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER = "all-reduce", "all-gather", "reduce-scatter"
 ALL_TO_ALL, SEND = "all-to-all", "permute"
@@ -28,7 +28,7 @@ _START_US, _TREE_START_US, _IN_SWITCH_US = 6.6, 6.8, 23.0
 _MEASURED_IN_SWITCH, _MEASURED_RANKS = "; measured 1.29 times on 8 H200", 8
 _TORUS_HOP_US = 1.0  # a hop between two chips of a torus, by the scaling book
 _RATE = re.compile(r"(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>[GT]B|[GT]bit)/s", re.IGNORECASE)
-_UNITS = {"gb": GIGA, "tb": 1e3 * GIGA, "gbit": GIGA / 8, "tbit": 1e3 * GIGA / 8}
+_UNITS = {"gb": GIGA, "tb": TERA, "gbit": GIGA / 8, "tbit": TERA / 8}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

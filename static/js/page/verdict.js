@@ -43,6 +43,7 @@ export function showVerdict({ headline, do_first: first, lead }, provenance, onF
     withWholeLinks(segments).map((segment) => segmentNode(segment, onFollow));
   part("headline").replaceChildren(...nodes(headline));
   part("do-first").replaceChildren(...nodes(first));
+  part("do-first").hidden = first.length === 0;
   part("lead").replaceChildren(...nodes(lead.slice(first.length)));
   part("counts").textContent = countsText(provenance)?.meaning ?? "";
 }

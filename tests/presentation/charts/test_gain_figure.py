@@ -167,7 +167,11 @@ def test_the_step_of_a_language_model() -> None:
         "3.0 waiting for the host",
     ]
     names = [block["name"] for block in found["op"]["blocks"][:3]]
-    assert names == ["waits for the host", "aten::_flash_attention_forward", "aten::mul"]
+    assert names == [
+        "waits for the host",
+        "aten::_flash_attention_forward · Qwen2Attention",
+        "aten::mul · Qwen2Attention",
+    ]
     lines = found["op"]["blocks"][1]["lines"]
     assert lines == [
         "2.72\u00a0ms, 8\u202f% of the time",

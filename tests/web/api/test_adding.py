@@ -175,7 +175,7 @@ def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         body = client.upload(address.encode()).json()
-    assert body["message"] == "ENETUNREACH"
+    assert body["message"] in ("EPERM", "ENETUNREACH"), "no sockets at all, else no network"
 
 
 def test_import_knows_no_secret(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

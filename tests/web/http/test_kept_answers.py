@@ -300,7 +300,7 @@ def test_page_of_one_session_is_nobody_elses(launch: Launch, capture: bytes, dra
         for who, headers in people.items():
             found = re.findall(r'name="csrf-token" content="([^"]+)"', texts[who])
             assert found == ([headers["x-csrf-token"]] if "x-csrf-token" in headers else []), who
-        offers = {who for who, text in texts.items() if "data-edit" in text or "Edit" in text}
+        offers = {who for who, text in texts.items() if "data-share-open" in text}
         assert offers == {"owner", "admin"}
     client.get(roofline, headers=people["owner"])
     drawn.new()
@@ -337,8 +337,9 @@ def test_kept_answers_are_counted_and_logged_alike(client: Client, profile_id: s
     assert name in client.get("/metrics").text
 
 
-def test_encrypted_connection_is_told_to_stay_so(client: Client, profile_id: str) -> None:
-    page = f"/p/{profile_id}"
+def test_encrypted_connection_is_told_to_stay_so(launch: Launch, capture: bytes) -> None:
+    client = launch(reached="behind-proxy")
+    page = f"/p/{client.upload(capture).json()['id']}"
     for _ in range(2):
         assert "strict-transport-security" not in client.get(page).headers
         through_tls = client.get(page, headers={"x-forwarded-proto": "https"})

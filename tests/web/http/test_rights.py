@@ -72,7 +72,7 @@ def open_instance(launch: Launch, capture: bytes) -> Instance:
 
 
 def token_instance(launch: Launch, capture: bytes) -> Instance:
-    client = launch(auth="token", token=TOKEN, admin_token=ADMIN)
+    client = launch(auth="token", token=TOKEN, admin_token=ADMIN, reached="behind-proxy")
     owner, other = session(client, name="Ada"), session(client, name="Ada")
     client.forget_cookies()
     body = client.upload(capture, headers=owner, title="Mine").json()
@@ -131,7 +131,13 @@ def proxy_instance(launch: Launch, capture: bytes) -> Instance:
 def oidc_instance(launch: Launch, capture: bytes) -> Instance:
     """People whom a provider has vouched for; it is not asked here, see `test_oidc`."""
     issuer = {"oidc_issuer": "https://login.example.org", "oidc_client_id": "roofline"}
-    client = launch(auth="oidc", **issuer, oidc_client_secret=SECRET, oidc_admin_groups="root")
+    client = launch(
+        auth="oidc",
+        **issuer,
+        oidc_client_secret=SECRET,
+        oidc_admin_groups="root",
+        reached="behind-proxy",
+    )
     oidc = client.parts.oidc
     assert oidc is not None
 

@@ -33,7 +33,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.op_columns import I64
 from roofline.model.profile import Diagnostic, Host, Profile, Severity
-from roofline.model.units import GIGA, NS_PER_S, PS_PER_NS
+from roofline.model.units import GIGA, NS_PER_MS, PS_PER_NS
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
 _LANES = {60: 64, 70: 64, 72: 64, 75: 64, 80: 64, 61: 128, 86: 128, 87: 128, 89: 128, 90: 128,
@@ -358,4 +358,4 @@ def _percent(part: float, whole: float) -> str:
 
 
 def _ms(time_ns: int) -> str:
-    return f"{time_ns / NS_PER_S * 1000:,.3g} ms"
+    return f"{time_ns / NS_PER_MS:,.3g} ms"

@@ -22,10 +22,11 @@ from roofline.importers.rocprofiler_sdk.document import (
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
+from roofline.model.units import NS_PER_S
 
 PREFIX = "rocpd_"
 _DISPATCHES, _COPIES = f"{PREFIX}kernel_dispatch", f"{PREFIX}memory_copy"
-_LONGEST_NS = 30 * 86_400 * 10**9
+_LONGEST_NS = 30 * 86_400 * NS_PER_S
 _SIZES = tuple(f"{of}_size_{axis}" for of in ("grid", "workgroup") for axis in "xyz")
 
 
