@@ -67,7 +67,7 @@ def test_no_profile_scrolls_sideways(new_page: NewPage, full_url: str, width: in
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")
     assert too_wide(page) <= 0, "with the details of an operation"
-    table = page.locator(".tables").bounding_box()
+    table = page.locator("#panel-ops").bounding_box()
     assert table is not None
     assert table["width"] > width / 2, "the table beside or below the details"
 
