@@ -114,6 +114,7 @@ def test_pasted_file_becomes_a_page(page: Page) -> None:
     note = page.locator("[data-range-note]")
     expect(note).to_contain_text("at the clock that ran")
     expect(clock).to_be_checked()
+    page.locator("[data-subject-chip]").click()
     note.get_by_role("link", name="Use the peaks of the default clock").click()
     is_ready(page)
     expect(strip).to_contain_text("918")
