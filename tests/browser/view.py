@@ -63,7 +63,7 @@ def is_drawn(page: Page) -> None:
 
 def largest_point(page: Page) -> dict[str, float]:
     """The middle of the largest op mark that stands apart from all others."""
-    page.locator("#op-chart").evaluate("(box) => box.scrollIntoView({ block: \'center\' })")
+    page.locator("#op-chart").evaluate("(box) => box.scrollIntoView({ block: 'center' })")
     middle: dict[str, float] | None = page.evaluate(
         """(marks) => {
           const chart = document.querySelector("#op-chart .nsewdrag").getBoundingClientRect();

@@ -99,14 +99,6 @@ class ModelConfig:
         return matrices + (2 * self.expert_width + self.hidden if self.biases else 0)
 
     @property
-    def active_parameters(self) -> int:
-        """Parameters that a token is multiplied with: without the table, with its own experts."""
-        idle = self.experts - self.active_experts
-        unused = self.expert_layers * idle * self.one_expert_parameters
-        table = 0 if self.tied else self.vocabulary * self.hidden
-        return self.parameters - unused - table
-
-    @property
     def routed_parameters(self) -> int:
         """Parameters of all routed experts of all layers."""
         return self.expert_layers * self.experts * self.one_expert_parameters
