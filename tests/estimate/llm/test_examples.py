@@ -80,4 +80,8 @@ def test_presets_have_the_published_number_of_active_parameters() -> None:
     assert len(stated) == 7
     for name, active in stated.items():
         model = presets()[name]
-        assert model.active_parameters + model.vocabulary * model.hidden == active
+        idle = model.experts - model.active_experts
+        unused = model.expert_layers * idle * model.one_expert_parameters
+        table = 0 if model.tied else model.vocabulary * model.hidden
+        stands = model.parameters - unused - table
+        assert stands + model.vocabulary * model.hidden == active
