@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.subjects.records import Kind, Subject
+from roofline.analysis.subjects.records import Subject
 from roofline.figures.gain import Block, Part, by_group, in_order
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.charts.gain_words import can_judge
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
 
 _WAIT_TOKENS = {
@@ -38,7 +39,7 @@ class GainBlocks:
     @cached_property
     def is_judged(self) -> bool:
         """False where no operation can be judged: blocks are then times alone."""
-        return self.subject.has_ceilings and self.subject.kind is not Kind.HOST
+        return can_judge(self.subject)
 
     @cached_property
     def of_ops(self) -> list[Block]:

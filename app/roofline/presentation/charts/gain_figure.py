@@ -62,7 +62,7 @@ def gain_figure(
         "by": "group" if grouping is not None and found.is_better_by_group else "op",
         "op": chart.of(found.of_ops),
         "total": Scale.of(subject.time_us).length(subject.time_us),
-        "equation": equation_of(subject, is_judged=judged),
+        "equation": equation_of(subject),
         "has_work": chart.has_work,
         "picture": "",
         "group": None,

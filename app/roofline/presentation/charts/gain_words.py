@@ -15,6 +15,11 @@ NO_NAME = "(no name)"
 _LINKS = "exposed"
 
 
+def can_judge(subject: Subject) -> bool:
+    """False where no operation can be judged: blocks are then times alone."""
+    return subject.has_ceilings and subject.kind is not Kind.HOST
+
+
 def title_of(subject: Subject, *, is_judged: bool) -> str:
     """The heading of the chart."""
     if subject.kind is Kind.HOST:
@@ -84,10 +89,10 @@ def label_amount(block: Block) -> str:
 # ---------------------------------------------------------------------------------- the equation
 
 
-def equation_of(subject: Subject, *, is_judged: bool) -> list[GainTerm]:
+def equation_of(subject: Subject) -> list[GainTerm]:
     """The parts of the time; what prints as 0 is left out, the largest takes the rounding."""
     scale = Scale.of(subject.time_us)
-    parts = [one for one in _parts(subject, is_judged) if float(_printed(scale, one["time_us"]))]
+    parts = [one for one in _parts(subject) if float(_printed(scale, one["time_us"]))]
     if not parts:
         return []
     step = 10**scale.decimals
@@ -103,14 +108,16 @@ def _printed(scale: Scale, time_us: float) -> str:
     return scale.number(time_us).replace(",", "")
 
 
-def _parts(subject: Subject, is_judged: bool) -> Iterator[GainTerm]:
+def _parts(subject: Subject) -> Iterator[GainTerm]:
     parts = subject.parts
 
     def term(part: str, texture: Texture, label: str, time_us: float) -> GainTerm:
         return {"part": part, "texture": texture, "amount": "", "label": label, "time_us": time_us}
 
-    if is_judged:
-        yield term("at_roof", Texture.NEED, "at its roofs", parts.needed)
+    if can_judge(subject):
+        yield term("at_roof", Texture.NEED, "at its roofs", parts.needed - subject.assumed_us)
+        # Counters say that a unit was busy, and not with how much useful work.
+        yield term("", Texture.NEED, "busy, useful work not counted", subject.assumed_us)
         yield term("below_roof", Texture.GAP, "to gain", parts.to_gain)
         yield term("unknown", Texture.UNKNOWN, "cost not known", parts.unknown)
         yield term("impossible", Texture.IMPOSSIBLE, "impossible numbers", parts.impossible)
