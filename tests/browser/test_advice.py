@@ -28,7 +28,7 @@ def test_the_list_is_there_without_scripts(new_page: NewPage, training_url: str)
     page = new_page(java_script_enabled=False)
     page.goto(training_url)
     card = page.locator("[data-advice]")
-    expect(card.locator(".advice-item:visible")).to_have_count(5)
+    expect(card.locator(".advice-item:visible")).to_have_count(3)
     expect(card.locator(".advice-summary")).to_contain_text("All five: about 12")
 
 
