@@ -91,6 +91,7 @@ def test_a_finger_has_large_targets_on_a_wide_screen(new_page: NewPage, full_url
     page = new_page(has_touch=True, is_mobile=True, viewport={"width": 1280, "height": 900})
     page.goto(urlsplit(full_url).path)
     is_ready(page)
+    page.get_by_role("button", name="Share", exact=True).click()
     box = page.locator("[data-copy-link]").bounding_box()
     assert box and box["height"] >= FINGER
 

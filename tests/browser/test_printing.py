@@ -133,7 +133,6 @@ def test_last_column_of_every_column_is_on_paper(profile: Page) -> None:
         assert outside == []
 
 
-@pytest.mark.xfail(reason="a table of all columns is wider than the paper", strict=False)
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_nothing_is_cut_whatever_the_window(
     new_page: NewPage, profile_url: str, width: int
