@@ -52,7 +52,7 @@ def test_the_page_of_a_range_says_so_and_links_to_the_whole(client: Client, base
     assert "Show the whole capture" in frame
     assert "from_us=1000.0&amp;to_us=3000.0" in frame
     # Each has the budget of its own time, and what was kept of one is not sent for the other.
-    totals = [re.findall(r"data-duration=\"([^\"]+)\"", text) for text in (whole, frame)]
+    totals = [re.findall(r"data-q=\"length\" value=\"([^\"]+)\"", text) for text in (whole, frame)]
     assert totals[0] != totals[1]
     assert client.get(address).text == whole
 

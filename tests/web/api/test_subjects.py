@@ -45,7 +45,8 @@ def test_page_list_and_data_say_the_same(client: Client, base: str) -> None:
     assert subject["of"] == "step" and subject["not_found"] is None
     assert subject_of(client, base, "page") == subject
     frame = client.get(base.replace("/api/v1/profiles", "/p"), headers=HTML).text
-    assert marks(frame) == marked(subject)
+    # The program waits for 0.1 % of its time: under the chart that would be "0.00 waiting".
+    assert marks(frame) == {mark for mark in marked(subject) if mark[0] != "idle"}
     listed = client.get("/", headers=HTML).text
     assert marks(listed) == marked(subject)
     summary = client.get(base).json()["summary"]
