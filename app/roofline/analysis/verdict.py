@@ -13,7 +13,6 @@ from roofline.analysis.knowledge import NEARLY_ALL, both_known, bytes_known, cov
 from roofline.analysis.nearest_records import OP_CLASSES, TIE, NearestOps, OpClass
 from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
-from roofline.analysis.subjects.costs import UNKNOWN_LINK
 from roofline.analysis.subjects.records import Kind, OpPart, OpTimes, Subject
 from roofline.analysis.verdict_records import KnownShares, Place, Verdict, VerdictClass
 from roofline.model.memory import MemoryLevel
@@ -183,9 +182,7 @@ def _decided(case: Case, idle: float, waits: Mapping[str, float]) -> tuple[Place
     if is_known and case.is_serving:
         return _of_step(case, work), None
     longest = next(iter(waits.items()), ("", 0.0))
-    # An unknown link has no name, and no peak that it could be compared with.
-    link = "" if longest[0] == UNKNOWN_LINK else longest[0]
-    wait = Place(kind=VerdictClass.WAITS, ceiling=link, ratio=longest[1])
+    wait = Place(kind=VerdictClass.WAITS, ceiling=longest[0], ratio=longest[1])
     does_wait = longest[1] >= WAITS_LEAST
     if idle >= MOSTLY:
         return Place(kind=VerdictClass.IDLE), wait if does_wait else work
