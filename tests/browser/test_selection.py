@@ -81,7 +81,6 @@ def test_step_is_marked_in_list_chart_and_table(profile: Page) -> None:
     label = step.locator("th").inner_text()
     step.click()
     expect(profile.locator("#program-chart .point.selected")).to_be_visible()
-    profile.get_by_role("button", name="All columns").click()
     selected = profile.locator("#program-table tr[aria-selected=true]")
     expect(selected).to_have_count(1)
     expect(selected).to_contain_text(label)

@@ -20,6 +20,7 @@ T = TypeVar("T")
 # the page's own plot has, so that texts that keep apart here do so there.
 PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 420.0), "narrow": (340.0, 300.0)}
 TICK_SIZE = 11.5
+_DIGITS = 6
 _CLEAR = "rgba(0,0,0,0)"
 
 
@@ -162,3 +163,12 @@ def of_width(figure: Figure, width: Width) -> Json:
         "data": [trace for trace in figure["data"] if trace["meta"].get("width", width) == width],
         "layout": figure["layouts"][width],
     }
+
+
+def six_digits(part: Any) -> Any:
+    """A figure whose numbers have six significant digits, as those of columns (`json_text`)."""
+    if isinstance(part, dict):
+        return {key: six_digits(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [six_digits(value) for value in part]
+    return float(f"{part:.{_DIGITS}g}") if isinstance(part, float) else part

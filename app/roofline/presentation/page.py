@@ -9,8 +9,9 @@ from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
-from roofline.presentation.charts import drawn_again, figures_of, gain_of
+from roofline.presentation.charts import drawn_again, figures_of
 from roofline.presentation.charts.choices import ChartChoice, Infeed
+from roofline.presentation.charts.gain_figure import gain_of
 from roofline.presentation.columns import page_menu
 from roofline.presentation.facts_and_view import Document, is_in, joined, part_of_page
 from roofline.presentation.groups_data import groups_data

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
-from roofline.figures.figure import TICK_SIZE, Json, Width, inert, numbered
+from roofline.figures.figure import TICK_SIZE, Json, Width, inert, numbered, six_digits
 from roofline.figures.gain import (
     LEAST_SHARE,
     Block,
@@ -29,7 +29,9 @@ from roofline.presentation.charts.gain_words import (
 )
 from roofline.presentation.charts.group_names import GroupNames, usual_names
 from roofline.presentation.goal_numbers import Scale
+from roofline.presentation.page_rows import Page
 from roofline.presentation.quantities import SPACE, duration
+from roofline.presentation.shown import listed_ops
 
 _LENGTHS: dict[Width, float] = {"wide": 1320.0, "narrow": 480.0}  # nominal pixels of the time
 _LABEL_SIZE = 11
@@ -46,6 +48,20 @@ _CLEAR = "rgba(0,0,0,0)"
 
 Name = Callable[[int], str]
 """The name of an op by its row in the analysis."""
+
+
+def gain_of(analysis: RooflineAnalysis, subject: Subject, page: Page) -> Gain | None:
+    """The chart "Time to gain" of the subject, with the names of the ops of `page`."""
+    names, listed = page["ops"]["names"]["short"], listed_ops(analysis).tolist()
+    places = {op: place for place, op in enumerate(listed)}
+
+    def short(op: int) -> str:
+        place = places.get(op)
+        found: str | None = None if place is None else names[place]
+        return analysis.ops.name[op] if found is None else found
+
+    found: Gain | None = six_digits(gain_figure(analysis, subject, places, short))
+    return found
 
 
 def gain_figure(
