@@ -287,6 +287,7 @@ export const knownDevice = (id, extra = {}) => ({
   aliases: [],
   scope: "",
   devices_per_chip: 1,
+  main_level: "hbm",
   memory_bytes: 8e9,
   compute: [],
   absent: [],

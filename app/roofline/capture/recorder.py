@@ -28,7 +28,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOptions:
-    """What is recorded: `steps` after `skip`, or without steps `duration_s` from `after_s` on."""
+    """The wanted window: `steps` after `skip` steps, else `duration_s` from `after_s` on."""
 
     steps: int = 3
     skip: int | None = None

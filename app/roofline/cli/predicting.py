@@ -147,7 +147,7 @@ def _request(given: argparse.Namespace, name: str, model: ModelConfig) -> bytes:
 
 
 def _measured(given: argparse.Namespace) -> MeasuredRequest:
-    """What was measured: the options, else what the file says."""
+    """The measured values: those of the options, else those of the file."""
     values = {
         one.name: getattr(given, f"measured_{one.name}", None) for one in fields(MeasuredRequest)
     }

@@ -133,7 +133,7 @@ def _joined(blocks: Sequence[Block]) -> Block:
 
 
 def rectangles(blocks: Sequence[Block], start_us: float = 0.0) -> Iterator[Rectangle]:
-    """What is drawn of each block, from left to right."""
+    """The rectangles of the blocks, from left to right."""
     for number, block in enumerate(blocks):
         for texture, bottom, height in _layers(block):
             if height > 0:

@@ -134,10 +134,10 @@ const compareButton = (name, onClick) =>
   );
 
 /** "989 TFLOP/s bf16 · 3,350 GB/s": what tells parts apart. @param {KnownDevice} device */
-function peaksText({ compute, memory }) {
+function peaksText({ compute, memory, main_level: main }) {
   const rates = compute
     .slice(0, 1)
     .map((one) => `${flopRate(one.gflops)} ${one.unit.split("_")[1]}`);
-  const bandwidths = memory.slice(0, 1).map((one) => bandwidth(one.gbs));
-  return [...rates, ...bandwidths].join(" · ");
+  const found = memory.find(({ level }) => level === main);
+  return [...rates, found ? bandwidth(found.gbs) : "memory bandwidth unknown"].join(" · ");
 }

@@ -29,6 +29,8 @@ export interface KnownDevice {
   scope: string;
   devices_per_chip: number;
   memory_bytes: number | null;
+  /** The main memory; null where its bandwidth is not known. */
+  main_level: string | null;
   compute: KnownRate[];
   /** The shares of the matrix unit's rates that programs reach; `source` is a key of `sources`. */
   sustained_matrix: Sustained | null;

@@ -97,7 +97,7 @@ class _Finder:
                 recorder = kind(module, _Options())
                 _recorders.append(recorder)
                 recorder.begin()
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001 -- nothing may raise into the program
                 _log("the hook could not be placed: %r" % (error,))
 
         loader.exec_module = exec_module
@@ -185,7 +185,7 @@ class _Recorder:
             return
         try:
             call(*arguments)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 -- nothing may raise into the program
             self.is_over = True
             _log("recording ended: %r" % (error,))
 
