@@ -21,6 +21,8 @@ from roofline.storage.sweeping import (
 # Jobs whose worker died are looked for this often, expired profiles each `SWEEP_EVERY` times.
 REDELIVER_EVERY_S = 10.0
 SWEEP_EVERY = 60
+# A start is busy enough: the first sweep waits for a minute.
+FIRST_SWEEP = 6
 # A queue that lost a job id gets it again after this time.
 LOST_AFTER_S = 60.0
 _log = logging.getLogger("roofline.upkeep")
@@ -124,7 +126,7 @@ class Upkeep:
         self._store.api_tokens.refresh()
         self._store.share_links.refresh()
         self._store.audit.flush()
-        if turn % SWEEP_EVERY == 1:
+        if turn % SWEEP_EVERY == FIRST_SWEEP:
             self.sweep()
 
     @staticmethod
