@@ -234,6 +234,7 @@ class ProfileView:
     cards_url: str
     roofline_url: str
     csv_url: str
+    xprof_csv_url: str
     figures_url: str
     ops_url: str  # append "/{index}", and then `ops_query`
     ops_query: str
