@@ -364,7 +364,7 @@ CURES: Mapping[str, Mapping[str, Cure]] = {
             "kernel<<<dim3(m_tiles, n_tiles, parts_of_k), threads>>>(…);",
         ),
         TRITON: Cure(
-            "More programs: split-K, smaller tiles.", "kernel[(m_tiles, n_tiles, SPLIT_K)](…)"
+            "More programs: split-K, smaller tiles.", "grid = (m_tiles, n_tiles, SPLIT_K)"
         ),
     },
     "L2 launch": {
