@@ -64,7 +64,7 @@ def test_what_was_accepted_is_measured_by_the_next_comparison(table: Path) -> No
     kept = ("--ledger", ledger)
     before = json.loads(run("advise", table, *ON, "-f", "json").stdout)
     text = run("advise", table, *ON, *kept, "--accept", "1", "--dismiss", "2", "--reason", "no")
-    assert b"waiting for the next" in text.stdout and b"1 dismissed." in text.stdout
+    assert b"done: promised" in text.stdout and b"1 dismissed." in text.stdout
     after = table.parent / "after.csv"
     after.write_text(TABLE.replace("400,", "200,"))
     shown = run("compare", table, after, *ON, *kept).stdout.decode()

@@ -98,13 +98,13 @@ def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
 
 def test_the_next_capture_of_a_series_says_what_was_saved(client: Client) -> None:
     """A replay of the same capture saves nothing; other series stay out of it."""
-    content, given = SAMPLE.read_bytes(), {"title": "nightly"}
-    before = client.upload(content, names=("a.json",), **given).json()["id"]
+    content = SAMPLE.read_bytes()
+    before = client.upload(content, names=("a.json",), title="nightly").json()["id"]
     first = client.get(f"/api/v1/profiles/{before}/advice").json()["findings"][0]
     decided(client, before, first["id"], "accepted")
     other = client.upload(content, names=("b.json",)).json()["id"]
     assert client.get(f"/api/v1/profiles/{other}/advice").json()["done"] == []
-    after = client.upload(content, names=("c.json",), **given).json()["id"]
+    after = client.upload(content, names=("c.json",), title="nightly").json()["id"]
     (done,) = client.get(f"/api/v1/profiles/{after}/advice").json()["done"]
     assert (done["profile"], done["finding"], done["hit_ratio"]) == (before, first["id"], 0)
     assert done["measured"]["term_us"] == 0
