@@ -9,6 +9,7 @@ from roofline.figures.figure import (
     PLOTS,
     Figure,
     Json,
+    Width,
     inert,
     layout,
     line,
@@ -43,6 +44,7 @@ _OTHER = ("--ink-2", "circle")
 MOST_CRITICAL = len(_LOOKS)
 """Hosts that have a colour and a shape of their own in the chart of steps."""
 _STEPS = Margin(left=78, right=14, top=12, bottom=26)
+_PLOTS: dict[Width, tuple[float, float]] = {"wide": PLOTS["wide"], "narrow": (240.0, 300.0)}
 _ROOFLINE = Margin(left=84, right=14, top=10, bottom=42)
 _LETTER = 9  # pixels of a step's name
 _LONGEST_STEP = 12
@@ -233,11 +235,11 @@ def run_roofline_figure(ops: Sequence[Row], peaks: Row, styles: Mapping[str, Row
     reach |= {"x": _gapped(reach["x"]), "y": _gapped(reach["y"])}
     # A name may cover a part of a mark, but no roof is without its name.
     placed = [(at, min(size / 2, _COVERED)) for at, size in zip(medians, sizes, strict=True)]
-    names = [names_trace(Namer(chart, width, placed).roofs(), width) for width in PLOTS]
+    names = [names_trace(Namer(chart, width, placed, _PLOTS).roofs(), width) for width in PLOTS]
     return {
         "id": "run",
         "data": numbered([*roof_traces(chart), reach, marks, rings, *names]),
-        "layouts": {width: _roofline_layout(chart, *PLOTS[width]) for width in PLOTS},
+        "layouts": {width: _roofline_layout(chart, *_PLOTS[width]) for width in PLOTS},
         "marks": "op",
         "beyond": {},
         "legend": [],
