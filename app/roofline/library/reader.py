@@ -377,6 +377,10 @@ class ProfileLists:
             viewer=self._viewer,
         )
 
+    def op_shares(self, profile_id: str, limit: int) -> dict[str, dict[str, float]]:
+        """See `ProfileQueries.op_shares`."""
+        return self._queries.op_shares(profile_id, limit, self._viewer)
+
     def frequent_tags(self, limit: int) -> tuple[tuple[str, int], ...]:
         """The tags that the most of these profiles have, and how many have each."""
         return self._queries.frequent_tags(limit, self._viewer)

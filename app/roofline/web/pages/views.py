@@ -322,6 +322,7 @@ class CompareView:
     state: str
     sides: tuple[SideView, SideView]
     swap_url: str
+    add_url: str  # of the list of runs to compare with A, too
     data_url: str = ""
     headline: tuple[Piece, ...] = ()
     largest: tuple[Piece, ...] = ()
@@ -338,6 +339,32 @@ class CompareView:
     def sides_json(self) -> str:
         """Ids, titles and addresses of the runs, for the browser."""
         return orjson.dumps([[asdict(run) for run in side.runs] for side in self.sides]).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartnerView:
+    """A profile to compare with, in a list: where choosing it leads, and why it is likely."""
+
+    title: str
+    device: str
+    created_at: str
+    reason: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChooseView:
+    """The page on which a run is chosen to compare with; `to` is a comparison that it joins, `rest`
+    the other keys of the address.
+    """
+
+    profile_id: str
+    title: str
+    query: str
+    to: str
+    rest: tuple[tuple[str, str], ...]
+    series_url: str
+    partners: tuple[PartnerView, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
