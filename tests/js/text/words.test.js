@@ -36,14 +36,10 @@ test("a counted op: its share of the roof and what reaching it saves", () => {
   );
 });
 
-test("an op says whether more FLOPs per byte would help, and where to stop", () => {
-  const flat = { id: "Compute", label: "compute", kind: /** @type {const} */ ("flat") };
-  assert.match(say({ ridge: 560.4 }), /More FLOPs per byte help until 560 FLOP\/B\.$/);
-  assert.match(say({ bound: flat }), /More FLOPs per byte cannot help\.$/);
+test("an op says where to stop", () => {
   assert.match(say({ efficiency: 0.81, sustained: 0.85 }), /this roof sustains, so stop here/);
   assert.doesNotMatch(say({ efficiency: 0.8, sustained: 0.85 }), /stop here/);
   assert.match(say({ efficiency: 0.95 }), /stop here/);
-  assert.doesNotMatch(say({ cost: "no_flops", ridge: 560.4 }), /FLOPs per byte/);
 });
 
 test("an op above its roof is explained, not praised", () => {
