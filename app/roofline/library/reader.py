@@ -356,6 +356,11 @@ class ProfileLists:
         self._queries = queries
         self._viewer = viewer
 
+    @property
+    def viewer(self) -> Viewer:
+        """The person whose lists these are."""
+        return self._viewer
+
     def search(
         self,
         text: str = "",

@@ -369,7 +369,8 @@ class ChooseView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesRow:
-    """A run of a series; numbers are written out, `before_url` compares with the run before."""
+    """A run of a series; numbers are written out, `before_url` compares with the run before;
+    `done` has findings with what they promised and saved."""
 
     title: str
     created_at: str
@@ -383,6 +384,7 @@ class SeriesRow:
     of_the_roof: str
     known: str
     roof: str
+    done: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
