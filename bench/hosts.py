@@ -24,10 +24,11 @@ from pathlib import Path
 
 from bench import hosts_model, hosts_reduce
 from bench.run_on_server import on_server
+from tests.fleet.cluster import processes
 from tests.tools.generate_xspace import Config, write_profile
 
 HOSTS, DISTINCT, EVENTS = 1_024, 16, 186_000
-ENGINES = {"one by one": ("local", "1"), "two Dask workers": ("dask", "2")}
+ENGINES = {"one by one": "local", "two Dask workers": "dask"}
 CORES = (2, 16, 64)
 PARTS = ("reduce", "model", "dask")
 MAX_RATIO = 1.15
@@ -65,36 +66,59 @@ def prepare(folder: Path, hosts: int) -> Path:
 def side_by_side(folder: Path, hosts: int) -> dict[str, Measured]:
     """Both engines at the same time, each with partials of its own."""
     run = prepare(folder, hosts)
-    _compile_kernels(folder, run)
-    started = time.monotonic()
-    names = {_start(folder, run, *ENGINES[name]): name for name in ENGINES}
-    found = {}
-    while names:
-        pid, status, used = os.wait4(-1, 0)
-        name = names.pop(pid)
-        if status:
-            raise SystemExit(f"{name} ended with status {os.waitstatus_to_exitcode(status)}")
-        said = (folder / f"{ENGINES[name][0]}.json").read_bytes()
-        found[name] = Measured(
-            used.ru_utime + used.ru_stime,
-            time.monotonic() - started,
-            hashlib.sha256(said).hexdigest(),
-        )
+    one_by_one = ["--engine", "local", "--workers", "1"]
+    # Where kernels are not kept yet, each process would compile them (24 s).
+    _wait(_start(folder, next(run.iterdir()), one_by_one))
+    started, found = time.monotonic(), {}
+    with processes(folder, workers=2) as cluster:
+        on_cluster = ["--engine", "dask", "--scheduler-file", str(cluster.scheduler_file)]
+        names = {
+            _start(folder, run, options): name
+            for name, options in zip(ENGINES, (one_by_one, on_cluster), strict=True)
+        }
+        while names:
+            pid, cpu_s = _wait(*names)
+            name = names.pop(pid)
+            if ENGINES[name] == "dask":
+                own = [cluster.scheduler, *cluster.workers]
+                cpu_s += sum(_processor_seconds(one.pid) for one in own if one is not None)
+            said = (folder / f"{ENGINES[name]}.json").read_bytes()
+            found[name] = Measured(
+                cpu_s, time.monotonic() - started, hashlib.sha256(said).hexdigest()
+            )
     return found
 
 
-def _compile_kernels(folder: Path, run: Path) -> None:
-    """Reads one host: where kernels are not kept yet, each process would compile them (24 s)."""
-    _, status, _ = os.wait4(_start(folder, next(run.iterdir()), *ENGINES["one by one"]), 0)
-    if status:
-        raise SystemExit("One host cannot be read.")
+def _wait(*pids: int) -> tuple[int, float]:
+    """The first of these processes that ends, and the processor seconds of what it started."""
+    while True:
+        for pid in pids:
+            ended, status, used = os.wait4(pid, os.WNOHANG)
+            if ended and status:
+                raise SystemExit(f"A command ended with {os.waitstatus_to_exitcode(status)}.")
+            if ended:
+                return pid, used.ru_utime + used.ru_stime
+        time.sleep(0.05)
 
 
-def _start(folder: Path, run: Path, engine: str, workers: str) -> int:
+def _processor_seconds(pid: int) -> float:
+    """Those of a process that runs, with what it started and what of that has ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    below = [
+        int(child)
+        for one in Path(f"/proc/{pid}/task").iterdir()
+        for child in (one / "children").read_text().split()
+    ]
+    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(map(_processor_seconds, below))
+
+
+def _start(folder: Path, run: Path, options: list[str]) -> int:
+    engine = options[1]
     kept = folder / f"kept-{engine}"
     shutil.rmtree(kept, ignore_errors=True)
-    command = [sys.executable, "-m", "roofline", "analyze", "--engine", engine]
-    command += ["--workers", workers, "--partials", str(kept), "--format", "json"]
+    command = [sys.executable, "-m", "roofline", "analyze", *options]
+    command += ["--partials", str(kept), "--format", "json"]
     command += ["-o", str(folder / f"{engine}.json"), str(run)]
     return subprocess.Popen(command).pid
 

@@ -15,7 +15,7 @@ from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.intake.grouping import tables_of
-from roofline.importers.registry import formats_read, identify, import_profile
+from roofline.importers.registry import formats_read, identify, import_profile, is_mirrored
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device
 from roofline.model.profile import Diagnostic, Profile, Severity
@@ -149,6 +149,17 @@ def read_profile(
         return profile, own
     device = resolve(profile.device, choice=choice, catalogue=not xprof_compat, machine=machine)
     return (profile, device) if xprof_compat else under_other_peaks(profile, own, device)
+
+
+def analysis_as_xprof(sources: Sequence[SourceFile], profile: Profile) -> RooflineAnalysis:
+    """The analysis of `sources` with XProf's numbers, mistakes included, as `xprof_compat`.
+
+    `profile` is what was read of them, and is read again only where XProf reads the format, too.
+    """
+    if any(is_mirrored(source) for source in sources):
+        return analyse_sources(sources, xprof_compat=True, progress=silent)
+    device = resolve(profile.device, catalogue=False, machine=read_machine())
+    return analyse(profile, device, AnalysisOptions(xprof_compat=True))
 
 
 def _sources(path: Path) -> list[SourceFile]:

@@ -175,11 +175,8 @@ def test_heights_are_shares_of_roofs_on_demand(profile: Page) -> None:
     expect(profile.locator("#chart-precision")).to_be_visible()
 
 
-def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:
+def test_bandwidths_are_in_gigabytes(profile: Page) -> None:
     assert "iB/s" not in profile.locator("body").inner_text()
-    profile.locator("[data-columns-button]").click()
-    profile.get_by_role("button", name="XProf’s").click()
-    expect(profile.locator("#op-table thead")).to_contain_text("GiB/s")
 
 
 def test_marker_area_can_be_equal(profile: Page) -> None:

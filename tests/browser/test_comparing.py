@@ -281,10 +281,20 @@ def test_points_of_a_series_are_links_to_their_profiles(
     is_ready(page)
     rows = page.locator("table.runs tbody tr")
     assert rows.count() >= 2
-    points = page.locator("[data-series] a:has(.series-point.time)")
+    points = page.locator("[data-series] .tracemarks-1 .point")
     expect(points).to_have_count(rows.count())
     oldest = str(rows.last.locator("th a").get_attribute("href"))
-    assert points.first.get_attribute("href") == oldest
+    place = points.first.bounding_box()
+    assert place is not None
+    mark = page.locator(".gate-mark").first.bounding_box()
+    assert mark is not None
+    assert mark["x"] + mark["width"] / 2 == pytest.approx(place["x"] + place["width"] / 2, abs=1)
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(page.locator("[data-series] .hoverlayer text")).to_contain_text("Time: ")
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    page.wait_for_url(f"**{oldest}")
+    page.go_back()
+    is_ready(page)
     rows.first.get_by_role("link", name="with the run before").click()
     is_ready(page)
     assert "/c/" in page.url

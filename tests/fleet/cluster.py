@@ -23,9 +23,13 @@ class Processes:
         *,
         preload: str = "",
         reads: Path | None = None,
+        allowed_failures: int | None = None,
     ) -> None:
         self._preload = ["--preload", preload] if preload else []
+        self._allowed_failures = allowed_failures
         self._more = {"READS": str(reads)} if reads else {}
+        if allowed_failures is not None:
+            self._more["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = str(allowed_failures)
         self.scheduler_file = folder / "scheduler.json"
         self._folder, self._options = folder, options
         self.scheduler: subprocess.Popen[bytes] | None = None
@@ -44,8 +48,9 @@ class Processes:
             time.sleep(0.02)
 
     def start_worker(self) -> None:
-        """A worker with one thread, without a nanny that would start it again."""
-        arguments = ["--no-nanny", "--no-dashboard", "--nthreads", "1", "--memory-limit", "0"]
+        """A worker with one thread. Without `allowed_failures`, nothing starts it again."""
+        arguments = ["--no-nanny"] if self._allowed_failures is None else ["--nanny"]
+        arguments += ["--no-dashboard", "--nthreads", "1", "--memory-limit", "0"]
         arguments += self._preload
         folder = self._folder / "workers"
         self.workers.append(
@@ -99,9 +104,15 @@ def processes(
     options: Sequence[str] = (),
     preload: str = "",
     reads: Path | None = None,
+    allowed_failures: int | None = None,
 ) -> Iterator[Processes]:
-    """A cluster that ends with the block; its workers load `preload` and find the path `reads`."""
-    found = Processes(folder, options, preload=preload, reads=reads)
+    """A cluster that ends with the block; its workers load `preload` and find the path `reads`.
+
+    With `allowed_failures` workers that end are started again, and a batch may end so many.
+    """
+    found = Processes(
+        folder, options, preload=preload, reads=reads, allowed_failures=allowed_failures
+    )
     try:
         found.start_scheduler()
         for _ in range(workers):

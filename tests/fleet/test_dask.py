@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from typing import Any
 import pytest
 
 from roofline.errors import ImportStoppedError, SettingsError
-from roofline.fleet import dask_connection, dask_engine
+from roofline.fleet import dask_engine
 from roofline.fleet import engine as fleet_engine
+from roofline.fleet.choosing import start_engine
 from roofline.fleet.dask_connection import Certificates, Cluster, address_of, connected
 from roofline.fleet.dask_engine import DaskEngine
+from roofline.fleet.engine import EngineChoice
 from roofline.pods.folders import HostFile, files_of
 from tests.conftest import ROOT
 from tests.fleet import poison
@@ -228,19 +231,22 @@ def test_another_authority_is_refused(
 def test_a_file_that_kills_workers_is_unreadable_and_the_others_go_on(
     files: list[HostFile], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The workers are those that the engine starts itself."""
-    monkeypatch.setattr(dask_connection, "_ALLOWED_FAILURES", 0)
     monkeypatch.setattr(dask_engine, "read_batch", poison.read_batch)
     shutil.copy(files[0].address, tmp_path / poison.NAME)
     (culprit,) = files_of([tmp_path / poison.NAME])
-    engine = DaskEngine(Cluster(workers=1), f"file://{tmp_path / 'kept'}", LIMITS)
-    try:
-        receipts = list(engine.submit([culprit, *files[1:4]]).receipts())
-    finally:
-        engine.close()
+    with processes(tmp_path, workers=1, allowed_failures=0) as found:
+        where = Cluster(scheduler_file=found.scheduler_file)
+        with closing(DaskEngine(where, f"file://{tmp_path / 'kept'}", LIMITS)) as engine:
+            receipts = list(engine.submit([culprit, *files[1:4]]).receipts())
     said = {one.address: one.unreadable for one in receipts}
     assert said.pop(culprit.address)[0].reason == "Reading it ended several workers."
     assert said == {one.address: () for one in files[1:4]}
+
+
+def test_no_scheduler_is_started(tmp_path: Path) -> None:
+    """Any account of this machine could run code in one without certificates."""
+    with pytest.raises(SettingsError, match="has no scheduler"):
+        start_engine(EngineChoice(engine="dask", workers=2), f"file://{tmp_path}", LIMITS)
 
 
 def test_batches_take_two_seconds_or_more() -> None:

@@ -32,6 +32,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.units import gib_to_gb
 from tests.builders import profile_from_table
+from tests.fuzz.importing import read as absurd_read
 from tests.narrowing import known
 from tests.tools import damage
 from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stats
@@ -506,3 +507,24 @@ def test_other_tables_are_left_to_others(content: bytes, tmp_path: Path) -> None
 def test_hollow_tables_are_refused(content: str, tmp_path: Path) -> None:
     with pytest.raises(RooflineError):
         read(written(tmp_path / "t.json", content))
+
+
+@pytest.mark.parametrize(
+    ("place", "absurd", "ended"),
+    [
+        ("cell", "9" * 400, "corrupt-profile"),
+        ("cell", "[" * 2_000, "corrupt-profile"),
+        ("cell", "1e308", "read"),
+        ("peak", "1e308", "read"),
+    ],
+)
+def test_a_number_that_nothing_can_have_gives_a_sentence_or_is_unknown(
+    place: str, absurd: str, ended: str, tmp_path: Path
+) -> None:
+    tables = json.loads(TPU_JSON.read_text())
+    if place == "peak":
+        tables[0]["p"]["peak_flop_rate"] = "MARK"
+    else:
+        tables[0]["rows"][3]["c"] = [{"v": "MARK"} for _ in tables[0]["cols"]]
+    content = json.dumps(tables).replace('"MARK"', absurd).encode()
+    assert absurd_read([("t.json", content)], tmp_path, is_drawn=place == "peak") == ended

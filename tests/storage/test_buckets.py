@@ -1,6 +1,7 @@
 """Runs in buckets: listed, fetched once each, through failures, delays and changes."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,12 +102,46 @@ def test_a_folder_that_is_one_host_has_the_bytes_of_that_on_disk(
         ("plugins/*/one/host_?.xplane.pb", 3),
         ("plugins/profile/one/host_[!0].xplane.pb", 2),
         ("**/*.xplane.pb", 3),
+        ("plugins/**/one/**/host_1*", 1),
         ("plugins/*.pb", 0),
         ("", 4),
     ],
 )
 def test_an_address_is_an_object_a_folder_or_a_pattern(store: Flaky, key: str, found: int) -> None:
     assert len(buckets.list_objects(address(store, key))) == found
+
+
+def test_a_pattern_is_matched_in_time_that_grows_as_its_length() -> None:
+    """Each of these took minutes by the regular expression of a pattern."""
+    for pattern, key in (
+        ("*a" * 300 + "b", "a" * 1_000),
+        ("**/" * 3 + "*a" * 20 + "*b", "/".join(["a" * 20] * 48)),
+    ):
+        began = time.process_time()
+        assert not buckets.matches(pattern.split("/"), key.split("/"))
+        assert time.process_time() - began < 5.0, "a hang, whatever the machine"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "a/../b/", "./a", "a//b", "a\nb", "a\0b", "\u202eb", "x" * 1_025,
+        "**/" * 4 + "a",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_an_address_is_refused_before_anything_is_asked(key: str) -> None:
+    with pytest.raises(UploadRejectedError) as caught:
+        buckets.check(f"s3://runs/{key}")
+    assert caught.value.message.isprintable()
+
+
+def test_a_place_with_too_many_objects_is_refused(
+    store: Flaky, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "MOST_LISTED", 3)
+    assert len(buckets.list_objects(address(store, "**/*.xplane.pb"))) == 3
+    with pytest.raises(UploadRejectedError, match="more than 3 files"):
+        buckets.list_objects(address(store, "plugins/"))
 
 
 def test_an_object_that_changes_is_read_as_it_is_now(store: Flaky, tmp_path: Path) -> None:

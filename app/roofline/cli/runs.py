@@ -27,7 +27,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json, html",
     )
     parser.add_argument(
-        "--workers", type=int, metavar="N", help="with --engine: read so many files at once"
+        "--workers", type=int, metavar="N", help="with --engine local: read so many files at once"
     )
     parser.add_argument(
         "--join",

@@ -124,8 +124,8 @@ class PlaceChange:
     """One row. `kind` is `MODULE`, `CATEGORY`, `OPERATION`, `WAIT` (`name` is its term) or
     `UNNAMED`: time of operations without a module. `is_itself`: of a module without the modules in
     it. `phase` is that of a category. `around` is the class of the modules that have this one, and
-    `copies` how many of them do. `source` is the user's line of most of the change, `library` the line that it
-    calls. `noise_us` is how far captures of one side are from each other; `None` unknown."""
+    `copies` how many of them do. `source` is the user's line of most of the change, `library` the
+    line that it calls. `noise_us` is how far captures of a side are apart; `None` unknown."""
 
     kind: str
     name: str

@@ -1,13 +1,11 @@
 """The peaks that a profile itself states or measured."""
 
-import math
-
 from roofline.devices.comparisons import correction
 from roofline.devices.parts import main_units, same_hardware
 from roofline.devices.peak_table import PeakTable
 from roofline.devices.published import PublishedPeaks
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import ComputePeak, MemoryPeak, ReportedDevice
+from roofline.model.device import MOST_PEAK, ComputePeak, MemoryPeak, ReportedDevice
 from roofline.model.memory import MemoryLevel
 
 _COMPUTE_SOURCE = "peak_teraflops_per_second of the device plane"
@@ -116,4 +114,5 @@ def _memory_peak(
 
 
 def _is_peak(value: float | None) -> bool:
-    return value is not None and math.isfinite(value) and value > 0
+    """A damaged file may state anything; beyond every device a peak is unknown."""
+    return value is not None and 0 < value < MOST_PEAK

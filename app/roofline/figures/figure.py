@@ -43,7 +43,7 @@ class Figure(TypedDict):
     id: str
     data: list[Json]
     layouts: dict[Width, Json]
-    marks: Literal["op", "program", "block"] | None
+    marks: Literal["op", "program", "block", "run"] | None
     beyond: dict[str, list[int]]
     legend: list[LegendEntry]
     alt: str
@@ -86,6 +86,13 @@ def log_axis(
             "font": {"size": TICK_SIZE, "color": "--axis"},
         }
     return axis
+
+
+def linear_axis(
+    bounds: Range, ticks: Sequence[float], write: Callable[[float], str] = str, title: str = ""
+) -> Json:
+    """A linear axis of a fixed range; `bounds` and `ticks` are values."""
+    return {**log_axis(bounds, ticks, write, title), "type": "linear", "fixedrange": True}
 
 
 def layout(margin: Margin, xaxis: Json, yaxis: Json, shapes: Sequence[Json], revision: str) -> Json:

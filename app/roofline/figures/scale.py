@@ -82,6 +82,18 @@ def spread(values: Iterable[float], room: tuple[float, float], least: float) -> 
     return low - missing / 2, high + missing / 2
 
 
+def around(values: Iterable[float], room: float = 0.18, least: float = 0.02) -> Range:
+    """A cut axis around `values`, with this share of the range as room at both ends.
+
+    It covers at least the share `least` of the largest value: noise must not fill a panel.
+    """
+    known = list(values)
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    length = max(high - low, least * high) or 1.0
+    middle, half = (low + high) / 2, length * (0.5 + room)
+    return max(0.0, middle - half), middle + half
+
+
 def with_headroom(bounds: Range, line: float, part: float) -> Range:
     """`bounds`, with this `part` of the length free above `line`: its label stands there."""
     low, high = bounds

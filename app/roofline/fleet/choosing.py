@@ -26,8 +26,7 @@ def open_engine(choice: EngineChoice, settings: Settings, place: str) -> Iterato
 
     Raises `SettingsError` for a choice that does not fit together.
     """
-    named = choice.scheduler or choice.scheduler_file or choice.workers
-    if choice.engine == "dask" and not named:
+    if choice.engine == "dask" and not (choice.scheduler or choice.scheduler_file):
         choice = replace(choice, scheduler=settings.dask_scheduler)
     with closing(
         start_engine(choice.certified(settings), place, import_limits(settings))
@@ -44,7 +43,13 @@ def start_engine(choice: EngineChoice, place: str, limits: ImportLimits) -> Engi
                 "The engine local has no scheduler.", remedy="Use --engine dask with it."
             )
         return LocalEngine(open_kept(place), limits, workers=choice.workers or os.cpu_count() or 1)
-    if named and choice.workers:
+    if not named:
+        raise SettingsError(
+            "The engine dask has no scheduler.",
+            remedy="Name one with --scheduler, --scheduler-file or ROOFLINE_DASK_SCHEDULER, or use"
+            " --engine local, which has a reader for each processor of this machine.",
+        )
+    if choice.workers:
         raise SettingsError(
             "A cluster has its own workers.",
             remedy="Leave --workers out, or --scheduler and --scheduler-file.",

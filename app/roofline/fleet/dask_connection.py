@@ -1,4 +1,4 @@
-"""The cluster: one of this machine, or one that the user runs, over TLS unless it is on loopback.
+"""The cluster that the user runs, over TLS unless it is on loopback.
 
 Anyone who reaches a Dask scheduler can run programs as its user: addresses of other machines are
 only taken with certificates of an authority of the user's own.
@@ -7,7 +7,6 @@ only taken with certificates of an authority of the user's own.
 import ipaddress
 import json
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from roofline.fleet.engine import EngineChoice
 if TYPE_CHECKING:
     from distributed import Client
 
-# Deaths of workers after which a batch is given back: `allowed-failures` and one.
-_ALLOWED_FAILURES = 2
 CONNECT_S = 10
 
 
@@ -37,18 +34,11 @@ class Certificates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Where the workers are: `address` or `scheduler_file` of a scheduler that the user runs,
-    or with neither, `workers` processes of this machine that end with the run."""
+    """Where the scheduler is: at `address`, or where its file says."""
 
     address: str | None = None
     scheduler_file: Path | None = None
-    workers: int = 2
     certificates: Certificates | None = None
-
-    @property
-    def is_own(self) -> bool:
-        """True where this process starts the workers."""
-        return self.address is None and self.scheduler_file is None
 
 
 def cluster_of(choice: EngineChoice) -> Cluster:
@@ -66,7 +56,6 @@ def cluster_of(choice: EngineChoice) -> Cluster:
     return Cluster(
         address=choice.scheduler,
         scheduler_file=Path(choice.scheduler_file) if choice.scheduler_file else None,
-        workers=choice.workers or os.cpu_count() or 1,
         certificates=Certificates(**named) if files else None,
     )
 
@@ -84,10 +73,6 @@ def connected(cluster: Cluster) -> Iterator["Client"]:
         raise ExtraMissingError.of("fleet") from error
     # Lost workers and schedulers are told in our words; its own would stand between.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    if cluster.is_own:
-        with _own_cluster(cluster.workers) as own, distributed.Client(own) as client:
-            yield client
-        return
     address = address_of(cluster)
     security = _security(cluster.certificates) if address.startswith("tls://") else None
     try:
@@ -104,43 +89,6 @@ def connected(cluster: Cluster) -> Iterator["Client"]:
     finally:
         with suppress(OSError, TimeoutError):
             client.close(timeout=CONNECT_S)
-
-
-@contextmanager
-def _own_cluster(workers: int) -> Iterator[Any]:
-    import dask
-    import distributed
-
-    settings = {
-        "distributed.scheduler.allowed-failures": _ALLOWED_FAILURES,
-        "distributed.worker.memory.terminate": False,  # children have limits of their own
-        "distributed.worker.memory.pause": False,
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.target": False,
-        "distributed.worker.memory.monitor-interval": "10s",
-        # Looking at itself many times a second takes a part of the processor from reading.
-        "distributed.worker.profile.enabled": False,
-        "distributed.scheduler.active-memory-manager.start": False,
-        "distributed.admin.system-monitor.interval": "10s",
-        # Ticks at 50 a second, and looking for work to steal, took 6 % of a processor when idle.
-        "distributed.admin.tick.interval": "5s",
-        "distributed.admin.tick.limit": "1h",
-        "distributed.scheduler.work-stealing-interval": "1s",
-        # The cluster ends with the command: it needs no pages about itself.
-        "distributed.scheduler.http.routes": [],
-        "distributed.worker.http.routes": [],
-    }
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-    ):
-        yield cluster
 
 
 def address_of(cluster: Cluster) -> str:

@@ -90,6 +90,11 @@ def identify(source: SourceFile) -> Importer:
     raise refused(source, formats_read())
 
 
+def is_mirrored(source: SourceFile) -> bool:
+    """Whether XProf reads the format of `source`, too, so that it is read with XProf's mistakes."""
+    return isinstance(identify(source), MirrorsXprof)
+
+
 def formats_read() -> str:
     """All formats that are read, as a list in a sentence."""
     return ", ".join(importer.READS for importer in IMPORTERS)

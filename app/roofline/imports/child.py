@@ -33,6 +33,7 @@ from roofline.devices.this_machine import may_be_this_machine, measurements_dige
 from roofline.errors import FileGroup, MixedUploadError
 from roofline.exports.answering import answered
 from roofline.exports.records import both_to_csv, both_to_json
+from roofline.exports.xprof import to_xprof
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
@@ -40,7 +41,7 @@ from roofline.imports.messages import ImportRequest
 from roofline.model.device import Device
 from roofline.model.profile import Profile
 from roofline.model.stored import stored
-from roofline.pipeline import open_sources, read_profile
+from roofline.pipeline import analysis_as_xprof, open_sources, read_profile
 from roofline.presentation.capture_titles import title_of_capture
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
@@ -56,6 +57,7 @@ from roofline.storage.results import (
     PAGE,
     RANGES,
     ROOFLINE,
+    XPROF,
     ResultWriter,
 )
 
@@ -99,7 +101,7 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     depends = may_be_this_machine(analysis.device.kind)
     found = _store_page(request, analysis, sources, measurements if depends else None)
     report.page(found)
-    _store_exports(request, analysis, to_analyse_again(profile), device)
+    _store_exports(request, analysis, to_analyse_again(profile), device, sources)
     return found
 
 
@@ -129,7 +131,11 @@ def _store_page(
 
 
 def _store_exports(
-    request: ImportRequest, analysis: RooflineAnalysis, again: Profile, device: Device
+    request: ImportRequest,
+    analysis: RooflineAnalysis,
+    again: Profile,
+    device: Device,
+    sources: Sequence[SourceFile],
 ) -> None:
     """Writes what people download and what other views are computed from."""
     writer = ResultWriter(Path(request.exports))
@@ -138,6 +144,7 @@ def _store_exports(
     writer.add(RANGES, stored((again, device)), level=_QUICK)
     writer.add(HOSTS, hosts_to_store(analysis.profile), level=_QUICK)
     writer.add(COMPARED, run_to_json(run_of(analysis)))
+    writer.add(XPROF, to_xprof(analysis_as_xprof(sources, again)))
     writer.finish()
 
 

@@ -13,11 +13,13 @@ from pathlib import Path
 from roofline.children.messages import FAILED, Body, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped
 from roofline.children.sandbox import ImportLimits, needed_environment
-from roofline.errors import ImportStoppedError, error_from
+from roofline.errors import ImportStoppedError, UploadRejectedError, error_from
 from roofline.fleet.engine import EngineChoice
 
 PROGRAM = "roofline.imports.run_program"
 END_S = 5.0
+LISTING_S = 120.0
+"""A place that takes longer to list is refused: other runs wait meanwhile."""
 _CREDENTIALS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
 # How to reach a store from a network that has a door of its own.
 _WAYS_OUT = frozenset({"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"})
@@ -56,12 +58,16 @@ class RunProcess:
         self._program.start()
 
     def listing(self, address: str, join_s: float | None) -> Body:
-        """The `files` of a run at an address, and a `note` of how they were found."""
-        return self._ask({"do": "list", "address": address, "join_s": join_s})
+        """The `files` of a run at an address, and a `note` of how they were found.
+
+        Raises `UploadRejectedError`, and ends this process, after `LISTING_S`.
+        """
+        request = {"do": "list", "address": address, "join_s": join_s}
+        return self._ask(request, within_s=LISTING_S)
 
     def find(self, prefix: str) -> list[Body]:
         """The folders with captures of hosts below a prefix, the newest first."""
-        return list(self._ask({"do": "find", "prefix": prefix})["runs"])
+        return list(self._ask({"do": "find", "prefix": prefix}, within_s=LISTING_S)["runs"])
 
     def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Body]:
         """A receipt for each of the files, in the order in which they are done."""
@@ -98,17 +104,27 @@ class RunProcess:
         """Ends it, with what it has under way on a cluster; a second call does nothing."""
         self._program.close(within_s=END_S)
 
-    def _ask(self, request: Mapping[str, object]) -> Body:
-        *_, last = self._messages(request)
+    def _ask(self, request: Mapping[str, object], *, within_s: float | None = None) -> Body:
+        *_, last = self._messages(request, within_s)
         return last.body
 
-    def _messages(self, request: Mapping[str, object]) -> Iterator[Message]:
+    def _messages(
+        self, request: Mapping[str, object], within_s: float | None = None
+    ) -> Iterator[Message]:
         """The answers to a request. Raises the `RooflineError` that it ends with."""
         try:
-            for message in self._program.ask(request).messages():
+            asked = self._program.ask(request)
+            while (message := asked.next(within_s)) is not None:
                 if message.kind == FAILED:
                     raise error_from(message.body["error"])
                 yield message
+                if message.is_last:
+                    return
+            self.kill()
+            raise UploadRejectedError(
+                f"Listing this place took longer than {within_s:,.0f} s and was stopped.",
+                remedy="Name a folder that has fewer files below it.",
+            )
         except (ProgramLost, ProgramStopped) as error:
             is_stopped = isinstance(error, ProgramStopped)
             what = "was stopped" if is_stopped else "was ended by the operating system"

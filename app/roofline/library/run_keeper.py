@@ -8,7 +8,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
+from roofline.storage.run_records import Run
 from roofline.storage.sweeping import PARTIAL_GRACE_S, sweep_partials
 
 LOOK_EVERY_S = 1.0
@@ -38,6 +39,14 @@ class _Pause(NamedTuple):
 
 
 _NO_PAUSE = _Pause(0.0, 0)
+
+
+def next_turns(runs: Sequence[Run], turn_at: Mapping[str, float]) -> list[Run]:
+    """The run of each person whose last turn is the longest ago: many of one hold up no other's."""
+    found: dict[str | None, Run] = {}
+    for run in sorted(runs, key=lambda run: turn_at.get(run.id, 0.0)):
+        found.setdefault(run.uploader, run)
+    return list(found.values())
 
 
 class RunKeeper:
@@ -66,6 +75,7 @@ class RunKeeper:
         self._lock = threading.Lock()
         self._reading: tuple[str, RunProcess] | None = None
         self._pauses: dict[str, _Pause] = {}
+        self._turn_at: dict[str, float] = {}
         # It loads what reads files once for many turns; only the thread uses it.
         self._process: RunProcess | None = None
         self._thread: threading.Thread | None = None
@@ -160,14 +170,17 @@ class RunKeeper:
         self._end_process()
 
     def _turns(self) -> bool:
-        """A turn for each run that needs one; false if none did."""
+        """A turn for one run of each person; false if no run needs one."""
         now = time.time()
+        open_runs = self._runs.open_runs()
         found = [
             run
-            for run in self._runs.open_runs()
+            for run in open_runs
             if needs_turn(run, now) and self._pauses.get(run.id, _NO_PAUSE).until <= now
         ]
-        for run in found:
+        self._turn_at = {run.id: self._turn_at.get(run.id, 0.0) for run in open_runs}
+        for run in next_turns(found, self._turn_at):
+            self._turn_at[run.id] = time.monotonic()
             if self._closing.is_set() or not self._runs.claim(run.id, self._owner):
                 continue
             try:

@@ -39,8 +39,17 @@ class RunPlaces:
         return cls(tuple(prefixes))
 
     def allowed(self, place: str) -> str:
-        """`place` as it is read. Raises `NotAllowedError` where no prefix has it."""
+        """`place` as it is read.
+
+        Raises `NotAllowedError` where no prefix has it, and `UploadRejectedError` for what cannot
+        be a place.
+        """
         text = place.strip()
+        if not text.isprintable():
+            raise UploadRejectedError(
+                "The address has characters that no address has.",
+                remedy="Leave out line breaks and other control characters.",
+            )
         for prefix in self.prefixes:
             if (found := _below(prefix, text)) is not None:
                 return found
@@ -67,6 +76,7 @@ def _below(prefix: str, place: str) -> str | None:
 def _object_below(prefix: str, place: str) -> str | None:
     if not buckets.is_address(place):
         return None
+    buckets.check(place)
     given, known = buckets.parse(place), buckets.parse(prefix)
     if given.options:
         raise UploadRejectedError(

@@ -109,6 +109,10 @@ class DeviceTraits:
         return self.cycles_per_ns
 
 
+MOST_PEAK = 1e12
+"""In GFLOP/s or GB/s: no device comes near it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedDevice:
     """The file's words about its device, per core (TensorCore, GPU), nothing guessed.

@@ -36,6 +36,7 @@ def sources_of(places: Sequence[str]) -> list[HostFile]:
 
 
 def _objects_at(address: str) -> list[HostFile]:
+    buckets.check(address)
     listed = buckets.list_objects(address)
     if not listed:
         raise UploadRejectedError(

@@ -1,15 +1,17 @@
 """Objects in buckets that users name by address: listed, and read once each. Nothing is written.
 
 An address is `s3://BUCKET/KEY`, `gs://…` or `az://…`. A key with `*`, `?` or `[` is a pattern, in
-which `**` stands for any folders; a key without is one object, or the folder of that name.
+which a part `**` stands for any folders; a key without is one object, or the folder of that name.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 _ADDRESS = re.compile(r"(?P<scheme>s3|gs|az)://(?P<bucket>[^/?*\[]+)/?(?P<key>.*)", re.DOTALL)
+_BUCKET = re.compile(r"[a-z0-9]+://[A-Za-z0-9][A-Za-z0-9._-]{1,221}")
+_ANY_FOLDERS = "**"
+MOST_ANY_FOLDERS = 3
+MOST_LISTED = 100_000
+LONGEST_KEY_BYTES = 1024
 # A question mark is part of a pattern, too: options begin with their name.
 _OPTIONS = re.compile(r"\?(?=(?:endpoint|region)=)")
 _PATTERN = re.compile(r"[*?\[]")
@@ -92,11 +99,32 @@ def parse(text: str) -> Address:
     return Address(bucket, found["key"].lstrip("/"), options[0] if options else "")
 
 
+def check(text: str) -> None:
+    """Raises `UploadRejectedError` for an address that nothing can have, or that takes too long."""
+    address = parse(text)
+    parts = address.key.removesuffix("/").split("/")
+    why = ""
+    if not (_BUCKET.fullmatch(address.bucket) and address.key.isprintable()):
+        why = "has characters that no address has"
+    elif len(address.key.encode("utf-8", "replace")) > LONGEST_KEY_BYTES:
+        why = f"is longer than {LONGEST_KEY_BYTES:,} bytes"
+    elif {".", ".."} & set(parts) or (address.key and "" in parts):
+        why = "has an empty part, or one of dots"
+    elif parts.count(_ANY_FOLDERS) > MOST_ANY_FOLDERS:
+        why = f"has more than {MOST_ANY_FOLDERS} times {_ANY_FOLDERS}"
+    if why:
+        raise UploadRejectedError(
+            f"The address {ascii(_named(text))[1:-1]} {why}.",
+            remedy="Write it as s3://BUCKET/FOLDER/, gs://… or az://…",
+        )
+
+
 def list_objects(text: str) -> list[Listed]:
     """The objects at an address in order of their keys: one, those below a folder, of a pattern.
 
     Empty objects whose key ends with `/` are folders, and left out. Raises
-    `StoreUnavailableError` where the bucket does not answer or may not be read.
+    `StoreUnavailableError` where the bucket does not answer or may not be read, and
+    `UploadRejectedError` where there are more than `MOST_LISTED`.
     """
     address = parse(text)
     store = _store(address)
@@ -176,8 +204,8 @@ def _matching(store: "ObjectStore", address: Address) -> list[Listed]:
     """Objects whose key has the pattern; only the folder before the first wildcard is listed."""
     plain = address.key[: _first_wildcard(address.key)]
     folder = plain[: plain.rfind("/") + 1]
-    pattern = re.compile(_regular(address.key))
-    return _below(store, address, folder, lambda key: pattern.fullmatch(key) is not None)
+    parts = address.key.split("/")
+    return _below(store, address, folder, lambda key: matches(parts, key.split("/")))
 
 
 def _below(
@@ -185,12 +213,18 @@ def _below(
 ) -> list[Listed]:
     import obstore
 
-    found = [
+    objects = (
         _listed(address, meta)
         for batch in obstore.list(store, prefix=folder or None)
         for meta in batch
         if wanted(meta["path"]) and not (meta["size"] == 0 and meta["path"].endswith("/"))
-    ]
+    )
+    found = list(islice(objects, MOST_LISTED + 1))
+    if len(found) > MOST_LISTED:
+        raise UploadRejectedError(
+            f"There are more than {MOST_LISTED:,} files at {_named(address.of(address.key))}.",
+            remedy="Name a folder with fewer files, or a pattern such as *.xplane.pb.",
+        )
     return sorted(found, key=lambda one: one.address)
 
 
@@ -212,24 +246,25 @@ def _first_wildcard(key: str) -> int:
     return found.start() if found else len(key)
 
 
-_WILDCARDS = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
-_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
+def matches(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """True for the parts of a key that a pattern stands for, in time that grows as their product.
 
-
-def _regular(key: str) -> str:
-    """The pattern of a shell as a regular expression."""
-    return "".join(_regular_token(token) for token in _TOKEN.findall(key))
-
-
-def _regular_token(token: str) -> str:
-    if token in _WILDCARDS:
-        return _WILDCARDS[token]
-    if len(token) > 2:  # a set, in which nothing but its end has a meaning
-        negated = token[1] == "!"
-        inside = token[2 if negated else 1 : -1]
-        inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside)
-        return f"[{'^' if negated else ''}{inside}]"
-    return re.escape(token)
+    Where the rest does not fit, the last `**` takes one folder more; an earlier one need not.
+    """
+    at = done = 0
+    again: tuple[int, int] | None = None
+    while done < len(parts):
+        if pattern[at : at + 1] == [_ANY_FOLDERS]:
+            at += 1
+            again = (at, done)
+        elif at < len(pattern) and fnmatchcase(parts[done], pattern[at]):
+            at, done = at + 1, done + 1
+        elif again is not None:
+            at, done = again[0], again[1] + 1
+            again = (at, done)
+        else:
+            return False
+    return all(part == _ANY_FOLDERS for part in pattern[at:])
 
 
 def _named(text: str) -> str:

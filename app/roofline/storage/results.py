@@ -35,6 +35,7 @@ ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
 CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
 COMPARED = "compared.json"
 ADVICE = "advice.json"
+XPROF = "xprof.json"
 RANGES = "ranges"
 HOSTS = "hosts"
 OPS = "ops"

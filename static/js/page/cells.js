@@ -28,7 +28,6 @@ import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";
  * @property {(row: R) => Value} notShownOf why cells of the row are empty, else null
  * @property {(row: R, unit: Unit) => boolean} isLeast whether a rate of this unit is a lower bound
  * @property {number} largestShare
- * @property {boolean} isBinary bandwidths in GiB/s
  * @property {boolean} head
  * @property {boolean} chips the row header has chips
  * @property {(row: R) => string} headText
@@ -52,8 +51,7 @@ const RATES = new Set(["gflops", "gops", "gibs", "flop_per_byte"]);
  */
 export function tableColumn(column, context) {
   const { id, label, help } = column;
-  const { isBinary } = context;
-  const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context), isBinary);
+  const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context));
   const measured = rateWord(context.model.profile.provenance, column.unit);
   const unit = [scale.unit, column.sub].filter(Boolean).join(" ");
   return {

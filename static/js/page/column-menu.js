@@ -18,7 +18,6 @@ import { menuCheck } from "../ui/menu.js";
 /** @type {readonly (readonly [Preset, text: string, title: string])[]} */
 const PRESETS = [
   ["standard", "Standard", "The columns this page starts with"],
-  ["xprof", "XProf’s", "The columns of XProf’s own table, bandwidths in GiB/s as there"],
   ["all", "All", "Every column"],
 ];
 

@@ -36,6 +36,7 @@ const BUTTONS = [
   ["Markers of one size", '[data-set="size"][value="equal"]'],
   ["With or without infeed and outfeed", "#filter-infeed"],
   ["Open the capture in Perfetto, XProf or TensorBoard…", '[popovertarget="menu-open-in"]'],
+  ["XProf view: XProf’s page, with its numbers", "[data-xprof-view]"],
   ["Operations", "#fold-ops"],
   ["Timeline", "#fold-timeline"],
   ["Other hardware", "#fold-hardware"],

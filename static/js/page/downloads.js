@@ -2,7 +2,7 @@
 
 import { pictureOf } from "../chart/save.js";
 import { createModel, pointValue } from "../state/model.js";
-import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
+import { programColumns, shownColumns } from "../state/shown-columns.js";
 import { toMarkdown, toTsv } from "../text/copied.js";
 import { columnScale } from "../text/format.js";
 import { fileName, toCsv } from "../text/csv.js";
@@ -104,8 +104,7 @@ export function opsText(model, state, rows, format) {
   const columns = shownColumns(model.columns, state.cols);
   const lines = linesOf(model, columns, rows, model.view(state.infeed).reader);
   if (format === "tsv") return toTsv(idsOf(columns), lines);
-  const isBinary = isXprofPreset(model.columns, state.cols);
-  const scales = columns.map(({ unit }, i) => columnScale(unit, largestOf(lines, i), isBinary));
+  const scales = columns.map(({ unit }, i) => columnScale(unit, largestOf(lines, i)));
   const header = columns.map(({ label, sub }, i) =>
     [label, [scales[i].unit, sub].filter(Boolean).join(" ")].filter(Boolean).join(", "),
   );

@@ -1,7 +1,7 @@
 // The table of operations.
 
 import { sortRows } from "../state/filter.js";
-import { isXprofPreset, nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
+import { nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
 import { count, percent } from "../text/format.js";
 import { middleCut } from "../text/names.js";
 import { find, html, part } from "../ui/dom.js";
@@ -53,9 +53,8 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
     setColumns(state) {
       const view = model.view(state.infeed);
       const shown = shownColumns(model.columns, state.cols);
-      const isBinary = isXprofPreset(model.columns, state.cols);
       grid.setColumns(
-        shown.map((column) => opColumn(column, model, view, isBinary)),
+        shown.map((column) => opColumn(column, model, view)),
         state.sort,
       );
       beyond.textContent = beyondText(view);
@@ -74,8 +73,8 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
 
 /** @typedef {ReturnType<typeof createOpTable>} OpTable */
 
-/** @param {Column} column @param {Model} model @param {View} view @param {boolean} isBinary bandwidths in GiB/s */
-const opColumn = (column, model, view, isBinary) =>
+/** @param {Column} column @param {Model} model @param {View} view */
+const opColumn = (column, model, view) =>
   tableColumn(withBeginning(column, model), {
     read: workReader(view, column),
     rows: view.rows,
@@ -88,7 +87,6 @@ const opColumn = (column, model, view, isBinary) =>
     notShownOf: view.reader("not_shown"),
     isLeast: () => false,
     largestShare: view.largestShare,
-    isBinary,
     head: column.id === "name",
     chips: column.id === "name",
     headText: (row) => middleCut(row.short, letters),

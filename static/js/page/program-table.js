@@ -101,7 +101,6 @@ function pointColumn(column, model, points, head) {
     notShownOf: () => null,
     isLeast: isLowerBound,
     largestShare: 1,
-    isBinary: false,
     head,
     headText: programName,
     headTitle: programName,

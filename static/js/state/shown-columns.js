@@ -2,34 +2,6 @@
 
 /** @import { Column, Unit } from "../types/page-data.js" */
 
-/** XProf's own columns and order; what a profile does not have is left out. */
-const XPROF_IDS = [
-  "name",
-  "rank",
-  "program_id",
-  "program",
-  "category",
-  "occurrences",
-  "total_time_us",
-  "flop_rate_gflops",
-  "model_flop_rate_gflops",
-  "bound_by",
-  "hbm_bandwidth_gibs",
-  "source",
-  "memory_bandwidth_gibs",
-  "cmem_read_bandwidth_gibs",
-  "cmem_write_bandwidth_gibs",
-  "roofline_efficiency_ratio",
-  "compute_efficiency_ratio",
-  "memory_utilisation_ratio",
-];
-/** XProf shows these only on devices with CMEM. */
-const CMEM_ONLY = new Set([
-  "memory_bandwidth_gibs",
-  "cmem_read_bandwidth_gibs",
-  "cmem_write_bandwidth_gibs",
-]);
-
 /** @type {ReadonlySet<Unit>} */
 const WORDS = new Set(["text", "category", "bound", "cause", "cost", "roof", "source", "program"]);
 
@@ -39,34 +11,22 @@ const WORDS = new Set(["text", "category", "bound", "cause", "cost", "roof", "so
  */
 export const isText = ({ unit }) => WORDS.has(unit);
 
-/** @typedef {"standard" | "xprof" | "all"} Preset */
+/** @typedef {"standard" | "all"} Preset */
 
 /** @param {readonly Column[]} columns @returns {Record<Preset, string[]>} ids */
 export function columnPresets(columns) {
-  const known = new Set(columns.map((column) => column.id));
-  const hasCmem = known.has("cmem_read_bandwidth_gibs");
   return {
     standard: columns.filter((column) => column.default).map((column) => column.id),
-    xprof: XPROF_IDS.filter((id) => known.has(id) && (hasCmem || !CMEM_ONLY.has(id))),
     all: columns.map((column) => column.id),
   };
 }
 
 /**
- * Whether exactly XProf's columns were chosen: these have XProf's unit of bandwidth, GiB/s.
- * @param {readonly Column[]} columns
- * @param {readonly string[]} chosen ids
- */
-export const isXprofPreset = (columns, chosen) =>
-  chosen.length > 0 && String(chosenIds(columns, chosen)) === String(columnPresets(columns).xprof);
-
-/**
  * Whether a choice is the name of a preset, which an address has in place of dozens of columns.
  * @param {readonly string[]} chosen
- * @returns {chosen is ["xprof" | "all"]}
+ * @returns {chosen is ["all"]}
  */
-export const isPreset = (chosen) =>
-  chosen.length === 1 && (chosen[0] === "xprof" || chosen[0] === "all");
+export const isPreset = (chosen) => chosen.length === 1 && chosen[0] === "all";
 
 /** @param {readonly Column[]} columns @param {readonly string[]} chosen ids, or the name of a preset */
 function chosenIds(columns, chosen) {
@@ -119,7 +79,7 @@ export function columnChoice(columns, ids) {
   /** @param {Preset} name */
   const is = (name) => String(ids) === String(presets[name]);
   if (is("standard")) return [];
-  return is("all") ? ["all"] : is("xprof") ? ["xprof"] : ids;
+  return is("all") ? ["all"] : ids;
 }
 
 /** The column that a sort order is by. @param {string} sort */

@@ -324,10 +324,9 @@ const scaled = (factor, unit) => written(unit, (value) => significant(value / fa
 /**
  * @param {string} unit a unit of the page data
  * @param {number} largest the largest value of the column
- * @param {boolean} [isBinary] bandwidths in GiB/s, as XProf's own columns have them
  * @returns {ColumnScale}
  */
-export function columnScale(unit, largest, isBinary = false) {
+export function columnScale(unit, largest) {
   switch (unit) {
     case "time_us":
       return largest >= 1e7
@@ -340,9 +339,7 @@ export function columnScale(unit, largest, isBinary = false) {
     case "gops":
       return largest >= 1e4 ? scaled(1e3, "TOP/s") : scaled(1, "GOP/s");
     case "gibs":
-      return isBinary
-        ? scaled(1, "GiB/s")
-        : written("GB/s", (value) => significant(gibToGb(value)));
+      return written("GB/s", (value) => significant(gibToGb(value)));
     case "gbs":
       return scaled(1, "GB/s");
     case "flop_per_byte":

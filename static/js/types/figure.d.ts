@@ -5,7 +5,7 @@ export interface ChartTrace {
   uid?: string;
   name: string;
   meta: { role: string; width?: "wide" | "narrow" };
-  mode: "lines" | "markers" | "text" | "markers+text";
+  mode: "lines" | "markers" | "text" | "markers+text" | "lines+markers";
   x: (number | null)[];
   y: (number | null)[];
   customdata?: (number | string | null)[];
@@ -29,7 +29,7 @@ export interface ChartFigure {
   id: string;
   data: ChartTrace[];
   layouts: Record<"wide" | "narrow", ChartLayout>;
-  marks: "op" | "program" | "block" | null;
+  marks: "op" | "program" | "block" | "run" | null;
   /** Ops outside of the axes. */
   beyond: Partial<Record<"left" | "right" | "above" | "below", number[]>>;
   /** What names in the chart do not say; `token` and `dash` are empty for a remark. */

@@ -78,7 +78,6 @@ function painted(wanted, at, change = {}) {
     notShownOf: () => "Not a rate: the op was measured for 2 ns.",
     isLeast: () => false,
     largestShare: view.largestShare,
-    isBinary: false,
     head: wanted.id === "name",
     headText: (row) => row.short,
     headTitle: (row) => row.name,

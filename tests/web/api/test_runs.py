@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from roofline.exports.run_report import run_record
+from roofline.imports import run_process
 from roofline.pods.packed import pack
 from roofline.pods.reading import partial_of
 from roofline.pods.reduce import reduce_run
@@ -192,6 +193,8 @@ def test_only_configured_places_are_read(launch: Launch, tmp_path: Path) -> None
     ):
         answer = client.post(API, json={"uri": place})
         assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed"), place
+    for place in ("s3://team/profiles/../x", "s3://team/profiles/a\nb", f"{inside}/a\0b"):
+        assert client.post(API, json={"uri": place}).status_code == 400, place
     options = client.post(API, json={"uri": "s3://team/profiles/a?endpoint=http://127.0.0.1:8"})
     assert options.status_code == 400, "a user does not choose who gets the credentials"
     for wish, said in (
@@ -204,6 +207,19 @@ def test_only_configured_places_are_read(launch: Launch, tmp_path: Path) -> None
     failed = settled(client, nothing["id"])
     assert (failed["state"], failed["hosts"]) == ("failed", [])
     assert "There are no files" in failed["reason"]
+
+
+def test_a_listing_that_takes_too_long_is_stopped_and_fails_its_run_alone(
+    server: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_process, "LISTING_S", 0.0)
+    slow = settled(server, made(server, uri=str(THREE_HOSTS))["id"])
+    assert (slow["state"], slow["reason"].partition("longer than")[0]) == (
+        "failed",
+        "Listing this place took ",
+    )
+    monkeypatch.undo()
+    assert settled(server, made(server, uri=str(THREE_HOSTS), hosts=3)["id"])["read"] == 3
 
 
 def test_rights_to_runs(launch: Launch) -> None:

@@ -73,9 +73,9 @@ def picoseconds(us: F64) -> U64:
     return _product(us, 1.0, PS_PER_US)
 
 
-def _product(rate: F64, time_us: F64 | float, factor: float) -> U64:
+def _product(rate: F64, time: F64 | U64 | float, factor: float) -> U64:
     with np.errstate(over="ignore"):  # past every number is past the range of counts
-        return counts(rate * time_us * factor)
+        return counts(rate * time * factor)
 
 
 def op_table(
@@ -99,7 +99,7 @@ def op_table(
             occurrences=counts(table.numbers("occurrences"))[wanted].astype(np.int64),
             time_ps=time_ps[wanted],
             self_time_ps=self_ps[wanted],
-            dma_stall_ps=counts(stalled * time_ps)[wanted],
+            dma_stall_ps=_product(stalled, time_ps, 1.0)[wanted],
             flop=work.flop[wanted],
             model_flop=work.model_flop[wanted],
             bytes_accessed=work.bytes_accessed[wanted],

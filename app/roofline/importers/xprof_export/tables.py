@@ -107,13 +107,13 @@ class ExportTable:
     def _number(self, column: str, row: int, cell: Cell) -> float:
         try:
             number = parse_number(cell) if isinstance(cell, str) else cell
-        except ValueError:
+            value = math.nan if number is None else float(number)
+        except (ValueError, OverflowError):  # JSON has whole numbers of any length
             place = f"line {self.lines[row]:,}" if self.lines else f"row {row + 1:,}"
             raise CorruptProfileError(
                 f"{self.name}, {place}: “{str(cell)[:60]}” in column {column} is not a number.",
                 remedy=_EXPORT_AGAIN,
             ) from None
-        value = math.nan if number is None else float(number)
         return value if math.isfinite(value) else math.nan
 
 

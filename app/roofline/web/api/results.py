@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeVar
 from urllib.parse import quote
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import NotReadyError
-from roofline.exports.csv_files import csv_with_about
+from roofline.exports.csv_files import csv_of_xprof, csv_with_about
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.storage import results
@@ -115,6 +116,29 @@ async def roofline_csv(
     return await _result(
         request, reader, profile_id, results.CSV[infeed], headers=headers, media_type=_CSV
     )
+
+
+@router.get("/profiles/{profile_id}/xprof", responses=NO_SUCH_VIEW)
+async def xprof(request: Request, profile_id: str, reader: Reader) -> Response:
+    """XProf's own tables of the whole capture, mistakes included: `analyze --format xprof`."""
+    return await _result(request, reader, profile_id, results.XPROF)
+
+
+@router.get(
+    "/profiles/{profile_id}/xprof.csv",
+    response_class=Response,
+    responses={200: sent_as("text/csv"), **NO_SUCH_VIEW},
+)
+async def xprof_csv(request: Request, profile_id: str, reader: Reader) -> Response:
+    """XProf's roofline table as XProf exports it: all rows, with and without infeed and outfeed."""
+    title = (await run_in_threadpool(reader.manifest, profile_id)).title
+    _, stored = await computed(reader, profile_id, lambda: reader.packed(profile_id, results.XPROF))
+    answer = await _sent_anew(
+        request, lambda: csv_of_xprof(orjson.loads(gzip.decompress(stored))[0])
+    )
+    name = _attachment(f"{title}-roofline_model.csv")
+    answer.headers.update({"content-disposition": name, "content-type": _CSV})
+    return answer
 
 
 async def stored_advice(

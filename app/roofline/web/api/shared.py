@@ -108,6 +108,22 @@ async def roofline_csv(
     return await results.roofline_csv(request, shared.id, shared.reader, part, infeed, about)
 
 
+@router.get("/xprof", responses=NO_SUCH_VIEW)
+async def xprof(request: Request, shared: Shared) -> Response:
+    """XProf's own tables of the whole capture."""
+    return await results.xprof(request, shared.id, shared.reader)
+
+
+@router.get(
+    "/xprof.csv",
+    response_class=Response,
+    responses={200: sent_as("text/csv"), **NO_SUCH_VIEW},
+)
+async def xprof_csv(request: Request, shared: Shared) -> Response:
+    """XProf's roofline table as XProf exports it."""
+    return await results.xprof_csv(request, shared.id, shared.reader)
+
+
 @router.get("/advice", responses=NO_SUCH_VIEW)
 async def advice(request: Request, shared: Shared, part: Range) -> Response:
     """The advice, by what each finding adds to those before it."""

@@ -144,6 +144,7 @@ def _profile_view(
         cards_url=f"{whole}/advice-card",
         roofline_url=f"{base}/roofline",
         csv_url=f"{base}/roofline.csv",
+        xprof_csv_url=f"{base}/xprof.csv",
         ops_url=f"{base}/ops",
         figures_url=f"{base}/figures",
         ops_query="",

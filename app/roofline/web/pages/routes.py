@@ -21,6 +21,7 @@ from roofline.web.pages import views
 from roofline.web.pages.home_rows import row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
 from roofline.web.pages.profile_view import in_range, own_view, tag_view
+from roofline.web.pages.xprof import WantedXprof, xprof_page
 from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
 
 PAGE_SIZE = 50
@@ -78,9 +79,18 @@ def home(
 
 @router.api_route("/p/{profile_id}", methods=_READ)
 def profile(
-    request: Request, profile_id: str, reader: Reader, parts: Parts, part: PageRange
+    request: Request,
+    profile_id: str,
+    reader: Reader,
+    parts: Parts,
+    part: PageRange,
+    xprof: WantedXprof,
 ) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
+    if xprof is not None:
+        view = _profile(request, profile_id, reader, parts, None)
+        if view.state == "ready":
+            return xprof_page(request, parts, reader, view, xprof)
     actor, encoding = actor_of(request), best_encoding(request)
     # All that a ready page depends on: made before it is drawn, see `Changes`.
     inputs = profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns()

@@ -1,14 +1,14 @@
 """The page of a series: step time, roof time and share of the roofs over runs of a title or tag."""
 
-from dataclasses import asdict
 from itertools import pairwise
 from urllib.parse import urlencode
 
-import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.compare.series_records import STATE_WORDS
+from roofline.presentation.charts.series_figure import PlottedRun, series_figure
+from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, say
 from roofline.web.api.series import By, Seen, Series, SeriesRun, series_of
@@ -26,6 +26,14 @@ _TONES = {
     "inconclusive": "warn",
 }
 """The colour of a run's state at the gate."""
+_SIGNS = {
+    "base": "+",
+    "passed": "✓",
+    "better": "✓",
+    "broken": "✕",
+    "accepted": "△",
+    "inconclusive": "–",
+}
 
 router = APIRouter(include_in_schema=False)
 
@@ -47,7 +55,8 @@ def _view(found: Series) -> views.SeriesView:
         headline=_headline(found),
         per=_PER[found.unit],
         rows=tuple(_row(one, before.get(one.id, "")) for one in reversed(found.runs)),
-        runs=orjson.dumps([asdict(one) for one in found.runs]).decode(),
+        runs=tuple(_mark(one) for one in found.runs),
+        figure=to_json(series_figure([_plotted(one) for one in found.runs])).decode(),
         check_url=f"/api/v1/series/check?{urlencode({'name': found.name, 'by': found.by})}",
         total=found.total,
         unread=found.unread,
@@ -70,13 +79,41 @@ def _headline(found: Series) -> str:
     return plain_text(said)
 
 
+def _plotted(one: SeriesRun) -> PlottedRun:
+    return PlottedRun(
+        title=one.title,
+        created_at=one.created_at,
+        time_us=one.time_us,
+        roof_us=one.roof_us,
+        roof_ratio=one.roof_ratio,
+        is_broken=one.gate == "broken",
+    )
+
+
+def _mark(one: SeriesRun) -> views.SeriesMark:
+    day = one.created_at[:16].replace("T", " ")
+    base = one.base_id
+    return views.SeriesMark(
+        id=one.id,
+        url=one.url,
+        compare_url=f"/c/{base}..{one.id}" if base else "",
+        sign=_SIGNS.get(one.gate, "·"),
+        gate=_gate(one),
+        gate_tone=_TONES.get(one.gate, "muted"),
+        said=f"{one.title}, {day}: time {duration(one.time_us)}, roof time {duration(one.roof_us)}",
+    )
+
+
+def _gate(one: SeriesRun) -> str:
+    return STATE_WORDS[one.gate] + (f" until {one.accepted_until}" if one.accepted_until else "")
+
+
 def _row(one: SeriesRun, before_url: str) -> views.SeriesRow:
-    words = STATE_WORDS[one.gate]
     return views.SeriesRow(
         title=one.title,
         created_at=one.created_at,
         device=one.device,
-        gate=words + (f" until {one.accepted_until}" if one.accepted_until else ""),
+        gate=_gate(one),
         gate_tone=_TONES.get(one.gate, "muted"),
         url=one.url,
         before_url=before_url,

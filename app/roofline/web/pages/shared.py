@@ -8,14 +8,21 @@ from roofline.web.api.shared import Shared, SharedProfile
 from roofline.web.http.api_tokens import LINK_FOLDER
 from roofline.web.pages.profile_view import in_range, shared_view
 from roofline.web.pages.views import ProfileView
+from roofline.web.pages.xprof import WantedXprof, xprof_page
 from roofline.web.parts import Parts, ServerParts
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.api_route(f"{LINK_FOLDER}{{token}}", methods=["GET", "HEAD"])
-def shared_profile(request: Request, shared: Shared, parts: Parts, part: PageRange) -> Response:
+def shared_profile(
+    request: Request, shared: Shared, parts: Parts, part: PageRange, xprof: WantedXprof
+) -> Response:
     """The profile of a link, without what only people with access may do."""
+    if xprof is not None:
+        view = _profile(shared, parts, None)
+        if view.state == "ready":
+            return xprof_page(request, parts, shared.reader, view, xprof)
     return parts.templates.page("profile.html", _profile(shared, parts, part), request)
 
 

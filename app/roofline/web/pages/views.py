@@ -234,6 +234,7 @@ class ProfileView:
     cards_url: str
     roofline_url: str
     csv_url: str
+    xprof_csv_url: str
     figures_url: str
     ops_url: str  # append "/{index}", and then `ops_query`
     ops_query: str
@@ -358,8 +359,22 @@ class SeriesRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesMark:
+    """A run's mark at the gate, and what its card says; `compare_url` is empty for the first."""
+
+    id: str
+    url: str
+    compare_url: str
+    sign: str
+    gate: str
+    gate_tone: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesView:
-    """Runs of one title or tag, the newest first; `runs` is what the chart draws, as JSON.
+    """Runs of one title or tag, the newest first; `runs` are their marks at the
+    gate, the oldest first; `figure` is what the chart draws, as JSON.
 
     The gate's rules for one run are at `check_url` with `run`.
     """
@@ -369,7 +384,8 @@ class SeriesView:
     headline: str
     per: str
     rows: tuple[SeriesRow, ...]
-    runs: str
+    runs: tuple[SeriesMark, ...]
+    figure: str
     check_url: str
     total: int
     unread: int
