@@ -58,13 +58,11 @@ SENTENCES: Mapping[str, str] = {
     "op_saving": " At the roof it would save {saving} per {core} ({share} of the time).",
     "op_stop": " That is what this roof sustains, so stop here: only less work or other hardware "
     "helps.",
-    "op_slanted": " More FLOPs per byte help until {ridge}.",
-    "op_flat": " More FLOPs per byte cannot help.",
     "op_above": "{share} of the {roof} peak. ",
-    "op_clocks": "T min {t_min} if everything overlaps, T max {t_max} if nothing does. ",
+    "op_clocks": "At best {t_min}, if everything overlaps; {t_max} if nothing does. ",
     "op_clocks_one": "Its work needs {t_min} at that peak. ",
     "op_clocks_between": "The measured time lies between. ",
-    "op_clocks_below": "The measured time is below T min. ",
+    "op_clocks_below": "The measured time is less than that. ",
     "op_clocks_above": "It took {above} longer than that: latency, or work that was not counted. ",
     "op_clocks_ridge": "At the ridge: compute and memory need about as long. ",
     # Why an op seems to run above its roof, by cause.
@@ -77,7 +75,7 @@ SENTENCES: Mapping[str, str] = {
     "whatif_peak": "{name} at *{peak}*",
     "whatif_many_peaks": "*{count}* peaks set by you",
     "whatif_placed": ", the program is {bound} at *{share}* of the roof",
-    "whatif_placed_or_more": ", the program is {bound} at *{share}* of the roof or more",
+    "whatif_placed_or_more": ", the program is {bound} at *{share}* of the roof, of what is known",
     "whatif_unplaced": ", the bound of the program is unknown",
     "whatif_same_bound": " instead of {share}",
     "whatif_other_bound": "; by the profile’s own peaks it is {bound} at {share}",
@@ -135,6 +133,7 @@ SENTENCES: Mapping[str, str] = {
     "there. ",
     "advice_waiting": "{count} {count|finding waits|findings wait} until {what} {ops|has|have} "
     "possible numbers",
+    "advice_note": "To judge the other {share}: {how}.",
     "advice_verify": "Run `{command}`: the term “{term}” should change by {sign}{change}.",
     "advice_verify_flag": "Run `{command}` after a new capture.",
     "advice_limit": "The next limit is {roof}.",

@@ -2,6 +2,7 @@
 
 import { wireCompareEntry } from "./compare-entry.js";
 import { keptNotes } from "./kept-notes.js";
+import { findingsOf } from "../page/advice.js";
 import { createDownload } from "../page/download-menu.js";
 import { showDiagnostics } from "../page/diagnostics.js";
 import { watchSize } from "../page/follow-size.js";
@@ -101,6 +102,7 @@ async function seenBy(hardware, link) {
  */
 function open(hardware, { seen, fitted: link }) {
   const model = createModel(seen.page, seen.others);
+  model.findings = findingsOf(document);
   const fitted = fitToProfile(link.state, model);
   const unknown = [...link.unknown, ...fitted.unknown];
   const leftOut = leftOutText(unknown);
@@ -189,7 +191,7 @@ function wire({ view, store, model, hardware, paint }) {
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
   buttonPart("copy-pandas").addEventListener("click", copyPandas);
   buttonPart("print").addEventListener("click", () => print());
-  if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link
+  if (findAll(HTMLElement, "[data-drop-compare]").length > 0) wireCompareEntry(); // not behind a link
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
