@@ -128,9 +128,9 @@ def test_latency_is_advised_on_by_its_reason(why: str, title: str) -> None:
 
 def test_a_reason_that_was_not_measured_asks_for_its_profiler_alone() -> None:
     (one,) = advised({Ceiling.FP64: 0.47})
-    assert "ncu --set full" in one["try"] and "rocprof" not in one["try"]
+    assert "ncu --set full" in one["snippet"] and "rocprof" not in one["snippet"]
     (one,) = advised({Ceiling.VALU: 0.47}, profiler="rocprof_compute")
-    assert "rocprof-compute" in one["try"] and "ncu" not in one["try"]
+    assert "rocprof-compute" in one["snippet"] and "ncu" not in one["snippet"]
 
 
 def test_waste_of_a_unit_that_is_not_near_stands_where_no_reason_was_measured() -> None:

@@ -1,10 +1,12 @@
 """The printed formula of each rule against its function, on the rule's own cases."""
 
+import ast
 import re
 from collections.abc import Mapping
 
 import pytest
 
+from roofline.advice.cures import CURES
 from roofline.advice.formula import Case, Formula
 from roofline.advice.rules import RULES
 from tests.tools.advice_document import DOCUMENT, written
@@ -67,7 +69,19 @@ def test_every_rule_with_a_finding_has_a_formula_with_cases_a_source_and_words()
     for rule in RULES.values():
         if rule.finds is not None:
             assert rule.formula and rule.cases and rule.source.startswith("https://"), rule.id
-            assert rule.title and rule.why and rule.try_, rule.id
+            assert rule.title and rule.why and CURES[rule.id][""].text, rule.id
+
+
+_COMMANDS = ("export ", "ncu ", "vllm ", "VLLM_", "python -m ", "rocprof-compute ", "roofline ")
+
+
+@pytest.mark.parametrize("key", CURES)
+def test_a_cure_is_for_every_stack_and_its_code_can_be_copied(key: str) -> None:
+    assert key.split()[0] in RULES and CURES[key][""].text
+    for stack, (_, snippet) in CURES[key].items():
+        if stack in {"torch", "jax", "tpu", "triton"} and not snippet.startswith(_COMMANDS):
+            code = f"{snippet}\ndef _(): ..." if snippet.startswith("@") else snippet
+            ast.parse(code.replace("…", "..."))
 
 
 def test_the_document_has_the_tables_of_the_rules() -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from roofline.advice.cures import CURES
 from roofline.advice.rule import Form
 from roofline.advice.rules import RULES
 
@@ -12,12 +13,16 @@ _SLOT = re.compile(r"\{\w+(?:\|[^}]*)?\}")
 
 def forms_of(finding: Mapping[str, Any], part: str = "title") -> set[str]:
     """The forms of the rule whose `title`, `why` or `try` the finding has; "" is the rule's own."""
-    rule, field = RULES[finding["rule"]], "try_" if part == "try" else part
-    forms = {"": Form(rule.title, rule.why, rule.try_), **rule.forms}
+    rule, said = RULES[finding["rule"]], finding[part]
+    if part == "try":
+        named = [(*key.split(), "")[:2] for key in CURES if key.split()[0] == rule.id]
+        cures = {form: CURES[f"{rule.id} {form}".strip()].values() for _, form in named}
+        return {form for form, of in cures.items() if any(_fits(one.text, said) for one in of)}
+    forms = {"": Form(rule.title, rule.why), **rule.forms}
     return {
         name
         for name, form in forms.items()
-        if getattr(form, field) and _fits(getattr(form, field), finding[part])
+        if getattr(form, part) and _fits(getattr(form, part), said)
     }
 
 

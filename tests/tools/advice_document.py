@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from roofline.advice.cures import CURES
 from roofline.advice.rules import RULES
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "advice.md"
@@ -15,7 +16,7 @@ _TABLES = re.compile(r"(?<=<!-- rules -->\n).*(?=\n<!-- end of rules -->)", re.D
 
 def written() -> str:
     """The document with the tables of today's rules."""
-    tables = "\n".join((*_rules(), "", *_thresholds()))
+    tables = "\n".join((*_rules(), "", *_cures(), "", *_thresholds()))
     return _TABLES.sub(lambda _: tables, DOCUMENT.read_text("utf-8"))
 
 
@@ -28,6 +29,15 @@ def _rules() -> Iterator[str]:
         formula = f"`{rule.formula.text}`" if rule.formula else ""
         source = f"[{rule.id}]({rule.source})" if rule.source else rule.id
         yield f"| {source} | {rule.when.format(**values)} | {title} | {formula} |"
+
+
+def _cures() -> Iterator[str]:
+    yield "| rule, form | stack | what to try | to copy |"
+    yield "|---|---|---|---|"
+    for key, of in CURES.items():
+        for stack, (text, snippet) in of.items():
+            code = "<br>".join(f"`{line.strip()}`" for line in snippet.splitlines())
+            yield f"| {key} | {stack or 'any'} | {text} | {code} |"
 
 
 def _thresholds() -> Iterator[str]:

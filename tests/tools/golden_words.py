@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from roofline.advice.cures import CURES
 from roofline.advice.rule import Form
 from roofline.advice.rules import RULES
 from roofline.presentation.quantities import (
@@ -168,6 +169,7 @@ _EXAMPLES: dict[str, Filling] = {
     "ceiling": "L1/TEX",
     "use": Number(0.26, "ratio"),
     "reason": "64 blocks for 80 SMs.",
+    "how": "record shapes",
     "condition": "half of the bytes went",
     "since": ", since fusing removes work",
     "ops": Number(2, "count"),
@@ -182,16 +184,27 @@ def _number(filling: Filling) -> Any:
 
 
 def templates() -> dict[str, str]:
-    """Every sentence by its id: those of rules are `advice_`, rule, form, and the part of it."""
+    """Every sentence by its id: those of rules are `advice_`, rule, form, and the part of it;
+    cures `cure_`, rule, form and stack."""
     of_rules = {
         f"advice_{rule.id}{form and '_'}{form}{end}": template
         for rule in RULES.values()
-        for form, texts in {"": Form(rule.title, rule.why, rule.try_), **rule.forms}.items()
-        for end, template in zip(("", "_why", "_try"), texts, strict=True)
+        for form, texts in {"": Form(rule.title, rule.why), **rule.forms}.items()
+        for end, template in zip(("", "_why"), texts, strict=True)
         if template
     }
+    cures = {
+        "_".join(filter(None, ("cure", *key.split(), stack))): cure.text
+        for key, of in CURES.items()
+        for stack, cure in of.items()
+    }
     assumed = {f"advice_assumed_{name}": rule.condition for name, rule in RULES.items()}
-    return {**SENTENCES, **of_rules, **{name: text for name, text in assumed.items() if text}}
+    return {
+        **SENTENCES,
+        **of_rules,
+        **cures,
+        **{name: text for name, text in assumed.items() if text},
+    }
 
 
 def _example(name: str, changed: dict[str, Filling] | None = None) -> dict[str, Any]:

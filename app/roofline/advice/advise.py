@@ -11,6 +11,7 @@ from roofline.advice.formula import LEAST_SAVING
 from roofline.advice.plan import Lever, State, after, greedy_plan, saving_us
 from roofline.advice.rule import Found, Run
 from roofline.advice.rules import RULES
+from roofline.advice.rules.validity import unjudged_ratio
 from roofline.advice.run import run_of
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
@@ -20,7 +21,7 @@ _LANDINGS = 20
 
 _FORMATS = frozenset({"G5", "V5"})
 _OF_THE_WHOLE = frozenset({"C2"})
-_OF_A_HOST = ("V1", "V7")
+_OF_A_HOST = ("V1",)
 
 
 def advise(analysis: RooflineAnalysis, subject: Subject, target: float | None = None) -> Advice:
@@ -39,6 +40,7 @@ def advise(analysis: RooflineAnalysis, subject: Subject, target: float | None = 
         _planned(run, sure),
         waiting=len(every) - len(sure),
         doubtful=len(doubtful),
+        unjudged_ratio=None if analysis.profile.is_host_only else unjudged_ratio(run),
         chains=chains_of(run),
         has_peaks=bool(analysis.peaks.gflops or analysis.peaks.binding_gibs),
     )

@@ -85,9 +85,11 @@ class Advice:
     Findings that change results come after all others with a saving. Times are means over cores per
     `unit`. `floor_us` is what is left with all work at its roof, `None` where most of the time is
     unknown (`unknown_us`). `left_out` findings save less than 1 % each. `at_roof_us` is the time of
-    ops that are at their roof already. `waiting` findings touch operations whose numbers are
-    impossible, so nothing is said of them; `doubtful` are those operations. `chains` are all that
-    could be fused, each alone. Without `has_peaks` there is no roof to come closer to.
+    ops that are at their roof already. `unjudged_ratio` is the share of the busy time whose cost is
+    not known, where it is so large that it should be recorded; else `None`. `waiting` findings
+    touch operations whose numbers are impossible, so nothing is said of them; `doubtful` are those
+    operations. `chains` are all that could be fused, each alone. Without `has_peaks` there is no
+    roof to come closer to.
     """
 
     state: Outcome
@@ -100,6 +102,7 @@ class Advice:
     findings: tuple[Finding, ...]
     left_out: int
     at_roof_us: float
+    unjudged_ratio: float | None = None
     waiting: int = 0
     doubtful: int = 0
     chains: tuple[Chain, ...] = ()

@@ -48,7 +48,6 @@ class Form(NamedTuple):
 
     title: str = ""
     why: str = ""
-    try_: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,9 +94,9 @@ class Rule:
     `when` says in words when it holds, with its thresholds as slots. `lever` is the term of a
     comparison that should change. `condition` is the change that a hypothetical factor assumes.
     `is_measured`: all of the time was measured as a wait, so a saving is "up to". Flags (no saving,
-    no gain) are listed by `urgency`, the largest first. `title`, `why` and `try_` are templates;
-    `forms` replaces them by kind + profiler, kind, or profiler. A slot names a fact of the finding;
-    `units` has those of facts that are not shares.
+    no gain) are listed by `urgency`, the largest first. `title` and `why` are templates;
+    `forms` replaces them by kind + profiler, kind, or profiler; `cures` has what to try. A
+    slot names a fact of the finding; `units` has those of facts that are not shares.
     """
 
     id: str
@@ -116,7 +115,6 @@ class Rule:
     urgency: int = 0
     title: str = ""
     why: str = ""
-    try_: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
 

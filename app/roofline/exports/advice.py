@@ -3,18 +3,27 @@
 Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
-import re
 import shlex
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from roofline.advice.cures import stacks_of
 from roofline.advice.findings import Advice, Finding, Landing
 from roofline.advice.rule import EXPOSED, HOST, IDLE, INFEED, Found
 from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_chains import chain_record
-from roofline.exports.advice_words import limit, saves, summary, texts_of, verify, waiting
+from roofline.exports.advice_words import (
+    formula_of,
+    limit,
+    note,
+    saves,
+    summary,
+    texts_of,
+    verify,
+    waiting,
+)
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
 from roofline.presentation.text_table import named, plain, spaced
@@ -24,7 +33,6 @@ Record = dict[str, Any]
 _NAMES = 3
 _NAME_WIDTH = 60
 _WIDTH = 100
-_LONGEST_PATTERN = 1500
 FILTERED = frozenset({IDLE, INFEED, HOST})
 """Parts of the time that the page filters by, beside exposed communication."""
 
@@ -34,7 +42,8 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
 
     `headline` is the goal of the subject, as every place says it.
     """
-    findings = [_finding(one, advice, analysis) for one in advice.findings]
+    is_host_only, stacks = analysis.profile.is_host_only, stacks_of(analysis)
+    findings = [_finding(one, advice, analysis, stacks) for one in advice.findings]
     return {
         "state": advice.state,
         "device": analysis.device.part_id or analysis.device.name,
@@ -46,12 +55,13 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
         "at_roof_us": advice.at_roof_us,
         "left_out": advice.left_out,
         "has_peaks": advice.has_peaks,
-        "is_host_only": analysis.profile.is_host_only,
+        "is_host_only": is_host_only,
         "headline": _written(headline),
-        "summary": _written(summary(advice)),
+        "summary": _written(summary(advice, is_host_only)),
         "first": first_of(findings),
         "findings": findings,
         "dismissed": [],
+        "note": _written(note(advice, analysis.profile)),
         "waiting": advice.waiting,
         "waiting_summary": _written(waiting(advice.waiting, advice.doubtful)),
         "fusions": [chain_record(one, analysis.ops.name) for one in advice.chains],
@@ -79,11 +89,13 @@ def render_record(record: Record, output_format: str, top: int) -> bytes:
     return spaced("\n".join([*lines, ""])).encode()
 
 
-def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Record:
+def _finding(
+    finding: Finding, advice: Advice, analysis: RooflineAnalysis, stacks: Sequence[str]
+) -> Record:
     of, predicted, rule = finding.of, finding.predicted, RULES[finding.of.rule]
     names = [analysis.ops.name[op] for op in of.ops]
     command = _command(analysis)
-    title, why, attempt = texts_of(of, analysis)
+    title, why, attempt, snippet = texts_of(of, analysis, stacks)
     known = None
     if predicted is not None:
         known = {
@@ -124,13 +136,14 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
         "confidence": of.confidence,
         "verify": {"expect": expect, "command": command},
-        "formula": rule.formula.text if rule.formula else "",
+        "formula": formula_of(of),
         "source": [rule.id, rule.source],
-        "filter": _filter(finding, names),
+        "part": _part(of),
         "title": _written(title),
         "saves": _written(saves(finding, advice)),
         "why": _written([*why, *_spaced(limit(finding))]),
         "try": _written(attempt),
+        "snippet": snippet,
         "how_to_verify": _written(verify(finding, command)),
     }
 
@@ -145,21 +158,10 @@ def _landing(one: Landing, of: Found, analysis: RooflineAnalysis) -> Record:
     }
 
 
-def _filter(finding: Finding, names: list[str]) -> Record | None:
-    """The view of the page that shows the ops or the part of the time; `None` without one.
-
-    A pattern of names fits an address: of many ops the largest are shown, as many as `ops`.
-    """
-    if not names:
-        part = finding.of.resource
-        return {"part": part, "ops": 0} if part in FILTERED or part.startswith(EXPOSED) else None
-    pattern, shown = "", 0
-    for name in dict.fromkeys(names):
-        longer = f"{pattern}|{re.escape(name)}" if pattern else re.escape(name)
-        if len(longer) > _LONGEST_PATTERN and pattern:
-            break
-        pattern, shown = longer, shown + 1
-    return {"q": f"/^(?:{pattern})$/", "ops": shown}
+def _part(of: Found) -> str | None:
+    """The part of the time that a finding without operations is about, as the page filters it."""
+    is_shown = of.resource in FILTERED or of.resource.startswith(EXPOSED)
+    return of.resource if is_shown and not of.ops else None
 
 
 def _spaced(sentence: Sentence) -> Sentence:
@@ -193,9 +195,9 @@ def _text(record: Record, top: int) -> list[str]:
     lines = _wrapped(_summary(record), "")
     for number, one in enumerate(record["findings"][:top], 1):
         lines += ["", *_wrapped(f"{number}. {_head(one)} [{one['rule']}]", "")]
-        for key in ("why", "try", "how_to_verify"):
-            lines += _wrapped(one[key], "   ")
-        lines += _named(one)
+        lines += _wrapped(one["why"], "   ") + _wrapped(one["try"], "   ")
+        lines += [f"       {_line(code)}" for code in one["snippet"].splitlines()]
+        lines += _wrapped(one["how_to_verify"], "   ") + _named(one)
     return [*lines, *_waiting(record), *_rest(record, top), *_dismissed(record)]
 
 
@@ -206,8 +208,9 @@ def _head(one: Record) -> str:
 
 
 def _waiting(record: Record) -> list[str]:
-    """How many findings say nothing until impossible numbers are settled."""
-    return ["", f"{record['waiting_summary']}."] if record["waiting"] else []
+    """How many findings say nothing until impossible numbers are settled; how to judge the rest."""
+    said = [f"{record['waiting_summary']}."] if record["waiting"] else []
+    return ["", *said, *filter(None, [record["note"]])] if said or record["note"] else []
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
@@ -252,10 +255,17 @@ def _markdown(record: Record, top: int) -> list[str]:
             "",
             f"{number}. **{_escaped(one['title'])}**{saved} · confidence: {one['confidence']}",
             *(f"   {_escaped(one[key])}  " for key in ("why", "try")),
+            *_fenced(one["snippet"]),
             f"   {one['how_to_verify']}  ",
             f"   Rule {one['rule']}: `{one['formula']}`, <{one['source'][1]}>",
         ]
     return [*lines, *_rest(record, top)]
+
+
+def _fenced(snippet: str) -> list[str]:
+    """Code of this program, never of a file, as Markdown below a finding."""
+    lines = ["```", *snippet.splitlines(), "```"] if snippet else []
+    return [f"   {line}" for line in lines]
 
 
 def _escaped(text: str) -> str:

@@ -51,9 +51,6 @@ def names_of(analysis: RooflineAnalysis, ops: Sequence[int]) -> tuple[str, str]:
         text = _by_module(_nouns(analysis, main), len(main), modules)
         return text, text
     short = list(dict.fromkeys(_short(table.name[op]) for op in main))
-    if len(short) < len(main):
-        text = f"{count(len(main))} {_nouns(analysis, main)[1]}"
-        return text, text
     names = _elided(sorted(short[:_MOST], key=_naturally))
     text = _joined(names, len(short) - _MOST)
     return text, text if len(short) > _MOST else ", ".join(names)

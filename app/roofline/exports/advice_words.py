@@ -1,8 +1,9 @@
 """The words of advice: a rule's texts filled, what the plan saves, and how to verify it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from roofline.advice.cures import cure_of
 from roofline.advice.findings import Advice, Finding
 from roofline.advice.ledger import Rate
 from roofline.advice.op_kinds import profiler_of
@@ -14,6 +15,7 @@ from roofline.exports.comparison_words import TERM_LABELS
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
 from roofline.presentation.goal_numbers import MINUS, Scale
 from roofline.presentation.sentences import (
     Filling,
@@ -23,25 +25,43 @@ from roofline.presentation.sentences import (
     plain_text,
     say,
 )
+from roofline.presentation.verdict import cost_hint
 
 _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def texts_of(of: Found, analysis: RooflineAnalysis) -> tuple[Sentence, Sentence, Sentence]:
-    """The title of a finding, why, and what to try, in the words of the reader's profiler.
+class Texts(NamedTuple):
+    """The texts of a finding: title, why, what to try, and code that does it."""
+
+    title: Sentence
+    why: Sentence
+    attempt: Sentence
+    snippet: str
+
+
+def texts_of(of: Found, analysis: RooflineAnalysis, stacks: Sequence[str]) -> Texts:
+    """The texts of a finding in the words of the reader's profiler and stack.
 
     The first text of the rule that exists of form + profiler, form, profiler, and its own: a text
     never names an option of another profiler.
     """
     rule, profiler = RULES[of.rule], profiler_of(analysis)
-    names = [name for form in (*of.forms, of.kind) for name in (f"{form}_{profiler}", form)]
+    kinds = (*of.forms, of.kind)
+    names = [name for form in kinds for name in (f"{form}_{profiler}", form)]
     forms = [rule.forms[name] for name in (*names, profiler) if name in rule.forms]
-    own = Form(rule.title, rule.why, rule.try_)
+    own = Form(rule.title, rule.why)
     templates = (next(filter(None, texts), "") for texts in zip(*forms, own, strict=True))
-    fillings = _fillings(of, analysis)
-    title, why, attempt = (fill(template, fillings) for template in templates)
-    return title, why, attempt
+    fillings, cure = _fillings(of, analysis), cure_of(of.rule, kinds, stacks)
+    title, why, attempt = (fill(text, fillings) for text in (*templates, cure.text))
+    return Texts(title, why, attempt, cure.snippet)
+
+
+def formula_of(of: Found) -> str:
+    """The formula of a finding, with the share of a roof that its saving takes as reached."""
+    formula, target = RULES[of.rule].formula, of.facts.get("target")
+    text = formula.text if formula else ""
+    return f"{text}, η = {target:.2f}" if isinstance(target, float) and "η" in text else text
 
 
 def verify(finding: Finding, command: str) -> Sentence:
@@ -127,7 +147,17 @@ def limit(finding: Finding) -> Sentence:
     return say("advice_limit", roof=roof_label(finding.predicted.limited_by))
 
 
-def summary(advice: Advice) -> Sentence:
+def note(advice: Advice, profile: Profile) -> Sentence:
+    """How to judge the time whose cost is not known; nothing where it is little."""
+    if advice.unjudged_ratio is None or not advice.has_peaks:
+        return []
+    how = plain_text(say(cost_hint(profile))).partition(": ")[0].rstrip(".")
+    return say(
+        "advice_note", share=Number(advice.unjudged_ratio, "ratio"), how=how[:1].lower() + how[1:]
+    )
+
+
+def summary(advice: Advice, is_host_only: bool) -> Sentence:
     """The time after the plan; or why there is no plan."""
     rules = [one.of.rule for one in advice.planned]
     return _summary(
@@ -138,7 +168,7 @@ def summary(advice: Advice) -> Sentence:
             "left_out": advice.left_out,
             "at_roof_us": advice.at_roof_us,
             "has_peaks": advice.has_peaks,
-            "is_host_only": any(one.of.kind == "host_only" for one in advice.findings),
+            "is_host_only": is_host_only,
         },
         rules,
     )

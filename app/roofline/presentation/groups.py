@@ -112,7 +112,7 @@ def is_complete(one: Group) -> bool:
 
 
 def gain_text(one: Group, scale: Scale) -> str:
-    """What may go of the time, in the unit of the list; "–" where nothing is known."""
+    """The time of a group above its roofs, in the unit of the list; "–" where it is not known."""
     return f"{MINUS}{scale.number(one.gain_us)}" if one.to_gain_us > 0 else DASH
 
 

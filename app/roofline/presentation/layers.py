@@ -65,8 +65,8 @@ class Layers:
 
 @dataclass(slots=True)
 class Measured:
-    """What was measured of one instance: its time, and its work in numbers that equal instances
-    share: the first counts calls, and without any other one their work is not known."""
+    """The time and the work of one instance. Equal instances have the same `work`: the number of
+    calls, then FLOPs and bytes; with the calls alone the work is not known."""
 
     path: Key
     time_us: float = 0.0

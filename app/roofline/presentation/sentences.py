@@ -134,6 +134,7 @@ SENTENCES: Mapping[str, str] = {
     "there. ",
     "advice_waiting": "{count} {count|finding waits|findings wait} until {what} {ops|has|have} "
     "possible numbers",
+    "advice_note": "To judge the other {share}: {how}.",
     "advice_verify": "Run `{command}`: the term “{term}” should change by {sign}{change}.",
     "advice_verify_flag": "Run `{command}` after a new capture.",
     "advice_limit": "The next limit is {roof}.",

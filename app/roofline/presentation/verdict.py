@@ -127,17 +127,25 @@ def host_hint(profile: Profile) -> str:
 
 def cost_hint(profile: Profile) -> str:
     """The sentence on recording the work of operations."""
-    is_gpu = profile.device.kind is DeviceKind.GPU
     noted = {one.code for one in profile.diagnostics}
     if profile.format_id == "pytorch":
-        return next((hint for code, hint in _OF_TRACES.items() if code in noted), "first_cost")
+        hints = (hint for code, hint in _OF_TRACES.items() if code in noted)
+        return next(hints, "first_kernel_counters")
     if profile.format_id == "xspace":
-        return "first_program_plane" if is_gpu else "first_cost"
+        return _BY_DEVICE.get(profile.device.kind, "first_cost")
     return _BY_FORMAT.get(profile.format_id, "first_cost")
 
 
 # By what the trace lacks; replays of graphs have no shapes whatever was recorded.
-_OF_TRACES = {"no-shapes": "first_shapes", "kernels-in-graphs": "first_graphs"}
+_OF_TRACES = {
+    "launches-not-run": "first_replay",
+    "no-shapes": "first_shapes",
+    "kernels-in-graphs": "first_graphs",
+}
+_BY_DEVICE = {
+    DeviceKind.GPU: "first_program_plane",
+    DeviceKind.TPU: "first_cost_estimates",
+}
 _BY_FORMAT = {
     "nsight_compute": "first_counters",
     "rocprof_compute": "first_counters_amd",

@@ -2,6 +2,7 @@
 
 import { wireCompareEntry } from "./compare-entry.js";
 import { keptNotes } from "./kept-notes.js";
+import { findingsOf } from "../page/advice.js";
 import { createDownload } from "../page/download-menu.js";
 import { showDiagnostics } from "../page/diagnostics.js";
 import { watchSize } from "../page/follow-size.js";
@@ -101,6 +102,7 @@ async function seenBy(hardware, link) {
  */
 function open(hardware, { seen, fitted: link }) {
   const model = createModel(seen.page, seen.others);
+  model.findings = findingsOf(document);
   const fitted = fitToProfile(link.state, model);
   const unknown = [...link.unknown, ...fitted.unknown];
   const leftOut = leftOutText(unknown);

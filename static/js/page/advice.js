@@ -3,32 +3,54 @@
 
 import { viewAddress } from "../state/chosen-hardware.js";
 import { withFilter, withoutFilters } from "../state/query.js";
-import { findAll } from "../ui/dom.js";
+import { copyWithFeedback } from "../ui/clipboard.js";
+import { find, findAll } from "../ui/dom.js";
 
+/** @import { Finding, Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Landing } from "./landings.js" */
 /** @import { Store } from "../state/store.js" */
 
+const ITEM = "[data-advice-finding]";
+
+/**
+ * What a card says of its findings, by their ids.
+ * @param {ParentNode} card
+ * @returns {Map<string, Finding>}
+ */
+export const findingsOf = (card) =>
+  new Map(
+    findAll(HTMLElement, ITEM, card).map((item) => {
+      const { adviceFinding = "", adviceOps = "[]", advicePart = null } = item.dataset;
+      const title = find(HTMLElement, ".advice-title", item).textContent ?? "";
+      return [adviceFinding, { title, ops: new Set(JSON.parse(adviceOps)), part: advicePart }];
+    }),
+  );
+
 /**
  * @param {object} options
+ * @param {Model} options.model
  * @param {Store} options.store
  * @param {(landings: readonly Landing[] | null) => void} options.onLand a finding is pointed at, or none
  */
-export function createAdvice({ store, onLand }) {
+export function createAdvice({ model, store, onLand }) {
   const first = document.querySelector("[data-advice]");
   if (!(first instanceof HTMLElement)) return { render: () => {} };
   let card = first;
   let chosen = wire(card, store, onLand);
   const renderButtons = () => {
-    const state = store.get();
+    const { finding } = store.get();
     for (const button of buttonsOf(card))
-      button.setAttribute("aria-pressed", String(isChosen(state, button)));
+      button.setAttribute("aria-pressed", String(idOf(button) === finding));
     onLand(chosen());
   };
   const follow = followPeaks(first.dataset.adviceUrl ?? "", store.get(), (next) => {
     card.replaceWith(next);
     card = next;
     chosen = wire(card, store, onLand);
+    model.findings = findingsOf(card);
+    const { finding } = store.get();
+    if (finding !== null && !model.findings.has(finding)) store.set({ finding: null });
     renderButtons();
   });
   return {
@@ -43,6 +65,9 @@ export function createAdvice({ store, onLand }) {
 /** @param {HTMLElement} card */
 const buttonsOf = (card) => findAll(HTMLButtonElement, "[data-advice-filter]", card);
 
+/** The finding that something belongs to. @param {HTMLElement} inside */
+const idOf = (inside) => inside.closest(ITEM)?.getAttribute("data-advice-finding") ?? null;
+
 /**
  * Makes the buttons of a card filters, and its findings show where their points would land.
  * @param {HTMLElement} card
@@ -50,28 +75,26 @@ const buttonsOf = (card) => findAll(HTMLButtonElement, "[data-advice-filter]", c
  * @param {(landings: readonly Landing[] | null) => void} onLand
  */
 function wire(card, store, onLand) {
-  /** @param {HTMLButtonElement} button @param {boolean} isOn */
-  const filter = (button, isOn) => {
-    const state = store.get();
-    if (isChosen(state, button) === isOn) return;
-    const values = { [keyOf(button)]: button.dataset.adviceFilter ?? "" };
-    store.set(isOn ? withFilter(state, values) : withoutFilters(state));
+  /** @param {HTMLElement} inside @param {boolean} isOn */
+  const filter = (inside, isOn) => {
+    const [state, finding] = [store.get(), idOf(inside)];
+    if ((state.finding === finding) === isOn) return;
+    store.set(isOn && finding ? withFilter(state, { finding }) : withoutFilters(state));
   };
-  for (const button of buttonsOf(card)) {
-    button.addEventListener("click", () => filter(button, !isChosen(store.get(), button)));
-    // Opening a finding shows its operations, too; closing it shows all of them again.
-    const details = button.closest("details");
-    details
-      ?.querySelector("summary")
-      ?.addEventListener("click", () => filter(button, !details.open));
-  }
+  for (const button of buttonsOf(card))
+    button.addEventListener("click", () => filter(button, idOf(button) !== store.get().finding));
+  // Opening a finding shows its operations, too; closing it shows all of them again.
   for (const details of findAll(HTMLDetailsElement, "details[name]", card)) {
-    if (details.querySelector("[data-advice-filter]")) continue;
-    // It closes another finding, whose operations are filtered to.
+    const button = details.querySelector("[data-advice-filter]");
     details.querySelector("summary")?.addEventListener("click", () => {
-      for (const button of buttonsOf(card)) filter(button, false);
+      if (button) filter(details, !details.open);
+      else if (store.get().finding !== null) store.set(withoutFilters(store.get()));
     });
   }
+  for (const button of findAll(HTMLButtonElement, "[data-advice-copy]", card))
+    button.addEventListener("click", () =>
+      copyWithFeedback(button, button.previousElementSibling?.textContent ?? ""),
+    );
   return wireLandings(card, onLand);
 }
 
@@ -103,12 +126,6 @@ async function fetchCard(address) {
   const found = written.querySelector("[data-advice]");
   return found instanceof HTMLElement ? document.adoptNode(found) : null;
 }
-
-/** @param {HTMLButtonElement} button @returns {"part" | "q"} */
-const keyOf = (button) => (button.dataset.adviceKey === "part" ? "part" : "q");
-
-/** @param {ViewState} state @param {HTMLButtonElement} button */
-const isChosen = (state, button) => state[keyOf(button)] === button.dataset.adviceFilter;
 
 /**
  * Pointing at a finding, or going to it with the keyboard, shows where its points would land. A

@@ -73,6 +73,11 @@ function createActiveChips(model, change) {
     ["q", { q: "" }, ({ q }) => q || null],
     ["bound", { bound: [] }, ({ bound }) => bound.map((id) => boundLabel(model, id)).join(", ")],
     ["part", { part: null }, ({ part }) => part && partLabel(model.budget, part)],
+    [
+      "finding",
+      { finding: null },
+      ({ finding }) => finding && (model.findings.get(finding)?.title ?? finding),
+    ],
     ["group", { group: null }, ({ by, group }) => by && group],
     ["box", { box: null }, ({ box }) => box && "Selected area"],
     ["category", { cat: [] }, ({ cat }) => (cat.length ? categoryLabel(cat) : null)],

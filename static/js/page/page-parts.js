@@ -57,7 +57,7 @@ export function createParts(options) {
     peaksMenu,
     byModule: createByModule({ model, store }),
     filterBar: createFilterBar({ model, store }),
-    advice: createAdvice({ store, onLand: options.onLand }),
+    advice: createAdvice({ model, store, onLand: options.onLand }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,

@@ -30,6 +30,7 @@ const SHOWN = /** @type {const} */ ([
   "cat",
   "bound",
   "part",
+  "finding",
   "by",
   "group",
   "min",
@@ -203,7 +204,7 @@ export class PageView {
     },
     {
       part: "advice",
-      keys: [...HARDWARE, "part", "q"],
+      keys: [...HARDWARE, "finding"],
       render: (state) => this.parts.advice.render(state),
     },
     { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },

@@ -1,6 +1,6 @@
 // Which operations pass the filters, where they lie, and what the filter bar says of them. Pure.
 
-import { filterRows, shareOf } from "../state/filter.js";
+import { filterRows, owns, shareOf } from "../state/filter.js";
 import { groupFilter } from "../state/group-keys.js";
 import { opPlaces } from "../state/places.js";
 
@@ -17,7 +17,10 @@ export function visibleOps(model, state) {
   const place = opPlaces(model, view, state);
   const { categories, bounds } = model;
   const found = filterRows(view.rows, state, { categories, bounds, place });
-  const inGroup = groupOf(model, view, state);
+  const ofGroup = groupOf(model, view, state);
+  const ofFinding = findingOf(model, state);
+  /** @param {Row} row */
+  const inGroup = (row) => ofGroup(row) && ofFinding(row);
   const shown = found.shown.filter(inGroup);
   return {
     ...found,
@@ -37,6 +40,18 @@ export function visibleOps(model, state) {
  */
 function groupOf(model, view, { by, group }) {
   return by === null || group === null ? () => true : groupFilter(model, view, by, group);
+}
+
+/**
+ * @param {Model} model
+ * @param {ViewState} state
+ * @returns {(row: Row) => boolean}
+ */
+function findingOf({ findings }, { finding }) {
+  const found = finding === null ? undefined : findings.get(finding);
+  if (!found) return () => true;
+  const { ops, part } = found;
+  return part === null ? (row) => ops.has(row.op) : (row) => owns(part, row.part);
 }
 
 /** @typedef {ReturnType<typeof visibleOps>} VisibleOps */

@@ -54,6 +54,7 @@ export function fitToProfile(state, model) {
   const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
   const isPart =
     state.part === null || model.budget?.parts.some(({ id }) => isPartOf(state.part, id));
+  const isFinding = state.finding === null || model.findings.has(state.finding);
   const { by, group } = state;
   const isGroup =
     by === null || group === null || view.rows.some(groupFilter(model, view, by, group));
@@ -62,6 +63,7 @@ export function fitToProfile(state, model) {
     cat: known(state.cat, "category", (name) => model.categories.some((one) => one.name === name)),
     bound: known(state.bound, "bound", (id) => model.bounds.some((bound) => bound.id === id)),
     part: orDefault(state.part, "part of the time", isPart ?? false, null),
+    finding: orDefault(state.finding, "finding", isFinding, null),
     group: orDefault(group, "group", isGroup, null),
     cols: isPreset(state.cols) ? state.cols : known(state.cols, "column", isColumn),
     pcols: known(state.pcols, "column", (id) => model.program_columns.some((one) => one.id === id)),

@@ -56,6 +56,7 @@ export function createModel(first, beside = []) {
   /** @type {Model} */
   const model = {
     ...shownOf(first, beside),
+    findings: new Map(),
     coreWord: first.device.core_word === "TensorCore" ? "core" : first.device.core_word,
     use(next, others = []) {
       views.clear();

@@ -23,6 +23,7 @@ export const DEFAULTS = Object.freeze({
   cat: [],
   bound: [],
   part: null,
+  finding: null,
   by: null,
   group: null,
   open: [],
@@ -55,6 +56,7 @@ const FILTER_KEYS = /** @type {const} */ ([
   "cat",
   "bound",
   "part",
+  "finding",
   "group",
   "min",
   "cover",
@@ -129,6 +131,7 @@ const READ = {
   infeed: oneOf("in", "out"),
   q: anyText,
   part: (text) => text || undefined,
+  finding: (text) => text || undefined,
   by: readGrouping,
   group: (text) => text || undefined,
   min: between(0, 100),
@@ -293,8 +296,8 @@ function isSame(a, b) {
  * @returns {ViewState}
  */
 export function withoutFilters(state) {
-  const { q, cat, bound, part, group, min, cover, box } = DEFAULTS;
-  return { ...state, q, cat, bound, part, group, min, cover, box, page: 1 };
+  const { q, cat, bound, part, finding, group, min, cover, box } = DEFAULTS;
+  return { ...state, q, cat, bound, part, finding, group, min, cover, box, page: 1 };
 }
 
 /**

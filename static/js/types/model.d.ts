@@ -51,6 +51,13 @@ export interface View extends PageView {
   largestShare: number;
 }
 
+/** A finding of the card "What would help": its operations, or the part of the time it is about. */
+export interface Finding {
+  title: string;
+  ops: ReadonlySet<number>;
+  part: string | null;
+}
+
 /** A memory level that has columns. */
 export interface Level extends PageLevel {
   /** Null: no peak is known. */
@@ -70,6 +77,8 @@ export interface Model extends Page {
   coreWord: string;
   /** Devices it is compared with. */
   others: Other[];
+  /** What the list of findings names, by id: the page wrote them. */
+  findings: ReadonlyMap<string, Finding>;
   /** Outermost first. */
   levels: Level[];
 }

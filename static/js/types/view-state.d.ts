@@ -24,6 +24,8 @@ export interface ViewState {
   bound: readonly string[];
   /** A part of the budget, or a kind of parts ("below_roof"); null means all. */
   part: string | null;
+  /** The id of the finding whose operations are shown; null means all. */
+  finding: string | null;
   /** The grouping of the time; null: the profile's usual one. */
   by: GroupBy | null;
   /** The id of the group whose ops are shown; null means all. */

@@ -28,6 +28,17 @@ test("the visible ops are those that pass the filters, with their places", () =>
   assert.ok(visible.set.has(visible.shown[1]));
 });
 
+test("a finding leaves its operations, or the part of the time that it is about", () => {
+  model.findings = new Map([
+    ["G1:a", { title: "Fuse a", ops: new Set([0, 2]), part: null }],
+    ["H1:idle", { title: "Launch ahead", ops: new Set(), part: "idle" }],
+  ]);
+  const shown = (/** @type {string} */ finding) =>
+    visibleOps(model, { ...DEFAULTS, finding }).shown.map(({ name }) => name);
+  assert.deepEqual(shown("G1:a"), ["fusion.1", "copy.1"]);
+  assert.deepEqual(shown("H1:idle"), []);
+});
+
 test("a selected area lies on the chosen axis", () => {
   const visible = visibleOps(model, { ...DEFAULTS, box: [0, 2, 1, 3] });
   assert.deepEqual(

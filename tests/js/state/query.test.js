@@ -30,6 +30,7 @@ test("every key survives the address bar", () => {
     cat: ["custom fusion", "a,b~c"],
     bound: ["HBM", "Compute"],
     part: "below_roof.hbm",
+    finding: "G1:aten::mul [2, 3]+7",
     by: "layer",
     group: "net › layer_1",
     open: ["net", "a,b › c"],

@@ -96,7 +96,11 @@ def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
 
 
 def test_decisions_that_cannot_be_are_refused(client: Client) -> None:
-    table = b"op,category,time_us,flops,hbm_bytes\nopaque,other,900,,\nknown,loop,100,1000,1000\n"
+    table = (
+        b"# device: a CPU\n# peak_fp64: 3.1 TFLOP/s\n# peak_dram: 380 GB/s\n"
+        b"op,time_us,flops,precision,dram_bytes\n"
+        b"fast,900,1000,fp64,9000000000\nslow,1000,1000,fp64,1000000\n"
+    )
     profile_id = client.upload(table, names=("table.csv",)).json()["id"]
     path = f"/api/v1/profiles/{profile_id}/decisions"
     option = client.get(f"/api/v1/profiles/{profile_id}/advice").json()["findings"][-1]

@@ -96,8 +96,6 @@ def _fuller_chip(run: Run) -> Iterator[Found]:
             )
 
 
-_CAPPED = " The saving takes {target} of the roof as reached."
-
 K1 = Rule(
     id="K1",
     when="a compute unit binds, e < {GOOD}, no counters; a saving of its own where kernel and "
@@ -115,18 +113,15 @@ K1 = Rule(
     title="Fill the chip in {names}",
     why="Compute binds {count|it|them}, yet {count|it reaches|they reach} {efficiency} of the "
     "{roof} roof: padding, partial waves, a small K or a low clock.",
-    try_="Shapes that fill tiles and waves, larger tiles, split-K, a look at the clock." + _CAPPED,
     forms={
         "attention": Form(
             title="Use a faster attention kernel",
-            try_="Another attention kernel, larger tiles, more sequences at a time." + _CAPPED,
         ),
         "attention_paged": Form(title="Use a faster paged attention kernel"),
         "filled": Form(
             title="Fill the tiles of {names}",
             why="{filled} of the tiles and waves that {count|its kernel runs|their kernels run} "
             "are data; the rest is padding, or processors without a tile.",
-            try_="Sizes that are a multiple of the tile, another tile, split-K.",
         ),
     },
 )
@@ -142,7 +137,6 @@ K2 = Rule(
     lever="closeness",
     title="Bring {names} nearer to the roof",
     why="{count|It reaches|They reach} {efficiency} of the {roof} roof, so the unit is well used.",
-    try_="Tuning to {target} of the roof, fewer FLOPs, or more devices.",
 )
 
 
@@ -167,7 +161,6 @@ K3 = Rule(
     condition="half of the vector work went",
     title="Make the vector work of {names} cheaper",
     why="The vector unit binds {count|it|them}, at {efficiency} of its roof.",
-    try_="Cheaper functions, packed bf16, or work moved to the matrix unit.",
 )
 
 _WIDE = frozenset({"vector_fp32", "matrix_fp32"})
@@ -257,15 +250,11 @@ V5 = Rule(
     changes_results=True,
     title="{precision} for {names}",
     why="{roof} binds {count|it|them}; the matrix unit multiplies faster in a shorter format.",
-    try_="{precision} products, after a check of the accuracy.",
     forms={
-        "torch": Form(try_="`torch.set_float32_matmul_precision`, after a check of the accuracy."),
-        "tpu": Form(try_="`jax_default_matmul_precision`, after a check of the accuracy."),
         "wide": Form(
             title="Check the roof of {names}",
             why="{count|It reads|They read} fp32 tensors and {count|is|are} held against {roof}, a "
             "roof of another number format.",
-            try_="Give the peak of the format that the kernel multiplies in (`--peak compute=…`).",
         ),
     },
 )
@@ -292,5 +281,4 @@ G5 = Rule(
     title="{precision} for {names}",
     why="{roof} binds {count|it|them}, at {efficiency} of its roof, and the device has a higher "
     "peak.",
-    try_="{precision} products, after a check of the accuracy.",
 )

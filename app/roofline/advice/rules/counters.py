@@ -8,7 +8,7 @@ from roofline.advice.diagnosis import Label, OpFacts
 from roofline.advice.formula import OF_USE, TARGET, Case, Formula, Threshold
 from roofline.advice.plan import Lever
 from roofline.advice.rule import GUIDE, Form, Found, Group, Rule, Run
-from roofline.advice.rules.roofs import BALANCE, LAST_WAVE, reason_of, target_of
+from roofline.advice.rules.roofs import reason_of, target_of
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import Bools
@@ -94,46 +94,34 @@ W2 = Rule(
     lever="closeness",
     title="Find what else {ceiling} does in {names}",
     why=_UNIT + ", {use} of it with useful work.",
-    try_="The report does not say what else the unit does.",
     forms={
-        "ncu": Form(try_="The report does not say why; `--set full` does."),
         "sectors": Form(
             title="Load whole sectors in {names}",
             why=_UNIT + ", and {use} of what it moves was asked for.",
-            try_="Neighbouring threads read neighbouring addresses; transpose through shared "
-            "memory; wide loads.",
         ),
         "bank_conflicts": Form(
             title="Remove the bank conflicts of {names}",
             why=_UNIT + ", and {use} of it would do without bank conflicts.",
-            try_="Pad or swizzle the shared-memory layout; ldmatrix-friendly tiles.",
         ),
-        "bank_conflicts_rocprof": Form(try_="Pad or swizzle the LDS layout."),
         "lanes": Form(
             title="Fill the warps of {names}",
             why=_UNIT + ", with {use} of the lanes in use.",
-            try_="Sort or group work so that a warp takes one branch; avoid per-thread loop "
-            "lengths.",
         ),
         "multiply_adds": Form(
             title="Join multiplications and additions in {names}",
             why=_UNIT + ", and {use} of what multiply-adds would do.",
-            try_="Rewrite a·b + c as one operation; fast-math contraction; check conversions.",
         ),
         "replays": Form(
             title="Avoid the replays in {names}",
             why=_UNIT + ", and {use} of what it issues is not issued again.",
-            try_="Fewer conflicts: wider accesses, a layout without shared banks.",
         ),
         "last_wave": Form(
             title="Fill the last wave of {names}",
             why=_UNIT + "; the waves of blocks are {use} full.",
-            try_=LAST_WAVE.try_,
         ),
         "equal_sms": Form(
             title="Spread the work of {names} evenly",
             why=_UNIT + "; an SM works for {use} of the time on average.",
-            try_=BALANCE.try_,
         ),
     },
 )
@@ -154,8 +142,6 @@ def _left(time_us: Floats, following: Floats, roof_us: Floats, target: float) ->
     return left
 
 
-_BRANCHES = Form(try_="Fewer divergent branches and barriers; constants by uniform access.")
-
 P1 = Rule(
     id="P1",
     when="counters: a pipe of other instructions, or the issue slots, is the nearest ceiling "
@@ -175,31 +161,7 @@ P1 = Rule(
     lever="closeness",
     title="Issue fewer instructions in {names}",
     why=_UNIT + ", so the arithmetic of the program waits for it.",
-    try_="Fewer instructions for the same work.",
     forms={
         "tensor": Form(title="Feed the tensor cores in {names}"),
-        "issue": Form(
-            try_="Fewer instructions for the same work: wide loads, packed math, tensor "
-            "instructions, hoisted index arithmetic."
-        ),
-        "alu": Form(
-            try_="Less index and bit arithmetic: 32-bit indices, strength reduction, precomputed "
-            "offsets."
-        ),
-        "salu": Form(
-            try_="Less index and bit arithmetic: precomputed offsets, fewer loop counters."
-        ),
-        "xu": Form(
-            try_="Cheaper special functions (ex2 instead of exp, polynomial on the FMA pipe), "
-            "fewer conversions."
-        ),
-        "lsu": Form(
-            try_="Wider loads and stores (16 bytes per thread), register tiles, fewer passes over "
-            "shared memory."
-        ),
-        "mio": Form(try_="Wider accesses to shared memory, fewer special functions and shuffles."),
-        "adu": _BRANCHES,
-        "cbu": _BRANCHES,
-        "branch": _BRANCHES,
     },
 )

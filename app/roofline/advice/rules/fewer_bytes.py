@@ -18,7 +18,6 @@ from roofline.model.profile import Provenance
 from roofline.model.tensors import Product, product_of, tensors_of
 
 REMATERIALISED = Threshold("REMATERIALISED", 0.20, "share of the FLOPs that are computed again")
-_ACCURACY = " Check the accuracy."
 
 
 def _halved(run: Run, share_of: Callable[[str, str, float], float]) -> Iterator[Found]:
@@ -65,7 +64,6 @@ G2 = Rule(
     changes_results=True,
     title="8-bit weights for {names}",
     why="{weights} of the bytes are 16-bit weights, and {roof} binds.",
-    try_="int8 or fp8 weights, dequantised inside the kernel." + _ACCURACY,
 )
 
 _INNER = frozenset({"Softmax", "Dropout"})
@@ -174,19 +172,15 @@ G4 = Rule(
     changes_results=True,
     title="8-bit keys and values for {names}",
     why="{weights} of the bytes are 16-bit keys and values, and {roof} binds.",
-    try_="fp8 or int8 keys and values, fewer key heads (GQA), a sliding window." + _ACCURACY,
     forms={
         "steps": Form(
             title="8-bit keys and values",
             why="{share} of the bytes of a decode step are keys and values.",
-            try_="fp8 or int8 keys and values, fewer key heads (GQA), a sliding window. A larger "
-            "batch does not help here.",
         ),
         "scores": Form(
             title="Compute the attention of {what} in one kernel",
             why="The scores between queries and keys go through {roof}, in {count} operations. In "
             "one kernel {factor} of their bytes are left.",
-            try_="`scaled_dot_product_attention`, FlashAttention.",
         ),
     },
 )
@@ -223,5 +217,4 @@ G7 = Rule(
     lever="calls",
     title="Recompute less",
     why="{share} of the FLOPs are done again to save memory.",
-    try_="A selective policy for rematerialisation, if memory is left.",
 )

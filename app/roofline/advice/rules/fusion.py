@@ -178,13 +178,7 @@ G1 = Rule(
     confidence="medium",
     title="Fuse {names}",
     why="They hand tensors to each other through {roof}. Fused, they move {factor} of their bytes.",
-    try_="One kernel, in Triton or Pallas, or fusion by the compiler.",
     forms={
         "module": Form(title="Fuse {what}"),
-        "torch": Form(try_="`torch.compile`, or one kernel in Triton."),
-        "tpu": Form(
-            try_="Look for what keeps XLA from fusing them (layouts, barriers), or write one "
-            "Pallas kernel."
-        ),
     },
 )

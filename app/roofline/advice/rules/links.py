@@ -142,16 +142,9 @@ C1 = Rule(
     title="Overlap the transfers over {level} with work",
     why="For {share} of the time the device only waits for transfers over {level}. There is "
     "{work_us} of work that could run meanwhile, and 70 % of a wait can be hidden.",
-    try_="Overlap transfers with work (asynchronous collectives, prefetch), move fewer or smaller "
-    "bytes, or keep the data where it is used.",
     forms={
         "host": Form(
             title="Copy while it computes",
-            try_="Pinned memory, larger chunks, prefetch on a second stream.",
-        ),
-        "host_tpu": Form(
-            try_="Prefetch the next tensor while this one is used; keep on the device what is used "
-            "again."
         ),
         "unknown": Form(
             title="Overlap the transfers with work",
@@ -196,8 +189,6 @@ C2 = Rule(
     title="Give each chip more tokens, or divide the work otherwise",
     why="{what} needs {link_us} for its traffic at its peak, {longer} times the {work_us} of all "
     "work at its roof: no overlap hides that.",
-    try_="A larger batch per chip, fewer ways of tensor parallelism, another mesh. The gain takes "
-    "twice the tokens per chip with the same traffic, and all of it overlapped.",
 )
 
 
@@ -233,12 +224,10 @@ C3 = Rule(
     finds=_fuller_link,
     title="Use {level} better",
     why="Transfers over {level} reach {reached} of its peak; {share} of the time waits for them.",
-    try_="Put small collectives into buckets, and fuse those that follow each other.",
     forms={
         "host": Form(
-            title="Use the host link better", try_="Pinned memory, larger chunks, prefetch."
+            title="Use the host link better",
         ),
-        "host_tpu": Form(try_="Larger chunks, and the next one before this one ends."),
     },
 )
 
@@ -276,10 +265,4 @@ C5 = Rule(
     title="Copy in both directions at once",
     why="{level} moves bytes in both directions, one after the other. The busier direction needs "
     "{link_us} at the peak: at once, and with the link full throughout, the rest of the wait goes.",
-    try_="Transfers in both directions at once: two streams.",
-    forms={
-        "host_tpu": Form(
-            try_="Start the copy out of the last result before the copy in of the next tensor ends."
-        )
-    },
 )

@@ -60,7 +60,6 @@ C4 = Rule(
     title="Look at {what}, which is slower than the others",
     why="Its work takes {ratio} times the median of the cores, more than their spread explains. "
     "The others wait for it.",
-    try_="Compare its host, its clock and its share of the input with the others.",
 )
 
 
@@ -86,11 +85,9 @@ H1 = Rule(
     is_measured=True,
     title="Launch ahead",
     why="The device is idle for {share} of the time.",
-    try_="Dispatch asynchronously, remove synchronisations, prefetch input.",
     forms={
         "torch": Form(
             title="Launch ahead (CUDA graphs)",
-            try_='CUDA graphs or `torch.compile(mode="reduce-overhead")`, larger batches.',
         )
     },
 )
@@ -106,5 +103,4 @@ H2 = Rule(
     is_measured=True,
     title="Feed the device faster",
     why="Infeed and outfeed take {share} of the time.",
-    try_="Prefetch, use more workers, decode on the device, pack records.",
 )

@@ -155,27 +155,7 @@ L1 = Rule(
     title="Merge the short calls of {names}",
     why="{calls} calls take {call_us} each and {count|reach|reach} {efficiency} of the {roof} "
     "roof. A call shorter than 10 µs is bound by its start.",
-    try_="Fuse or batch them, or use a persistent kernel.",
-    forms={
-        "torch": Form(
-            try_="`torch.compile`, grouped products, CUDA graphs, or a persistent kernel."
-        ),
-        "tpu": Form(try_="Fuse or batch them: one larger operation, or a Pallas kernel."),
-    },
 )
-
-LAST_WAVE = Form(
-    try_="A grid of whole waves, a persistent kernel (stream-K), smaller tiles for the rest."
-)
-BALANCE = Form(try_="Divide by work, not by index; a queue of tiles.")
-_FEWER_SHARED = Form(
-    try_="Fewer or wider accesses to shared memory; fewer special functions.",
-)
-_INDEPENDENT = Form(
-    try_="Independent instructions between dependent ones: unroll, more accumulators.",
-)
-_CAPPED = " The saving takes {target} of the roof as reached."
-_REASON_ELSEWHERE = "the reason is not in this file."
 
 L2 = Rule(
     id="L2",
@@ -190,57 +170,17 @@ L2 = Rule(
     title="Fill the chip in {names}",
     why="{count|It reaches|They reach} {efficiency} of the {roof} roof, the nearest one, and a "
     "call is not short.",
-    try_="More work in flight: larger tiles, more independent work per thread." + _CAPPED,
     forms={
         "counted": Form(
             why="No unit is near its ceiling: the nearest one is busy {busy} of the time. {reason}"
         ),
         "attention": Form(
             title="Use a faster attention kernel",
-            try_="Another attention kernel (FlashAttention, cuDNN), larger tiles, more sequences "
-            "at a time." + _CAPPED,
-        ),
-        "attention_tpu": Form(
-            try_="Another attention kernel (splash attention), larger blocks." + _CAPPED
         ),
         "attention_paged": Form(title="Use a faster paged attention kernel"),
         "attention_cpu": Form(title="More threads for attention"),
         "few_blocks": Form(
-            title="Give more blocks to {names}",
-            try_="More blocks: split-K, split the longest dimension, smaller tiles, several "
-            "problems in one launch.",
-        ),
-        "launch": Form(
-            try_="Longer calls: several problems in one launch, or fused with a neighbour."
-        ),
-        "tail": LAST_WAVE,
-        "imbalance": BALANCE,
-        "low_occupancy": Form(
-            try_="Fewer registers or less shared memory per block, or more independent work per "
-            "thread."
-        ),
-        "barrier": Form(
-            try_="Fewer or narrower barriers: warp-level exchange, double buffers, one warp that "
-            "loads (TMA)."
-        ),
-        "dependency:long_scoreboard": Form(
-            try_="More loads in flight: unroll, prefetch into registers or shared memory, "
-            "asynchronous copies."
-        ),
-        "dependency:short_scoreboard": _FEWER_SHARED,
-        "dependency:mio_throttle": _FEWER_SHARED,
-        "dependency:wait": _INDEPENDENT,
-        "dependency:math_pipe_throttle": _INDEPENDENT,
-        "not_measured": Form(try_="Larger tiles, or split the longest dimension." + _CAPPED),
-        "not_measured_ncu": Form(
-            try_=f"Profile this kernel with `ncu --set full`: {_REASON_ELSEWHERE}"
-        ),
-        "not_measured_rocprof": Form(
-            try_=f"Profile this kernel with rocprof-compute: {_REASON_ELSEWHERE}"
-        ),
-        "not_measured_torch": Form(
-            try_="Larger tiles or split-K. Profile this kernel with `ncu --set full` (AMD: "
-            f"rocprof-compute): {_REASON_ELSEWHERE}"
+            title="Give {names} more blocks",
         ),
     },
 )
@@ -270,10 +210,8 @@ O1 = Rule(
     title="Overlap memory and compute in {names}",
     why="The time is about the sum of the clocks, so loads and arithmetic run one after the other, "
     "at {efficiency} of the {roof} roof.",
-    try_="Double buffering, pipelined tiles, asynchronous copies." + _CAPPED,
 )
 
-AVOID_COPY = "Avoid the copy: a view, an operation in place, the layout of the producer."
 
 M1 = Rule(
     id="M1",
@@ -288,18 +226,15 @@ M1 = Rule(
     title="Improve the access pattern of {names}",
     why="{roof} binds {count|it|them}, yet {count|it reaches|they reach} {efficiency} of that "
     "roof.",
-    try_="Coalesced or wide loads, a layout whose last dimension fills a tile, no gathers and "
-    "transposes, fewer spills." + _CAPPED,
     forms={
-        "copy": Form(title="Avoid {names}", try_=AVOID_COPY),
+        "copy": Form(
+            title="Avoid {names}",
+        ),
         "update": Form(
             title="Update the caches in place ({list})",
-            try_="Donate the buffer (`donate_argnums`), and give the cache the layout in which its "
-            "producer writes.",
         ),
         "attention": Form(
             title="Use a faster attention kernel",
-            try_="Another attention kernel, keys and values in larger pages." + _CAPPED,
         ),
         "attention_paged": Form(title="Use a faster paged attention kernel"),
     },
@@ -328,24 +263,21 @@ M2 = Rule(
     condition="half of the bytes went",
     title="Fuse {names} with what comes before or after",
     why="{count|It uses|They use} {efficiency} of {roof}: access is good, only fewer bytes help.",
-    try_="Fusion with a neighbour, a smaller data type, or data that stays on the chip.",
     forms={
         "fusion": Form(
             title="Fuse {names}, or store their results in 16 bits",
-            try_="Fewer passes: fusion with the neighbours, results in 16 bits.",
         ),
-        "copy": Form(title="Avoid {names}", try_=AVOID_COPY),
+        "copy": Form(
+            title="Avoid {names}",
+        ),
         "update": Form(
             title="Update the caches in place ({list})",
-            try_="Donate the buffer (`donate_argnums`), so that only the new part is written.",
         ),
         "optimizer": Form(
             title="Take fewer passes in {names}",
-            try_="Fewer passes: fused optimizer states, bf16 states.",
         ),
         "stencil": Form(
             title="Compute several steps at once in {names}",
-            try_="Temporal blocking, fusion with the neighbour op, a smaller data type.",
         ),
     },
 )

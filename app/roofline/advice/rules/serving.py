@@ -85,7 +85,6 @@ L3 = Rule(
     title="Larger batches",
     why="Steps of {large} sequences take {longer} times as long as those of {small}, so overhead "
     "sets the time and not the work.",
-    try_="Larger batches, fewer and larger kernels.",
 )
 
 
@@ -189,14 +188,11 @@ G3 = Rule(
     title="More rows for {names}",
     why="{weights} of the bytes are weights, read for {small} rows at a time; from about {large} "
     "rows on compute binds. Twice the rows take hardly longer.",
-    try_="A larger batch, or continuous batching on a server.",
     forms={
         "steps": Form(
             title="Larger batches",
             why="{share} of the bytes of a step are weights, read for {small} sequences at a time. "
             "Twice the sequences take hardly longer.",
-            try_="Continuous batching, more requests at a time, as far as the memory for keys and "
-            "values allows.",
         )
     },
 )
@@ -233,5 +229,4 @@ G6 = Rule(
     why="{share} of the bytes of a step are weights, and compute has room for five times the "
     "tokens. The gain takes four drafts per step at a tenth of the cost of the model, of which "
     "80 % are accepted.",
-    try_="Speculative decoding with a small draft model, or heads that draft.",
 )

@@ -8,8 +8,7 @@ import numpy as np
 
 from roofline.advice.diagnosis import Label, above
 from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING, Case, Formula, Threshold
-from roofline.advice.op_kinds import is_graph_capture
-from roofline.advice.rule import BOOK, XPROF, Form, Found, Rule, Run
+from roofline.advice.rule import BOOK, XPROF, Found, Rule, Run
 from roofline.analysis.above_roof import impossible_share
 from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
 from roofline.analysis.op_clocks import MAIN
@@ -17,11 +16,11 @@ from roofline.analysis.records import Cost, RooflineAnalysis, Scope
 from roofline.analysis.verdict import DOUBTFUL
 from roofline.devices.catalogue import part as part_of
 from roofline.model.compute import ComputeUnit
-from roofline.model.op_columns import F64, I64
+from roofline.model.op_columns import F64
 
 MISMATCH = Threshold("MISMATCH", 1.10, "counted by the hardware over modelled")
 UNKNOWN_COST = Threshold(
-    "UNKNOWN_COST", 0.30, "share of the busy time from which on costs go first"
+    "UNKNOWN_COST", 0.30, "share of the busy time from which on its cost should be recorded"
 )
 
 
@@ -57,8 +56,6 @@ V1 = Rule(
     title="Fix the cost estimate of {names}",
     why="{count} {count|operation|operations} with {share} of the time {count|reports|report} more "
     "work than possible: up to {worst} of the roof. The likely cause: {what}.",
-    try_="Recount the work of these operations, or name the right peaks. Do not optimise by these "
-    "numbers.",
 )
 
 
@@ -103,7 +100,6 @@ V2 = Rule(
     title="Take the bytes that the hardware counted",
     why="The hardware counted {ratio} times the bytes of the model: rereads, padding, spills or "
     "parts that the model leaves out.",
-    try_="Look for spills and padding; then tile or lay out the data anew.",
 )
 V3 = Rule(
     id="V3",
@@ -118,7 +114,6 @@ V3 = Rule(
     title="Take the FLOPs that the hardware counted",
     why="The hardware counted {ratio} times the FLOPs of the model: padding, or work that is done "
     "again.",
-    try_="Choose shapes that fill the tiles, and look at what is recomputed.",
 )
 
 # A matrix product is never in a fusion of these kinds.
@@ -192,7 +187,6 @@ V4 = Rule(
     why="{count|It is|They are} drawn under the peak of the matrix unit, which "
     "{count|it does|they do} not use, at {efficiency} of {count|its|their} roof. Under the vector "
     "unit it is {ratio}.",
-    try_="Read the distance to the vector roof: there is less to gain than it seems.",
     units={"ratio": "ratio"},
 )
 V6 = Rule(
@@ -203,70 +197,22 @@ V6 = Rule(
 )
 
 
-def _unknown_costs(run: Run) -> Iterator[Found]:
-    """The cost of so much time is unknown that other advice is about the smaller part."""
-    ops = run.labelled("V7")
-    # Where some of the work is known, a peak is what is missing.
-    chosen = ops[[run.analysis.ops.cost[op] is Cost.UNKNOWN for op in ops.tolist()]]
-    chosen = chosen[run.own_us[chosen] > 0]
-    busy_us, unknown_us = float(run.own_us.sum()), float(run.own_us[chosen].sum())
-    if not busy_us or _ratio(unknown_us, busy_us) <= UNKNOWN_COST.value:
-        return
-    chosen = chosen[np.argsort(-run.own_us[chosen], kind="stable")]
-    share = _ratio(float(run.own_us[chosen].sum()), busy_us)
-    yield replace(run.flag(chosen, "unknown cost", share=share), kind=_missing(run, chosen))
-
-
-def _missing(run: Run, ops: I64) -> str:
-    """What a capture lacks: the device, the replay of a graph, shapes; "" where it is the cost."""
-    if run.analysis.profile.is_host_only:
-        return "host_only"
-    if is_graph_capture(run.analysis):
-        return "capture"
-    own_us, operands = run.own_us, run.table.operands
-    shapeless_us = sum(float(own_us[op]) for op in ops.tolist() if not operands[op])
-    return "no_shapes" if shapeless_us > 0.5 * float(own_us[ops].sum()) else ""
+def unjudged_ratio(run: Run) -> float | None:
+    """The share of the busy time whose cost is not known, where it is too large to pass over."""
+    # Where some of the work of an op is known, a peak is what is missing.
+    unknown = [op for op in run.labelled("V7") if run.analysis.ops.cost[op] is Cost.UNKNOWN]
+    busy_us = float(run.own_us.sum())
+    share = _ratio(float(run.own_us[unknown].sum()), busy_us) if busy_us else 0.0
+    return share if share > UNKNOWN_COST.value else None
 
 
 V7 = Rule(
     id="V7",
-    when="over {UNKNOWN_COST} of the busy time has neither known work nor busy shares",
+    when="neither known work nor busy shares; over {UNKNOWN_COST} of the busy time, the note under "
+    "the list says how to record it",
     source=XPROF,
     formula=Formula("time of unknown cost ÷ busy time > 0.30", _ratio),
     cases=(Case({"time of unknown cost": 40.0, "busy time": 100.0}, 0.4),),
     thresholds=(UNKNOWN_COST,),
     label=Label(15, lambda ops: ~ops.is_known & ~ops.is_counted),
-    finds=_unknown_costs,
-    confidence="high",
-    urgency=2,
-    title="Measure the cost of {names}",
-    why="{share} of the busy time has no known FLOPs or bytes, so its distance to a roof is "
-    "unknown. That is not the same as 0 % of the peak.",
-    try_="Give the FLOPs and bytes of these operations, or measure them with the counters of a "
-    "kernel profiler.",
-    forms={
-        "host_only": Form(
-            title="Record the device too",
-            why="The times are those of the host that launched the work.",
-            try_="`ProfilerActivity.CUDA` and, on AMD, roctracer: the kernels are missing.",
-        ),
-        "host_only_torch": Form(
-            try_="`activities=[CPU, CUDA]`; on AMD with roctracer: the kernels are missing."
-        ),
-        "capture": Form(
-            title="Upload the replay with this capture",
-            try_="Upload the replay with this capture.",
-        ),
-        "no_shapes_torch": Form(
-            title="Record shapes", try_="`record_shapes=True`, or hardware counters."
-        ),
-        "ncu": Form(try_="ncu: `--set full` (or `--section SpeedOfLight`)."),
-        "rocprof": Form(try_="rocprof-compute: profile without `--block`."),
-        "xla_gpu": Form(
-            title="Keep the `/host:metadata` plane in the capture",
-            try_="Keep the `/host:metadata` plane in the capture: start the trace before "
-            "compilation.",
-        ),
-        "tpu": Form(try_="`cost_estimate=` for Pallas calls."),
-    },
 )

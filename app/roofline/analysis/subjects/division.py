@@ -125,8 +125,8 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """What may go of the time above the floor: of waits for `link` the share `mine`, of all else
-    `others`, each 0 to 1."""
+    """The shares of the time above the floor that could be saved, from 0 to 1: `mine` of the wait
+    for `link`, `others` of all else."""
 
     link: str
     mine: float

@@ -215,7 +215,7 @@ def request_sentences(found: Request) -> Iterator[str]:
         f"{_expected(prefill)}."
     )
     if decode is None or found.first_us is None or found.last_us is None:
-        yield "There is no decode step: the first token is the only one."
+        yield "The request asks for one token, which prefill makes: nothing is decoded."
         return
     each = span(time_text(found.first_us), time_text(found.last_us))
     per = "per token" if found.speedup is None else f"per step of {found.kept:.2f} tokens"
