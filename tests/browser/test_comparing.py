@@ -204,24 +204,19 @@ def test_the_page_is_accessible_and_never_scrolls_sideways(
         assert_accessible_in_both_schemes(page)
 
 
-def test_a_profile_offers_other_runs_the_same_title_first(
-    profile: Page, visitor: BrowserContext, other_capture: Path, capture: Path
+def test_compare_opens_the_likeliest_run_and_another_can_be_chosen(
+    profile: Page, visitor: BrowserContext, other_capture: Path
 ) -> None:
-    uploaded(visitor, capture)  # another run of the same title
     uploaded(visitor, other_capture)
-    profile.get_by_role("button", name="Compare", exact=True).click()
-    runs = profile.locator("[data-run-list] a")
-    expect(runs.first).to_be_visible()
-    title = profile.locator("#main").get_attribute("data-title")
-    assert runs.first.locator("b").inner_text() == title
-    profile.locator("[data-run-search]").fill("no such run")
-    expect(profile.locator("[data-run-note]")).to_contain_text("No other run")
-    profile.locator("[data-run-search]").fill("")
-    runs.first.click()
+    profile.get_by_role("link", name="Compare", exact=True).click()
     profile.wait_for_url(re.compile(r"/c/.+\.\..+"))
     is_ready(profile)
-    own = str(profile.url).partition("/c/")[2].partition("..")[0]
-    assert own
+    profile.get_by_role("link", name="Another…").click()
+    runs = profile.locator(".cmp-partners a")
+    expect(runs.first).to_contain_text("the same operations")
+    profile.get_by_label("Search runs").fill("no such run")
+    profile.keyboard.press("Enter")
+    expect(profile.get_by_text("No run matches.")).to_be_visible()
 
 
 def test_a_second_file_dropped_on_a_profile_is_compared_with_it(

@@ -47,7 +47,7 @@ def names(page: Page) -> list[str]:
 
 
 def test_rows_add_up_to_the_time(layers: Page) -> None:
-    assert names(layers) == ["layer_2", "layer_1", "layer_0", "head", "(not known)", "waiting"]
+    assert names(layers) == ["layer_2", "layer_1", "layer_0", "head", "without a layer", "waiting"]
     times = layers.locator("[data-groups] > li .num:nth-of-type(2)").all_inner_texts()
     assert sum(map(float, times)) == 420
     head = layers.locator("[data-groups] > li", has_text="head")
@@ -83,7 +83,7 @@ def test_a_module_opens_to_what_is_in_it(new_page: NewPage, layers_url: str) -> 
     page = new_page()
     page.goto(f"{urlsplit(layers_url).path}?v=1&by=module")
     is_ready(page)
-    assert names(page) == ["layer", "head", "(not known)", "waiting"]
+    assert names(page) == ["layer", "head", "without a module", "waiting"]
 
 
 def test_links_of_earlier_releases_open_the_same_groups(new_page: NewPage, layers_url: str) -> None:

@@ -28,7 +28,7 @@ def test_link_made_in_the_dialog_opens_for_a_stranger_until_it_is_revoked(
     stranger.goto(link)
     is_ready(stranger)
     expect(stranger.get_by_role("button", name="Share", exact=True)).to_be_visible()
-    for opener in ("[data-share-open]", "[popovertarget=menu-runs]"):
+    for opener in ("[data-share-open]", "[data-compare]"):
         expect(stranger.locator(opener)).to_have_count(0)
     # What-if asks for the list of devices, and the drawer for an operation: also by the link.
     stranger.locator("#op-table tbody tr").first.click()

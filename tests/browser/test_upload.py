@@ -130,7 +130,7 @@ def test_several_files_are_hosts_of_one_profile(page: Page, captures: Path) -> N
     is_ready(page)
     expect(page.locator("[data-range-note]")).to_contain_text("one of 3")
     page.set_viewport_size({"width": 390, "height": 800})
-    page.get_by_role("button", name="Open in…").click()
+    page.get_by_role("button", name="Perfetto…").click()
     viewer = page.get_by_role("dialog", name="Open in a viewer of traces")
     box = viewer.bounding_box()
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390

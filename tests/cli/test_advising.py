@@ -1,6 +1,7 @@
 """`roofline advise`: every form, the number of findings, and what it refuses."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -63,11 +64,13 @@ def test_what_was_accepted_is_measured_by_the_next_comparison(table: Path) -> No
     kept = ("--ledger", ledger)
     before = json.loads(run("advise", table, *ON, "-f", "json").stdout)
     text = run("advise", table, *ON, *kept, "--accept", "1", "--dismiss", "2", "--reason", "no")
-    assert b"accepted" in text.stdout and b"1 dismissed." in text.stdout
+    assert b"done: promised" in text.stdout and b"1 dismissed." in text.stdout
     after = table.parent / "after.csv"
     after.write_text(TABLE.replace("400,", "200,"))
     shown = run("compare", table, after, *ON, *kept).stdout.decode()
     assert "Predicted against measured" in shown
+    begins = run("advise", after, *ON, *kept, "--before", table).stdout.decode()
+    assert re.match(r"\w+ .*: promised −[\d.]+ \S+, measured ", begins)
     listed = json.loads(run("ledger", ledger, "-f", "json").stdout)
     first, second = listed["entries"][::-1]
     assert first["finding"] == before["findings"][0]["id"]

@@ -120,8 +120,8 @@ def test_modules_are_layers_without_numbers(analysis: RooflineAnalysis) -> None:
 
 
 def test_a_group_of_most_work_gives_way_to_those_in_it(analysis: RooflineAnalysis) -> None:
-    shown = [name_of(one.path) for one in listed(grouped(analysis, "layer"))]
-    assert shown == ["head", "layer_2", "layer_1", "layer_0", "adamw", "(not known)"]
+    shown = [name_of(one.path, "layer") for one in listed(grouped(analysis, "layer"))]
+    assert shown == ["head", "layer_2", "layer_1", "layer_0", "adamw", "without a layer"]
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def _swapped(page: Page) -> None:
 
 
 def _picker(page: Page) -> None:
-    page.get_by_role("button", name="Add a run").click()
-    expect(page.locator("#menu-runs")).to_be_visible()
+    page.get_by_role("link", name="Add a run").click()
+    expect(page.locator(".cmp-partners a").first).to_be_visible()
 
 
 def _captures(page: Page, site: Site) -> None:

@@ -49,6 +49,12 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         metavar="FINDING",
         help="hide this finding from now on; repeatable",
     )
+    decided.add_argument(
+        "--before",
+        type=Path,
+        metavar="FILE",
+        help="the capture before: the list begins with what its accepted findings saved",
+    )
     decided.add_argument("--reason", default="", metavar="TEXT", help="why it was dismissed")
     decided.add_argument(
         "--restore", action="append", default=[], metavar="ID", help="forget what was decided of it"
@@ -65,8 +71,10 @@ def _advise(given: argparse.Namespace) -> None:
 
     # The process ends with the answer: collecting garbage on the way costs time for nothing.
     gc.disable()
+    from roofline.cli.comparing import read_runs
     from roofline.cli.ledger import LedgerFile, decide
     from roofline.cli.progress import progress_on_terminal
+    from roofline.compare.from_analysis import run_of_address
     from roofline.devices.choice import read_choice
     from roofline.exports.advice import render_record
     from roofline.exports.advice_chains import chains_text
@@ -86,7 +94,10 @@ def _advise(given: argparse.Namespace) -> None:
     if given.fusion and given.format != "json":
         put_out(chains_text(record, given.top).encode(), given.output)
         return
-    ledger = LedgerFile(given.ledger)
-    name = given.files[0].name
+    ledger, name = LedgerFile(given.ledger), given.files[0].name
+    if given.before is not None:
+        after = run_of_address(analysis, given.of, name)
+        before = read_runs([given.before], choice, given.of)
+        ledger.measure([given.before], given.files, before, [after])
     record = decide(record, ledger, name, given)
     put_out(render_record(record, given.format, given.top), given.output)

@@ -81,10 +81,12 @@ def decide(
 ) -> dict[str, Any]:
     """The advice with what the ledger says, after noting what `given` decides of it."""
     from roofline.advice.ledger import hits_of
-    from roofline.exports.advice_decided import corrected, entry_of
+    from roofline.exports.advice_decided import corrected, entry_of, with_done
+
+    done = [one for one in ledger.entries if one.measured and one.measured.profile == name]
 
     def shown() -> dict[str, Any]:
-        return corrected(record, ledger.of(name), hits_of(ledger.entries))
+        return with_done(corrected(record, ledger.of(name), hits_of(ledger.entries)), done)
 
     listed = shown()
     for finding in given.restore:

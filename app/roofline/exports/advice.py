@@ -61,6 +61,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
         "first": first_of(findings),
         "findings": findings,
         "dismissed": [],
+        "done": [],
         "note": _written(note(advice, analysis.profile)),
         "waiting": advice.waiting,
         "waiting_summary": _written(waiting(advice.waiting, advice.doubtful)),
@@ -192,7 +193,8 @@ def _line(text: str) -> str:
 
 
 def _text(record: Record, top: int) -> list[str]:
-    lines = _wrapped(_summary(record), "")
+    lines = [line for one in record["done"] for line in _wrapped(one["text"], "")]
+    lines += _wrapped(_summary(record), "")
     for number, one in enumerate(record["findings"][:top], 1):
         lines += ["", *_wrapped(f"{number}. {_head(one)} [{one['rule']}]", "")]
         lines += _wrapped(one["why"], "   ") + _wrapped(one["try"], "   ")
@@ -203,7 +205,7 @@ def _text(record: Record, top: int) -> list[str]:
 
 def _head(one: Record) -> str:
     saved = f" · {one['saves']}" if one["saves"] else ""
-    accepted = " · accepted" if one["decision"] else ""
+    accepted = f" · done: {one['decision']['said']}" if one["decision"] else ""
     return f"{one['title']}{saved} · confidence: {one['confidence']}{accepted}"
 
 
@@ -248,7 +250,8 @@ def _summary(record: Record) -> str:
 
 
 def _markdown(record: Record, top: int) -> list[str]:
-    lines = ["# What would help", "", _summary(record)]
+    done = [_escaped(one["text"]) for one in record["done"]]
+    lines = ["# What would help", "", *done, *([""] if done else []), _summary(record)]
     for number, one in enumerate(record["findings"][:top], 1):
         saved = f" · {one['saves']}" if one["saves"] else ""
         lines += [

@@ -82,7 +82,7 @@ def groups_text(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping
     scale = Scale.of(subject.time_us).finer(longest_us)
     groups = list(_walk(found.rows))
     heads = ("Group", "ops", scale.unit, "of roof", "to gain")
-    rows = [_cells(one, scale) for one in groups[:ROWS_SHOWN]]
+    rows = [_cells(one, scale, grouping.by) for one in groups[:ROWS_SHOWN]]
     rows += [(name, "", scale.number(us), "", "") for name, us in _others(found)]
     left = len(groups) - ROWS_SHOWN
     title = f"By {LABELS[grouping.by]}, of {plain_text(length(subject))}"
@@ -128,10 +128,10 @@ def _others(found: Groups) -> Iterator[tuple[str, float]]:
     yield from ((name, us) for name, us in [("(no name)", found.unnamed_us), *waits] if us > 0)
 
 
-def _cells(one: Group, scale: Scale) -> tuple[str, ...]:
+def _cells(one: Group, scale: Scale, by: str) -> tuple[str, ...]:
     level = len(one.path) - 1
     return (
-        "  " * level + cut(name_of(one.path), max(12, _NAME_WIDTH - 2 * level)),
+        "  " * level + cut(name_of(one.path, by), max(12, _NAME_WIDTH - 2 * level)),
         str(len(one.ops)),
         scale.number(one.time_us),
         spaced(roof_text(one)),

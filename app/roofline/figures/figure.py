@@ -8,7 +8,7 @@ meaning out of what Plotly would read as markup.
 import html
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 from roofline.figures.scale import Margin, Range, Scale
 
@@ -36,8 +36,8 @@ class Figure(TypedDict):
     """A chart; a trace whose `meta` has a `width` is only drawn in the layout of that name.
 
     `marks` says of which table the `customdata` of marks are rows; `beyond` lists, by edge, the
-    rows that lie outside of the axes. `legend` has what the names in the chart do not say. `alt`
-    describes the chart to those who do not see it.
+    rows that lie outside of the axes. `legend` has what the names in the chart do not say, `note`
+    what the chart leaves out. `alt` describes the chart to those who do not see it.
     """
 
     id: str
@@ -46,6 +46,7 @@ class Figure(TypedDict):
     marks: Literal["op", "program", "block", "run"] | None
     beyond: dict[str, list[int]]
     legend: list[LegendEntry]
+    note: NotRequired[str]
     alt: str
 
 

@@ -27,6 +27,7 @@ from roofline.analysis.time_range import to_analyse_again
 from roofline.children.messages import PROGRESS, READY, Body, Say
 from roofline.children.sandbox import give_way, limit_memory
 from roofline.compare.from_analysis import run_of
+from roofline.compare.partners import op_shares
 from roofline.compare.run import run_to_json
 from roofline.devices import resolve
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest, read_machine
@@ -127,7 +128,8 @@ def _store_page(
     names = [name for name, _, _ in request.files]
     title = title_of_capture(analysis.profile, analysis.device.name, names)
     writer.finish(measurements=measurements)
-    return replace(found_in(orjson.loads(page)), title=title)
+    shares = op_shares(analysis, found.answer.subject)
+    return replace(found_in(orjson.loads(page)), title=title, op_shares=shares)
 
 
 def _store_exports(

@@ -1,15 +1,19 @@
 """Advice and its ledger: stored findings with what was decided of them, and what was measured."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from roofline.errors import BadEditError, FindingNotFoundError
-from roofline.library.comparing import Sides, runs_of
+from roofline.errors import BadEditError, FindingNotFoundError, RooflineError
+from roofline.library.comparing import Sides, StoredRun, runs_of
+from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.library.series import next_run
 from roofline.storage.profiles import ProfileStore
-from roofline.storage.records import timestamp
+from roofline.storage.records import Manifest, timestamp
+from roofline.storage.results import COMPARED
 from roofline.storage.visibility import Viewer
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 Decision = Literal["accepted", "dismissed", "open"]
 
+ACCEPTED = "accepted"
 LONGEST_REASON = 500
 MOST_ENTRIES = 10_000
 LONGEST_DEVICE = 200
@@ -33,15 +38,55 @@ class AdviceBook:
         self._store = store
         self._ledger = store.advice
 
-    def advice(self, profile_id: str, stored: bytes) -> bytes:
-        """`stored` advice (JSON) as decided and corrected; the same bytes where nothing was."""
+    def advice(
+        self, reader: ProfileReader, lists: ProfileLists, profile_id: str, stored: bytes
+    ) -> bytes:
+        """`stored` advice (JSON) as decided and corrected, with what was done before it; the same
+        bytes where nothing was."""
+        done = self._settled(reader, lists, reader.manifest(profile_id))
         decided, hits = self._ledger.of(profile_id), self._ledger.hits()
-        if not decided and not hits:
+        if not decided and not hits and not done:
             return stored
-        from roofline.exports.advice_decided import corrected
+        from roofline.exports.advice_decided import corrected, with_done
         from roofline.presentation.json_text import to_json
 
-        return to_json(corrected(orjson.loads(stored), _entries(decided), _hits(hits)))
+        record = corrected(orjson.loads(stored), _entries(decided), _hits(hits))
+        return to_json(with_done(record, done))
+
+    def done_lines(
+        self, reader: ProfileReader, lists: ProfileLists, run: Manifest, time_us: float
+    ) -> tuple[str, ...]:
+        """Findings done before a run of `time_us`, with promised and measured savings, and its own
+        that wait for the next capture."""
+        done = self._settled(reader, lists, run)
+        waiting = [one for one in self.entries(run.id) if _waits(one)]
+        if not done and not waiting:
+            return ()
+        from roofline.exports.advice_decided import done_text
+
+        return tuple(done_text(one, time_us) for one in (*done, *waiting))
+
+    def _settled(self, reader: ProfileReader, lists: ProfileLists, run: Manifest) -> "list[Entry]":
+        """The accepted findings that `run` measured, after measuring what waits for the next run
+        of a series: those of `run`, and those that wait for `run`."""
+        every = [one for one in _entries(self._ledger.every(lists.viewer)) if one.state == ACCEPTED]
+        for before in {one.profile for one in every if _waits(one)}:
+            with suppress(RooflineError):  # deleted, or computed again, a moment ago
+                self._measure_next(reader, lists, reader.manifest(before), run.id)
+        now = [one for one in _entries(self._ledger.every(lists.viewer)) if one.measured]
+        return [one for one in now if one.measured and one.measured.profile == run.id]
+
+    def _measure_next(
+        self, reader: ProfileReader, lists: ProfileLists, before: Manifest, run_id: str
+    ) -> None:
+        after = next_run(lists, before)
+        if after is None or run_id not in {before.id, after.id}:
+            return
+        sides = Sides(a=(_stored_run(reader, before),), b=(_stored_run(reader, after),))
+        for one in self.measured(before.id, after.id, sides):
+            self._put(one)
+        self._store.advice_changed(before.id)
+        self._store.advice_changed(after.id)
 
     def decide(
         self, profile_id: str, stored: bytes, finding: str, decision: Decision, reason: str
@@ -79,7 +124,7 @@ class AdviceBook:
 
         Those per a unit that one of the captures does not have are left out.
         """
-        accepted = [one for one in self.entries(profile_id) if one.state == "accepted"]
+        accepted = [one for one in self.entries(profile_id) if one.state == ACCEPTED]
         if not accepted:
             return []
         from roofline.advice.ledger import measured
@@ -166,6 +211,15 @@ class AdviceBook:
             ]
         )
         self._store.advice_changed()
+
+
+def _waits(entry: "Entry") -> bool:
+    return entry.state == ACCEPTED and entry.measured is None
+
+
+def _stored_run(reader: ProfileReader, run: Manifest) -> StoredRun:
+    file, packed = reader.packed(run.id, COMPARED)
+    return StoredRun(title=run.title, etag=file.etag, packed=packed)
 
 
 def _entries(documents: Sequence[bytes]) -> "list[Entry]":

@@ -356,6 +356,11 @@ class ProfileLists:
         self._queries = queries
         self._viewer = viewer
 
+    @property
+    def viewer(self) -> Viewer:
+        """The person whose lists these are."""
+        return self._viewer
+
     def search(
         self,
         text: str = "",
@@ -376,6 +381,10 @@ class ProfileLists:
             sort=sort,
             viewer=self._viewer,
         )
+
+    def op_shares(self, profile_id: str, limit: int) -> dict[str, dict[str, float]]:
+        """See `ProfileQueries.op_shares`."""
+        return self._queries.op_shares(profile_id, limit, self._viewer)
 
     def frequent_tags(self, limit: int) -> tuple[tuple[str, int], ...]:
         """The tags that the most of these profiles have, and how many have each."""

@@ -13,7 +13,7 @@ from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.analysis.subjects.records import LEAST_KNOWN, Subject
 from roofline.presentation.goal_numbers import COMPLETE, MINUS, Scale, whole_percent
 from roofline.presentation.grouping import Key, op_keys
-from roofline.presentation.grouping_choice import Grouping
+from roofline.presentation.grouping_choice import LABELS, Grouping
 from roofline.presentation.quantities import DASH
 
 _MOSTLY = 0.5
@@ -92,11 +92,11 @@ def listed(groups: Groups) -> tuple[Group, ...]:
     return tuple(rows)
 
 
-def name_of(path: Sequence[str]) -> str:
-    """The name of a group; of ops that no deeper group has, "… itself"."""
+def name_of(path: Sequence[str], by: str) -> str:
+    """The name of a group; of ops that no deeper group has, "… itself" or "without a module"."""
     if path[-1]:
         return path[-1]
-    return f"{path[-2]} itself" if len(path) > 1 else "(not known)"
+    return f"{path[-2]} itself" if len(path) > 1 else f"without a {LABELS[by]}"
 
 
 def roof_text(one: Group) -> str:

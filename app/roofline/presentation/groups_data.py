@@ -42,7 +42,7 @@ def groups_data(analysis: RooflineAnalysis, subject: Subject) -> Groups:
     return {
         "by": usual_grouping(subject, keys),
         "unit": scale.unit,
-        "lists": [_Rows(subject, rows).grouping(by) for by, rows in lists.items()],
+        "lists": [_Rows(subject, rows, by).grouping() for by, rows in lists.items()],
         "waits": {name: six_digits(us) for name, us in waits.items() if us > 0},
         "waiting_title": ", ".join(
             f"{scale.length(us)} {name}" for name, us in waits.items() if us > 0
@@ -67,14 +67,15 @@ def _note(analysis: RooflineAnalysis) -> str:
 class _Rows:
     """Rows of groups; texts are in the unit of the time, with three digits of the longest."""
 
-    def __init__(self, subject: Subject, groups: Sequence[Group]) -> None:
+    def __init__(self, subject: Subject, groups: Sequence[Group], by: str) -> None:
+        self._by = by
         self._time_us, self._groups = subject.time_us, groups
         self._waits_us = sum(subject.parts.waits.values())
         self._scale = Scale.of(subject.time_us).finer(groups[0].time_us)
 
-    def grouping(self, by: str) -> GroupList:
+    def grouping(self) -> GroupList:
         """One grouping."""
-        groups = self._groups
+        groups, by = self._groups, self._by
         rest = groups[_SHOWN:] if len(groups) > _SHOWN + 1 else ()
         return {
             "id": by,
@@ -96,7 +97,7 @@ class _Rows:
 
     def _row(self, one: Group, level: int) -> GroupRow:
         return {
-            "name": name_of(one.path),
+            "name": name_of(one.path, self._by),
             "title": self._title(one),
             "cells": [
                 self._scale.number(one.time_us),
@@ -130,7 +131,8 @@ class _Rows:
             said.append(f"{scale.number(known_us)} of {scale.length(one.time_us)} known")
         if one.impossible_us > 0:
             said.append(f"{scale.length(one.impossible_us)} have impossible numbers")
-        return f"{' / '.join(filter(None, one.path)) or '(not known)'}: {'; '.join(said)}"
+        name = " / ".join(filter(None, one.path)) or f"without a {LABELS[self._by]}"
+        return f"{name}: {'; '.join(said)}"
 
 
 def _layers(one: Layers) -> LayerInstances:

@@ -105,7 +105,7 @@ CHECK_SENTENCES: Mapping[str, str] = {
     "sum of the clocks. {time} lie above the sum: latency, links, levels that were not counted. "
     "{below} of the time is below the longest clock, which cannot be.",
     "check_lever": "{count} {count|operation|operations} changed work, traffic or peaks: predicted "
-    "{predicted} at the same closeness to the roof, measured {measured}, a hit of *{hit}*.",
+    "{predicted} at the same share of the roof, measured {measured}, a hit of *{hit}*.",
     "check_lever_none": "No operation in both runs changed its work, its traffic or its peaks.",
     "check_change": "{sign}{change}",
     "check_dtype": "{count} {count|operation|operations} of the same shapes have other element "

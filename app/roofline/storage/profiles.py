@@ -228,6 +228,7 @@ class ProfileStore:
                 if job.kind == "import" and found.title:
                     statements.set_title(connection, job.profile_id, found.title)
                 statements.set_ready(connection, job.profile_id, found.format, found.summary)
+                statements.set_op_shares(connection, job.profile_id, found.op_shares)
                 statements.set_hosts(connection, job.profile_id, found.hosts)
                 statements.set_result(connection, job.profile_id, job.version, packed, size_bytes)
             is_gone = statements.state(connection, job.profile_id) is None

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import orjson
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from roofline.storage import checks, statements, trash
@@ -25,7 +26,7 @@ from roofline.storage.records import (
 )
 from roofline.storage.search_text import has_word
 from roofline.storage.statements import HOLDS_FILES
-from roofline.storage.tables import file, profile, tag
+from roofline.storage.tables import file, op_shares, profile, tag
 from roofline.storage.visibility import ALL_SEEING, Viewer, is_hidden_from, is_seen_by
 
 SORTS = {
@@ -121,6 +122,26 @@ class ProfileQueries:
             if not viewer.sees_all:  # an index counts all, and the hidden ones are few
                 total -= connection.execute(count.where(is_hidden_from(viewer))).scalar_one()
             return Listing(profiles=found, total=total)
+
+    def op_shares(
+        self, profile_id: str, limit: int, viewer: Viewer = ALL_SEEING
+    ) -> dict[str, dict[str, float]]:
+        """Shares of the time by operation, by profile: of this one, and of the `limit` newest ready
+        ones that `viewer` sees. One that was stored by an earlier release has none.
+        """
+        newest = (
+            select(profile.c.id, op_shares.c.shares)
+            .join(op_shares, op_shares.c.profile_id == profile.c.id)
+            .where(profile.c.state == READY)
+        )
+        ordered = newest.order_by(*_order("")[1:]).limit(limit)
+        seen = ordered if viewer.sees_all else ordered.where(is_seen_by(viewer))
+        with self._database.read() as connection:
+            rows = [
+                *connection.execute(newest.where(profile.c.id == profile_id)),
+                *connection.execute(seen),
+            ]
+        return {row.id: orjson.loads(row.shares) for row in rows}
 
     def frequent_tags(self, limit: int, viewer: Viewer = ALL_SEEING) -> tuple[tuple[str, int], ...]:
         """The tags of the most ready profiles that `viewer` sees, and how many have each.

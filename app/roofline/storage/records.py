@@ -82,13 +82,14 @@ class Summary:
 class Found:
     """The findings of an import; `hosts` are host names by file name, as far as they are known.
 
-    `title` is for a profile without a given one.
+    `title` is for a profile without a given one; `op_shares` are shares of the time by operation.
     """
 
     format: str
     summary: Summary
     hosts: Mapping[str, str]
     title: str = ""
+    op_shares: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Found":
@@ -98,6 +99,7 @@ class Found:
             summary=Summary(**data["summary"]),
             hosts=dict(data.get("hosts", {})),
             title=str(data.get("title", "")),
+            op_shares=dict(data.get("op_shares", {})),
         )
 
 

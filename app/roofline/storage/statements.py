@@ -36,6 +36,7 @@ from roofline.storage.tables import (
     file,
     instance,
     job,
+    op_shares,
     profile,
     result,
     run_host,
@@ -138,6 +139,14 @@ def set_ready(connection: Connection, profile_id: str, format_name: str, summary
     is_there = connection.execute(statement).rowcount == 1
     write_search_text(connection, profile_id)
     return is_there
+
+
+def set_op_shares(connection: Connection, profile_id: str, shares: Mapping[str, float]) -> None:
+    """Stores the share of the time by operation, in place of what an earlier analysis found."""
+    connection.execute(delete(op_shares).where(op_shares.c.profile_id == profile_id))
+    row = {"profile_id": profile_id, "shares": orjson.dumps(dict(shares)).decode()}
+    if state(connection, profile_id) is not None:
+        connection.execute(insert(op_shares).values(row))
 
 
 def set_title(connection: Connection, profile_id: str, found: str) -> None:

@@ -89,6 +89,14 @@ tag = Table(
     Index("tag_by_name", "name", "profile_id"),
 )
 
+# Apart from `profile`, whose rows every list reads.
+op_shares = Table(
+    "op_shares",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("shares", Text, nullable=False),  # JSON, see `compare.partners`
+)
+
 job = Table(
     "job",
     metadata,

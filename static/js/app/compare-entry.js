@@ -1,34 +1,17 @@
-// From a profile to a comparison: by choosing a run, or by dropping a second file on the page.
+// From a profile to a comparison: by dropping a second file on the page.
 
-import { compareAddress } from "../state/compare-address.js";
 import { connectionProblem, Problem } from "../text/problem.js";
 import { percent } from "../text/format.js";
 import { find, part } from "../ui/dom.js";
 import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
 import { refusal } from "../upload/refusal.js";
 import { sendFiles } from "../upload/send-files.js";
-import { wireRunPicker } from "../page/run-picker.js";
 import { notify } from "../page/toast.js";
 
 const UPLOADS = "/api/v1/profiles";
 
 export function wireCompareEntry() {
-  const {
-    profile: id = "",
-    title = "",
-    created = "",
-    maxBytes,
-    maxFiles,
-  } = part("profile").dataset;
-  wireRunPicker({
-    title,
-    without: [id],
-    addressOf: (run) =>
-      compareAddress([
-        { id, created },
-        { id: run.id, created: run.created_at ?? "" },
-      ]),
-  });
+  const { profile: id = "", maxBytes, maxFiles } = part("profile").dataset;
   wireDrop(id, { maxBytes: Number(maxBytes), maxFiles: Number(maxFiles) });
 }
 

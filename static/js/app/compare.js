@@ -5,7 +5,6 @@ import { CompareOps } from "../page/compare-ops.js";
 import { showVersus } from "../page/compare-versus.js";
 import { copyAddress } from "../page/copy-address.js";
 import { COMPARE_KEYS } from "../page/key-help.js";
-import { wireRunPicker } from "../page/run-picker.js";
 import { wireSiteHelp } from "../page/site-working.js";
 import {
   foldsOf,
@@ -13,7 +12,7 @@ import {
   parseCompare,
   withCompare,
   withFold,
-  withOtherRun,
+  withoutRun,
 } from "../state/compare-query.js";
 import { TABS } from "../state/compare-rows.js";
 import { timeScale } from "../text/compare-words.js";
@@ -33,7 +32,8 @@ const sides = JSON.parse(page.dataset.sides ?? "[[],[]]");
 /** @type {readonly ButtonAction[]} */
 const BUTTONS = [
   ["Swap A and B", "[data-swap]", "S"],
-  ["Add a run…", '[popovertarget="menu-runs"]'],
+  ["Add a run…", "[data-add-run]"],
+  ["Compare with another run…", "[data-choose-run]"],
   ["Copy the link to this view", "[data-copy-link]"],
   ["Download the operations, CSV", "[data-csv]"],
 ];
@@ -111,19 +111,13 @@ function wireControls() {
 
 function showOthers() {
   const base = sides[0].map(({ id }) => id);
-  const others = otherRuns(location.search);
-  const address = (/** @type {string} */ id, /** @type {boolean} */ isThere) => {
-    const query = withOtherRun(location.search, id, isThere);
-    return `${location.pathname}${query ? `?${query}` : ""}`;
-  };
   const scale = timeScale(Number(page.dataset.longestUs));
   const unit = /** @type {Comparison["unit"]} */ (page.dataset.unit);
-  showVersus({ base, others, unit, scale, without: (id) => address(id, false) });
-  wireRunPicker({
-    title: sides[0][0].title,
-    without: [...sides.flat().map(({ id }) => id), ...others],
-    addressOf: ({ id }) => address(id, true),
-  });
+  const without = (/** @type {string} */ id) => {
+    const query = withoutRun(location.search, id);
+    return `${location.pathname}${query ? `?${query}` : ""}`;
+  };
+  showVersus({ base, others: otherRuns(location.search), unit, scale, without });
 }
 
 wireMenus();

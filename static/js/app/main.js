@@ -191,7 +191,7 @@ function wire({ view, store, model, hardware, paint }) {
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
   buttonPart("copy-pandas").addEventListener("click", copyPandas);
   buttonPart("print").addEventListener("click", () => print());
-  if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link
+  if (findAll(HTMLElement, "[data-drop-compare]").length > 0) wireCompareEntry(); // not behind a link
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, hardware, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));

@@ -16,7 +16,7 @@ import { buttonCommands, isOffered, pageCommands } from "./site-commands.js";
 /** @type {readonly import("./site-commands.js").ButtonAction[]} */
 const BUTTONS = [
   ["Copy the link to this view", "[data-copy-link]"],
-  ["Compare with another run…", '[popovertarget="menu-runs"]'],
+  ["Compare with another run…", "[data-compare]"],
   ["Clear all filters", "[data-clear]"],
   ["Set peaks or choose another device…", "[data-peaks-button]"],
   ["Reset the peaks", "[data-peaks-reset]"],

@@ -3,7 +3,6 @@
 import { dateTime } from "../text/format.js";
 import { findAll } from "../ui/dom.js";
 
-/** @import { ListedRun } from "../state/run-order.js" */
 /** @import { Command } from "./palette.js" */
 
 const MOST_PROFILES = 30;
@@ -61,7 +60,7 @@ export async function profileCommands() {
     headers: { Accept: "application/json" },
   });
   if (!response.ok) return [];
-  /** @type {{ profiles: ListedRun[] }} */
+  /** @type {{ profiles: { id: string, title: string, created_at?: string }[] }} */
   const { profiles } = await response.json();
   return profiles.map(({ id, title, created_at: created }) => ({
     kind: "Profile",

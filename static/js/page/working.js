@@ -21,7 +21,7 @@ export function wireWorking({ view, model, store }) {
   const { selection } = view;
   const help = createKeyHelp(PROFILE_KEYS);
   const step = (/** @type {number} */ by) => selectStep(model, store, by);
-  const isShared = findAll(HTMLElement, "[data-run-picker]").length === 0;
+  const isShared = findAll(HTMLElement, "[data-drop-compare]").length === 0;
   /** @type {Command[]} */
   const own = [
     { kind: "Action", name: "All keys", keys: "?", run: help.open },

@@ -68,16 +68,11 @@ export function withFold(search, name, isOpen) {
 /** Other runs against A: ids in order, each once. @param {string} search */
 export const otherRuns = (search) => [...new Set(new URLSearchParams(search).getAll("vs"))];
 
-/**
- * The query with one of the other runs added or removed.
- * @param {string} search
- * @param {string} id
- * @param {boolean} isThere
- */
-export function withOtherRun(search, id, isThere) {
+/** The query without one of the other runs. @param {string} search @param {string} id */
+export function withoutRun(search, id) {
   const query = new URLSearchParams(search);
   const others = otherRuns(search).filter((one) => one !== id);
   query.delete("vs");
-  for (const one of isThere ? [...others, id] : others) query.append("vs", one);
+  for (const one of others) query.append("vs", one);
   return query.toString();
 }

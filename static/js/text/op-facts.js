@@ -53,7 +53,7 @@ export function opSentence(model, view, row) {
 }
 
 /**
- * The sustained rate of the roof that binds an op, and the ridge of a memory with the op's own compute roof.
+ * The sustained rate of the roof that binds an op.
  * @param {Model} model
  * @param {Row} row
  * @param {Get} get
@@ -63,10 +63,7 @@ function ceilingOf(model, row, get) {
   const { kind, level } = model.bounds[row.bound];
   const memory = model.roofs.memory.find(({ id }) => id === level) ?? null;
   const roof = kind === "flat" ? compute : memory;
-  return {
-    sustained: roof?.sustained?.ratio ?? 1,
-    ridge: compute && memory ? compute.gflops / memory.gbs : null,
-  };
+  return { sustained: roof?.sustained?.ratio ?? 1 };
 }
 
 /**

@@ -24,7 +24,6 @@ export const AT_BEST = "at best";
  * @property {Measure} savingShare
  * @property {Timing} [timing] how its rates were obtained; measured if not given
  * @property {number} [sustained] the share of its roof that programs reach at best; 1 if not known
- * @property {Measure} [ridge] FLOP/byte up to which its memory binds
  */
 
 /**
@@ -58,7 +57,7 @@ function placeSegments(op, templates) {
     ...(op.cost === "flops_unknown" ? say(templates, "op_light") : []),
     ...say(templates, "op_place", { share, roof }),
     ...savingOf(op, templates),
-    ...(isAtSustained(op) ? say(templates, "op_stop") : wayUp(op, templates)),
+    ...(isAtSustained(op) ? say(templates, "op_stop") : []),
   ];
 }
 
@@ -68,17 +67,6 @@ const STOP = 0.95;
 /** @param {PlacedOp} op */
 const isAtSustained = ({ efficiency, sustained = 1, bound }) =>
   bound.kind !== "none" && efficiency !== null && efficiency >= STOP * sustained;
-
-/**
- * Whether more FLOPs per byte would raise the rate.
- * @param {PlacedOp} op
- * @param {Templates} templates
- */
-function wayUp({ bound, cost, ridge = null }, templates) {
-  if (bound.kind === "flat") return say(templates, "op_flat");
-  if (bound.kind === "none" || ridge === null || cost !== "known") return [];
-  return say(templates, "op_slanted", { ridge: amount(ridge, "flop_per_byte") });
-}
 
 /** The share of its link that a transfer reaches, if known. @param {PlacedOp} op @param {Templates} templates */
 function linkSegments(op, templates) {
@@ -127,17 +115,6 @@ export function boundWord({ costs }, bound, cost) {
  * @param {unknown} isLeast
  */
 export const atLeast = (text, isLeast) => (isLeast ? `≥\u00a0${text}` : text);
-
-/**
- * The words for the ops on the chart: how many ops, and which of them no flat roof is about.
- * @param {number} drawn
- * @param {number} unheld ops whose compute unit has no known peak
- * @param {boolean} hasRoofs
- */
-export function drawnText(drawn, unheld, hasRoofs) {
-  const without = unheld > 0 ? `, ${count(unheld)} on a compute unit without a known peak` : "";
-  return `${count(drawn)} with FLOPs${hasRoofs ? without : ", no peak known: no roofs"}`;
-}
 
 /** "Step 4", "Total". @param {Pick<ProgramPoint, "scope" | "label">} point */
 export function programName(point) {

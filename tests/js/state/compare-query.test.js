@@ -8,7 +8,7 @@ import {
   SORT,
   withCompare,
   withFold,
-  withOtherRun,
+  withoutRun,
 } from "../../../static/js/state/compare-query.js";
 
 test("what was chosen survives the address", () => {
@@ -35,9 +35,8 @@ test("captures and unit stay in the address", () => {
   assert.equal(query, "a=x&a=y&unit=step&q=mul");
 });
 
-test("other runs are added once and removed", () => {
-  assert.equal(withOtherRun("unit=step&vs=x", "y", true), "unit=step&vs=x&vs=y");
-  assert.equal(withOtherRun("vs=x&vs=y", "x", false), "vs=y");
+test("other runs are there once, and can be removed", () => {
+  assert.equal(withoutRun("unit=step&vs=x&vs=y", "x"), "unit=step&vs=y");
   assert.deepEqual(otherRuns("vs=x&vs=y&vs=x"), ["x", "y"]);
 });
 

@@ -5,7 +5,6 @@ import {
   atLeast,
   boundWord,
   counted,
-  drawnText,
   placeSentence,
   programName,
   programNote,
@@ -37,14 +36,10 @@ test("a counted op: its share of the roof and what reaching it saves", () => {
   );
 });
 
-test("an op says whether more FLOPs per byte would help, and where to stop", () => {
-  const flat = { id: "Compute", label: "compute", kind: /** @type {const} */ ("flat") };
-  assert.match(say({ ridge: 560.4 }), /More FLOPs per byte help until 560 FLOP\/B\.$/);
-  assert.match(say({ bound: flat }), /More FLOPs per byte cannot help\.$/);
+test("an op says where to stop", () => {
   assert.match(say({ efficiency: 0.81, sustained: 0.85 }), /this roof sustains, so stop here/);
   assert.doesNotMatch(say({ efficiency: 0.8, sustained: 0.85 }), /stop here/);
   assert.match(say({ efficiency: 0.95 }), /stop here/);
-  assert.doesNotMatch(say({ cost: "no_flops", ridge: 560.4 }), /FLOPs per byte/);
 });
 
 test("an op above its roof is explained, not praised", () => {
@@ -109,12 +104,9 @@ test("a prediction has no share of a roof", () => {
   assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);
 });
 
-test("lower bounds and roofs that are missing are named", () => {
+test("lower bounds are named", () => {
   assert.equal(atLeast("3 GB/s", true), "≥\u00a03 GB/s");
   assert.equal(atLeast("3 GB/s", undefined), "3 GB/s");
-  assert.equal(drawnText(3, 0, true), "3 with FLOPs");
-  assert.equal(drawnText(3, 2, true), "3 with FLOPs, 2 on a compute unit without a known peak");
-  assert.equal(drawnText(3, 0, false), "3 with FLOPs, no peak known: no roofs");
 });
 
 test("the time that 95 % of the steps do not exceed is told from 20 steps on", () => {

@@ -69,6 +69,7 @@ def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
     assert [finding["id"] for finding in found["dismissed"]] == [two]
     assert found["after_us"] > first["after_us"]
     page = client.get(f"/p/{before}").text
+    assert "waiting for the next capture" in page
     assert "<i>later</i>" not in page and "&lt;i&gt;later&lt;/i&gt; on" in page
     compared = client.get(f"/c/{before}..{after}").text
     assert "Predicted against measured" in compared and f"{path}/measured" in compared
@@ -93,6 +94,26 @@ def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
     client.erase(before)
     assert client.get("/api/v1/ledger").text == ""
     assert client.get("/api/v1/ledger/rates").json()[0]["count"] == 5
+
+
+def test_the_next_capture_of_a_series_says_what_was_saved(client: Client) -> None:
+    """A replay of the same capture saves nothing; other series stay out of it."""
+    content = SAMPLE.read_bytes()
+    before = client.upload(content, names=("a.json",), title="nightly").json()["id"]
+    first = client.get(f"/api/v1/profiles/{before}/advice").json()["findings"][0]
+    decided(client, before, first["id"], "accepted")
+    other = client.upload(content, names=("b.json",)).json()["id"]
+    assert client.get(f"/api/v1/profiles/{other}/advice").json()["done"] == []
+    after = client.upload(content, names=("c.json",), title="nightly").json()["id"]
+    (done,) = client.get(f"/api/v1/profiles/{after}/advice").json()["done"]
+    assert (done["profile"], done["finding"], done["hit_ratio"]) == (before, first["id"], 0)
+    assert done["measured"]["term_us"] == 0
+    assert done["text"].endswith(", measured 0.")
+    assert done["text"] in client.get(f"/p/{after}").text
+    assert "measured 0" in client.get(f"/p/{before}").text
+    runs = client.get("/api/v1/series", params={"name": "nightly"}).json()["runs"]
+    assert [one["done"] for one in runs] == [[], [done["text"]]]
+    assert done["text"] in client.get("/s/nightly").text
 
 
 def test_decisions_that_cannot_be_are_refused(client: Client) -> None:

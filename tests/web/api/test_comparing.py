@@ -89,3 +89,31 @@ def test_unknown_profiles_units_and_missing_sides_are_refused(
 def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
     client = launch(auth="token", token="a-token-of-this-test")
     assert client.get(f"{API}?a=x&b=y").status_code == 401
+
+
+def test_the_likeliest_partner_ran_the_same_operations(
+    client: Client, ids: list[str], capture: bytes
+) -> None:
+    """Neither the newest profile nor the one of the same title is nearer."""
+    other = str(client.upload(capture, title="Run 1").json()["id"])
+    found = client.get(f"/api/v1/profiles/{ids[0]}/partners").json()
+    assert found["chosen"] == ids[1]
+    assert [one["id"] for one in found["partners"]] == [ids[1], other]
+    first, second = found["partners"]
+    assert 1 > first["same_ratio"] > second["same_ratio"]
+    assert first["reason"] == f"{first['same_ratio']:.0%} the same operations".replace("%", " %")
+    searched = client.get(f"/api/v1/profiles/{ids[0]}/partners?q=no+such").json()
+    assert searched == {"chosen": None, "partners": []}
+
+
+def test_compare_opens_with_the_partner_or_with_the_list(client: Client, ids: list[str]) -> None:
+    html = {"accept": "text/html"}
+    for one in ids:
+        opened = client.get(f"/c/{one}?of=capture", headers=html)
+        assert opened.status_code == 303
+        assert opened.headers["location"] == f"/c/{ids[0]}..{ids[1]}?of=capture"
+    listed = client.get(f"/c/{ids[0]}?to={ids[0]}..{ids[1]}&unit=step", headers=html)
+    assert listed.status_code == 200
+    assert f'href="/c/{ids[0]}..{ids[1]}?unit=step&amp;vs={ids[1]}"' in listed.text
+    assert "% the same operations" in listed.text
+    assert client.get("/c/nothing", headers=html).status_code == 404

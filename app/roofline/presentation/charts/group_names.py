@@ -29,5 +29,5 @@ def usual_names(analysis: RooflineAnalysis, subject: Subject) -> GroupNames | No
         return None
     keys = layers if by == "layer" else op_keys(analysis, by)
     groups = listed(groups_of(analysis, subject, Grouping(by), keys))
-    names = {op: name_of(one.path) for one in groups for op in one.ops}
+    names = {op: name_of(one.path, by) for one in groups for op in one.ops}
     return GroupNames(LABELS[by], by != "category", names)

@@ -22,7 +22,7 @@ from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import check_may_change
-from roofline.web.parts import Library, Parts, Reader
+from roofline.web.parts import Library, Lists, Parts, Reader
 
 _LEVEL = 5  # of gzip, as for comparisons
 
@@ -111,13 +111,14 @@ async def advice(
     profile_id: str,
     parts: Parts,
     reader: Reader,
+    lists: Lists,
     part: Range,
 ) -> Response:
     """The advice, by what each finding adds to those before it; docs/advice.md."""
     if part is not None:
         return await stored_advice(request, profile_id, reader, part)
     content = await run_in_threadpool(
-        parts.advice.advice, profile_id, await stored_record(reader, profile_id)
+        parts.advice.advice, reader, lists, profile_id, await stored_record(reader, profile_id)
     )
     return await sent_json(request, content)
 

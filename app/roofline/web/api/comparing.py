@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal
 
@@ -17,16 +18,18 @@ from roofline.library.comparing import (
     compare_profiles,
     packed_run,
 )
+from roofline.library.partners import partners
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.storage.results import COMPARED
 from roofline.web.api.ranges import results_for
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
+from roofline.web.bodies import profile_url
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of, peer_of_request
-from roofline.web.parts import Parts, Reader, ServerParts, parts_of
+from roofline.web.parts import Lists, Parts, Reader, ServerParts, parts_of
 
 MOST_CAPTURES = 16
 
@@ -48,7 +51,59 @@ Of = Annotated[
     ),
 ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartnerBody:
+    """A profile to compare with.
+
+    `same_ratio` is the share of the time that both spend in operations of equal name, shapes and
+    category, null where it is not known; `reason` is empty for one that is not likely.
+    """
+
+    id: str
+    url: str
+    title: str
+    created_at: str
+    device: str
+    same_ratio: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartnerList:
+    """The likeliest one first; `chosen` is the id of the one that a comparison opens with."""
+
+    chosen: str | None
+    partners: tuple[PartnerBody, ...]
+
+
 router = APIRouter(prefix="/api/v1", tags=["compare"])
+
+
+@router.get("/profiles/{profile_id}/partners", responses=NOT_READY)
+def list_partners(
+    request: Request,
+    reader: Reader,
+    lists: Lists,
+    profile_id: str,
+    q: Annotated[str, Query(max_length=200, description="Words of title, tag, device, who.")] = "",
+) -> PartnerList:
+    """The profiles that this one is likely compared with, at most 30."""
+    found = partners(reader, lists, profile_id, q)
+    listed = tuple(
+        PartnerBody(
+            id=one.manifest.id,
+            url=profile_url(request, one.manifest.id),
+            title=one.manifest.title,
+            created_at=one.manifest.created_at,
+            device=one.manifest.summary.device,
+            same_ratio=one.same_ratio,
+            reason=one.reason,
+        )
+        for one in found
+    )
+    chosen = listed[0].id if listed and listed[0].reason else None
+    return PartnerList(chosen=chosen, partners=listed)
 
 
 @router.get("/compare", responses=NOT_READY)

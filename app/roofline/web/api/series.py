@@ -20,7 +20,7 @@ from roofline.library.comparing import (
     words_of_report,
 )
 from roofline.library.reader import ProfileLists, ProfileReader
-from roofline.presentation.titles import series_name
+from roofline.library.series import runs_of_series
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_THERE
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
 
 MOST_RUNS = 60
-_MOST_FOUND = 1000
 
 By = Annotated[
     Literal["title", "tag"], Query(description="Whether `name` is a title or a tag of the runs.")
@@ -50,7 +49,8 @@ class SeriesRun:
 
     `gate` is base, passed, better, broken, accepted (until the day `accepted_until`), inconclusive
     or untested, by the rules of this server, against the run `base_id`: the newest one before that
-    passed. `rules` are those that are broken or accepted.
+    passed. `rules` are those that are broken or accepted. `done` says of findings that were done
+    before it what was promised and measured, and of its own what waits for the next capture.
     """
 
     id: str
@@ -67,6 +67,7 @@ class SeriesRun:
     base_id: str | None
     rules: tuple[str, ...]
     accepted_until: str
+    done: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +143,7 @@ def series_of(seen: RunsSeen, name: str, by: str) -> Series:
         name=name,
         by=by,
         unit=unit,
-        runs=tuple(_run(read, k, unit, one) for k, one in enumerate(checked)),
+        runs=tuple(_run(seen, read, k, unit, one) for k, one in enumerate(checked)),
         total=found,
         unread=unread,
     )
@@ -207,24 +208,10 @@ class _Gate:
 
 def _read_runs(seen: RunsSeen, name: str, by: str) -> tuple[int, list[_Read], int]:
     """How many runs there are, those of the newest that were read, and how many were not."""
-    found = _runs(seen.lists, name, by)
+    found = runs_of_series(seen.lists, name, by)
     newest = found[-MOST_RUNS:]
     read = [one for one in (_numbers(seen, each) for each in newest) if one is not None]
     return len(found), read, len(newest) - len(read)
-
-
-def _runs(lists: ProfileLists, name: str, by: str) -> list[Manifest]:
-    """All ready runs of a title, whatever the day at its end, or of a tag; the oldest first."""
-    if by == "tag":
-        listing = lists.search(tag=name, limit=_MOST_FOUND)
-    else:
-        name = series_name(name)
-        listing = lists.search(name, limit=_MOST_FOUND)
-    # The listing has the newest first, also among those of one second.
-    found = [
-        one for one in reversed(listing.profiles) if by == "tag" or series_name(one.title) == name
-    ]
-    return sorted(found, key=lambda one: one.created_at)
 
 
 def _numbers(seen: RunsSeen, one: Manifest) -> _Read | None:
@@ -240,7 +227,7 @@ def _numbers(seen: RunsSeen, one: Manifest) -> _Read | None:
     return _Read(manifest=one, etag=file.etag, units=units)
 
 
-def _run(read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesRun:
+def _run(seen: RunsSeen, read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesRun:
     one, numbers = read[at].manifest, read[at].units[unit]
     return SeriesRun(
         id=one.id,
@@ -257,4 +244,5 @@ def _run(read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesR
         base_id=None if checked.base is None else read[checked.base].manifest.id,
         rules=checked.standing.rules,
         accepted_until=checked.standing.until,
+        done=seen.parts.advice.done_lines(seen.reader, seen.lists, one, numbers.time_us),
     )

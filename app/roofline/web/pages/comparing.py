@@ -23,8 +23,9 @@ from roofline.web.api.comparing import (
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.pages import views
+from roofline.web.pages.choosing import choose
 from roofline.web.pages.pieces import pieces, with_lead
-from roofline.web.parts import Parts, Reader, ServerParts
+from roofline.web.parts import Lists, Parts, Reader, ServerParts
 
 _READ = ["GET", "HEAD"]
 _COLOURS = {"slower": "bad", "faster": "good"}
@@ -79,17 +80,25 @@ async def compare(
     pair: str,
     parts: Parts,
     reader: Reader,
+    lists: Lists,
     a: More = None,
     b: More = None,
     unit: UnitName | None = None,
     of: Of = "",
 ) -> Response:
-    """The changes from the runs of A to those of B, or how far their imports are."""
+    """The changes from the runs of A to those of B, or how far their imports are.
+
+    With one id alone: those to its likeliest partner, or the list of partners.
+    """
     first, dots, second = pair.partition("..")
-    if not (first and dots and second):
+    if not dots:
+        return await run_in_threadpool(choose, request, pair, parts, reader, lists)
+    if not (first and second):
         raise HTTPException(404)
     wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit, of=of)
     view = await run_in_threadpool(_standing, reader, wanted)
+    rest = urlencode([("to", pair), *request.query_params.multi_items()])
+    view = replace(view, add_url=f"/c/{quote(first)}?{rest}")
     note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
         view = await _compared(parts, reader, wanted, view)
@@ -104,7 +113,7 @@ def _standing(reader: ProfileReader, wanted: Wanted) -> views.CompareView:
     sides = _side(reader, "A", wanted.a), _side(reader, "B", wanted.b)
     states = {run.state for side in sides for run in side.runs}
     state = next((one for one in ("failed", "importing") if one in states), "ready")
-    return views.CompareView(state=state, sides=sides, swap_url=wanted.swapped)
+    return views.CompareView(state=state, sides=sides, swap_url=wanted.swapped, add_url="")
 
 
 def _side(reader: ProfileReader, letter: str, ids: Sequence[str]) -> views.SideView:

@@ -10,7 +10,7 @@ import orjson
 
 from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
-from roofline.library.reader import Failed, Importing, ProfileReader, Ready, State
+from roofline.library.reader import Failed, Importing, ProfileLists, ProfileReader, Ready, State
 from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
@@ -25,7 +25,12 @@ from roofline.web.pages import views
 
 
 def own_view(
-    reader: ProfileReader, profile_id: str, actor: Actor, settings: Settings, book: AdviceBook
+    reader: ProfileReader,
+    lists: ProfileLists,
+    profile_id: str,
+    actor: Actor,
+    settings: Settings,
+    book: AdviceBook,
 ) -> views.ProfileView:
     """The page as `actor` sees it; `ProfileNotFoundError` when there is none."""
     state = reader.state(profile_id)
@@ -38,7 +43,7 @@ def own_view(
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        advice=_decided(reader, profile_id, book),
+        advice=_decided(reader, lists, profile_id, book),
         first=first_of(state),
         notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
@@ -102,12 +107,14 @@ def _advice(found: bytes | None) -> Mapping[str, Any] | None:
     return record
 
 
-def _decided(reader: ProfileReader, profile_id: str, book: AdviceBook) -> Mapping[str, Any] | None:
+def _decided(
+    reader: ProfileReader, lists: ProfileLists, profile_id: str, book: AdviceBook
+) -> Mapping[str, Any] | None:
     """The same with what people of this server decided."""
     found = reader.advice(profile_id)
     if found is None:
         return None
-    record: Mapping[str, Any] = orjson.loads(book.advice(profile_id, found))
+    record: Mapping[str, Any] = orjson.loads(book.advice(reader, lists, profile_id, found))
     return record
 
 

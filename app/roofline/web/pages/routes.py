@@ -117,7 +117,9 @@ def advice_card(
 def _profile(
     request: Request, profile_id: str, reader: ProfileReader, parts: ServerParts, part: Part | None
 ) -> views.ProfileView:
-    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
+    actor = actor_of(request)
+    lists = parts.lists_for(actor.viewer)
+    view = own_view(reader, lists, profile_id, actor, parts.settings, parts.advice)
     if part is None or view.state != "ready":
         return view
     return in_range(view, part, results_for(parts, reader, profile_id, part))

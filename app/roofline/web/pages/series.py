@@ -92,7 +92,7 @@ def _plotted(one: SeriesRun) -> PlottedRun:
 
 def _mark(one: SeriesRun) -> views.SeriesMark:
     day = one.created_at[:16].replace("T", " ")
-    base = one.base_id
+    base, roof = one.base_id, f"roof time {duration(one.roof_us)}"
     return views.SeriesMark(
         id=one.id,
         url=one.url,
@@ -100,7 +100,7 @@ def _mark(one: SeriesRun) -> views.SeriesMark:
         sign=_SIGNS.get(one.gate, "·"),
         gate=_gate(one),
         gate_tone=_TONES.get(one.gate, "muted"),
-        said=f"{one.title}, {day}: time {duration(one.time_us)}, roof time {duration(one.roof_us)}",
+        said=" ".join((f"{one.title}, {day}: time {duration(one.time_us)}, {roof}", *one.done)),
     )
 
 
@@ -122,4 +122,5 @@ def _row(one: SeriesRun, before_url: str) -> views.SeriesRow:
         floor=duration(one.floor_us),
         of_the_roof=percent(one.roof_ratio),
         known=percent(one.known_ratio),
+        done=one.done,
     )

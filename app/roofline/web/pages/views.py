@@ -322,6 +322,7 @@ class CompareView:
     state: str
     sides: tuple[SideView, SideView]
     swap_url: str
+    add_url: str  # of the list of runs to compare with A, too
     data_url: str = ""
     headline: tuple[Piece, ...] = ()
     largest: tuple[Piece, ...] = ()
@@ -341,8 +342,35 @@ class CompareView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartnerView:
+    """A profile to compare with, in a list: where choosing it leads, and why it is likely."""
+
+    title: str
+    device: str
+    created_at: str
+    reason: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChooseView:
+    """The page on which a run is chosen to compare with; `to` is a comparison that it joins, `rest`
+    the other keys of the address.
+    """
+
+    profile_id: str
+    title: str
+    query: str
+    to: str
+    rest: tuple[tuple[str, str], ...]
+    series_url: str
+    partners: tuple[PartnerView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesRow:
-    """A run of a series; numbers are written out, `before_url` compares with the run before."""
+    """A run of a series; numbers are written out, `before_url` compares with the run before;
+    `done` has findings with what they promised and saved."""
 
     title: str
     created_at: str
@@ -356,6 +384,7 @@ class SeriesRow:
     of_the_roof: str
     known: str
     roof: str
+    done: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
