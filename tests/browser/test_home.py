@@ -236,3 +236,19 @@ def test_no_page_scrolls_sideways(page: Page, path: str) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wider <= 0, width
+
+
+def test_the_page_is_a_few_requests_and_does_not_move(page: Page, profile_url: str) -> None:
+    """Four files, and the thumbnails of the rows in sight."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    assert len([one for one in asked if not one.endswith("/preview")]) <= 5
+    moved = page.evaluate(
+        """() => new Promise(done => { let all = 0; new PerformanceObserver(list => {
+        for (const one of list.getEntries()) all += one.value;
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(all), 200); })"""
+    )
+    assert moved < 0.02

@@ -31,6 +31,7 @@ async function fill(row) {
   if (!found) return void known.delete(address);
   for (const line of findAll(HTMLElement, "[data-verdict-line]", row))
     line.textContent = found.headline;
+  if (!found.svg) return;
   const { documentElement: drawing } = new DOMParser().parseFromString(found.svg, "image/svg+xml");
   for (const place of findAll(HTMLElement, "[data-thumb]", row))
     place.replaceChildren(document.importNode(drawing, true));

@@ -52,6 +52,10 @@ BUNDLES = {
         "js/app/keep-measured.js",
     ),
     "js/app/compare-waiting.bundle.js": ("js/ui/theme.js", "js/app/compare-waiting.js"),
+    "js/app/home.bundle.js": ("js/ui/theme.js", "js/app/home.js"),
+    "css/home.bundle.css": tuple(
+        f"css/{name}.css" for name in ("tokens", "base", "jobs", "working", "home", "narrow")
+    ),
     "css/compare.bundle.css": tuple(
         f"css/{name}.css"
         for name in ("tokens", "base", "page", "working", "gain", "compare", "narrow")
