@@ -85,14 +85,7 @@ def address(visitor: BrowserContext, addresses: dict[str, str], name: str) -> st
     return addresses[name]
 
 
-# Their sentences on what was not recorded make the first screen longer than it should be.
-WORDY = pytest.mark.xfail(reason="185 and 201 words on the first screen", strict=False)
-LONGER = {"a100_no_shapes", "gpu-v100-tf-multiworker"}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=WORDY if one in LONGER else ()) for one in PROFILES]
-)
+@pytest.mark.parametrize("name", PROFILES)
 def test_first_screen_of_a_program(
     name: str, new_page: NewPage, visitor: BrowserContext, addresses: dict[str, str]
 ) -> None:

@@ -43,14 +43,6 @@ def all_names(page: Page) -> list[str]:
     return found
 
 
-def with_flops(page: Page) -> int:
-    """How many of the filtered operations the chart says it draws."""
-    text = page.locator("[data-chart-note]").inner_text().replace(",", "")
-    number = re.match(r"(\d+) with FLOPs", text)
-    assert number, text
-    return int(number[1])
-
-
 def drawn(page: Page) -> int:
     """How many operations are drawn and not filtered out."""
     return int(page.evaluate(f"({_MARKS})().length"))

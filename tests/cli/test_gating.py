@@ -67,7 +67,7 @@ def test_json_has_every_rule_with_its_numbers(baseline: Path) -> None:
     assert (found["status"], found["verdict"]) == (1, "failed")
     rule = next(one for one in found["rules"] if one["rule"] == "exact.roof_time")
     assert rule["new"] > rule["base"]
-    assert rule["operations"][0]["source"].startswith("train.py:")
+    assert rule["places"][0]["source"].startswith("train.py:")
     assert found["comparison"]["terms"]
 
 

@@ -52,7 +52,7 @@ def test_an_extra_copy_of_one_percent_of_the_bytes_breaks_hbm_bytes() -> None:
     found = _result(report, "exact.hbm_bytes")
     assert found.state == "broken"
     assert found.change == pytest.approx(0.01)
-    assert [(one.name, one.source) for one in found.culprits] == [("copy.9", "model.py:77")]
+    assert [(one.part.name, one.source) for one in found.culprits] == [("attn", "model.py:77")]
 
 
 def test_the_same_run_passes_and_step_time_of_one_capture_is_not_tested() -> None:

@@ -8,7 +8,7 @@ meaning out of what Plotly would read as markup.
 import html
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 from roofline.figures.scale import Margin, Range, Scale
 
@@ -36,16 +36,17 @@ class Figure(TypedDict):
     """A chart; a trace whose `meta` has a `width` is only drawn in the layout of that name.
 
     `marks` says of which table the `customdata` of marks are rows; `beyond` lists, by edge, the
-    rows that lie outside of the axes. `legend` has what the names in the chart do not say. `alt`
-    describes the chart to those who do not see it.
+    rows that lie outside of the axes. `legend` has what the names in the chart do not say, `note`
+    what the chart leaves out. `alt` describes the chart to those who do not see it.
     """
 
     id: str
     data: list[Json]
     layouts: dict[Width, Json]
-    marks: Literal["op", "program", "block", "run"] | None
+    marks: Literal["op", "program", "block", "run", "host"] | None
     beyond: dict[str, list[int]]
     legend: list[LegendEntry]
+    note: NotRequired[str]
     alt: str
 
 
@@ -120,20 +121,27 @@ def layout(margin: Margin, xaxis: Json, yaxis: Json, shapes: Sequence[Json], rev
     }
 
 
-def line(
-    name: str, points: Sequence[tuple[float, float]], *, role: str, token: str, **look: Any
-) -> Json:
-    """A line through `points`, which are log10; `look` is its width and dash."""
+def trace(name: str, x: Sequence[Any], y: Sequence[Any], *, role: str, **look: Any) -> Json:
+    """A line through places in the values of the axes, unless its `look` has another mode."""
     return {
         "type": "scatter",
         "name": name,
         "meta": {"role": role},
-        "x": [10.0**x for x, _ in points],
-        "y": [10.0**y for _, y in points],
+        "x": list(x),
+        "y": list(y),
         "mode": "lines",
         "hoverinfo": "skip",
-        "line": {"color": token, **look},
+        **look,
     }
+
+
+def line(
+    name: str, points: Sequence[tuple[float, float]], *, role: str, token: str, **look: Any
+) -> Json:
+    """A line through `points`, which are log10; `look` is its width and dash, or is a trace's."""
+    own = {key: look.pop(key) for key in ("width", "dash") if key in look}
+    x, y = ([10.0 ** point[axis] for point in points] for axis in (0, 1))
+    return trace(name, x, y, role=role, line={"color": token, **own}, **look)
 
 
 def numbered(data: Sequence[Json]) -> list[Json]:

@@ -1,8 +1,6 @@
 // Words in place of an empty chart or table: why it is empty, and the way out.
 
-import { unheldReader } from "../text/roofs.js";
 import { emptyWords } from "../text/empty-words.js";
-import { drawnText } from "../text/words.js";
 import { html, part } from "../ui/dom.js";
 import { drawnOps } from "./visible-ops.js";
 
@@ -36,10 +34,7 @@ export function createEmptyStates({ model, table, onClear }) {
     /** @param {VisibleOps} visible @param {ViewState} state */
     show(visible, state) {
       document.body.classList.toggle("no-ops", model.view("in").rows.length === 0);
-      const ops = drawnOps(visible);
-      const drawn = ops.length;
-      const unheld = ops.filter(unheldReader(model, visible.view)).length;
-      part("chart-note").textContent = drawnText(drawn, unheld, hasRoofs(model));
+      const drawn = drawnOps(visible).length;
       chart.hidden = drawn > 0;
       table.hidden = visible.shown.length > 0;
       if (drawn > 0) return;
@@ -65,6 +60,3 @@ const captureLines = (code) => [
   ),
   html("pre", { class: "mono" }, html("code", {}, code)),
 ];
-
-/** @param {Model} model */
-const hasRoofs = ({ roofs }) => roofs.memory.length + roofs.compute.length > 0;

@@ -80,6 +80,7 @@ export class OpChart {
   /** @param {ChartFigure} figure */
   async draw(figure) {
     showLegend(figure);
+    part("chart-note").textContent = figure.note ?? "";
     await this.#mount.show(figure);
   }
 

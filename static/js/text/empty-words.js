@@ -42,13 +42,9 @@ export function emptyWords({ format, all, shown, axis, diagnostics }) {
       clear: true,
     };
   const every = shown === all;
-  const what = `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}`;
   return {
-    title: "Nothing to draw here",
-    lines: [
-      `${what}; they are in the table, those without known FLOPs also in the strip below.`,
-      ...(every ? reasons(diagnostics) : []),
-    ],
+    title: `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}`,
+    lines: [],
     clear: !every,
   };
 }

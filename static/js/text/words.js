@@ -116,17 +116,6 @@ export function boundWord({ costs }, bound, cost) {
  */
 export const atLeast = (text, isLeast) => (isLeast ? `≥\u00a0${text}` : text);
 
-/**
- * The words for the ops on the chart: how many ops, and which of them no flat roof is about.
- * @param {number} drawn
- * @param {number} unheld ops whose compute unit has no known peak
- * @param {boolean} hasRoofs
- */
-export function drawnText(drawn, unheld, hasRoofs) {
-  const without = unheld > 0 ? `, ${count(unheld)} on a compute unit without a known peak` : "";
-  return `${count(drawn)} with FLOPs${hasRoofs ? without : ", no peak known: no roofs"}`;
-}
-
 /** "Step 4", "Total". @param {Pick<ProgramPoint, "scope" | "label">} point */
 export function programName(point) {
   if (point.scope === "total_hw") return "Total (HW)"; // the note below the list says what was counted

@@ -34,5 +34,7 @@ export interface ChartFigure {
   beyond: Partial<Record<"left" | "right" | "above" | "below", number[]>>;
   /** What names in the chart do not say; `token` and `dash` are empty for a remark. */
   legend: { text: string; token: string; dash: string }[];
+  /** What the chart leaves out. */
+  note?: string;
   alt: string;
 }

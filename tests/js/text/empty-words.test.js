@@ -46,10 +46,10 @@ test("filters that leave nothing can be cleared", () => {
 
 test("operations without a place are named with the memory of the axis", () => {
   const every = emptyWords(found);
-  assert.match(every.lines[0], /^None of the operations has both FLOPs and bytes of HBM/);
+  assert.match(every.title, /^None of the operations has both FLOPs and bytes of HBM/);
   assert.equal(every.clear, false);
   const some = emptyWords({ ...found, shown: 2 });
-  assert.match(some.lines[0], /^None of the filtered operations/);
+  assert.match(some.title, /^None of the filtered operations/);
   assert.equal(some.clear, true);
 });
 

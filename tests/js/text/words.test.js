@@ -5,7 +5,6 @@ import {
   atLeast,
   boundWord,
   counted,
-  drawnText,
   placeSentence,
   programName,
   programNote,
@@ -105,12 +104,9 @@ test("a prediction has no share of a roof", () => {
   assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);
 });
 
-test("lower bounds and roofs that are missing are named", () => {
+test("lower bounds are named", () => {
   assert.equal(atLeast("3 GB/s", true), "≥\u00a03 GB/s");
   assert.equal(atLeast("3 GB/s", undefined), "3 GB/s");
-  assert.equal(drawnText(3, 0, true), "3 with FLOPs");
-  assert.equal(drawnText(3, 2, true), "3 with FLOPs, 2 on a compute unit without a known peak");
-  assert.equal(drawnText(3, 0, false), "3 with FLOPs, no peak known: no roofs");
 });
 
 test("the time that 95 % of the steps do not exceed is told from 20 steps on", () => {

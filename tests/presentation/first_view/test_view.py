@@ -41,10 +41,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return page_of(TABLE, tmp_path_factory.mktemp("files"))
 
 
-def test_words_say_how_many_ops_the_chart_has(page: dict[str, Any]) -> None:
+def test_words_say_which_ops_the_chart_lacks(page: dict[str, Any]) -> None:
     view = first_view(page)
     assert "2 of 4 have a place" in view.ops_alt
-    assert view.chart_note.startswith("2 with FLOPs")
+    left = "1 operation without arithmetic, 1 of unknown cost: above only"
+    assert view.chart_note == f"{left}; no peak known: no roofs"
     assert first_view(page) == view
 
 

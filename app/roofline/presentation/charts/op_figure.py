@@ -74,6 +74,8 @@ _NAME_SIZE = 11.0
 _STAR_SIZE = 17
 _WORST_NAME = 1.0  # of a name of an op: small marks that it may cover
 _WORST_OWN = 99.0  # the name of the selected op is not left out
+_NO_ARITHMETIC = {"no_flops", "transfer"}
+_UNKNOWN = {"flops_unknown", "bytes_unknown", "unknown"}
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
 _EMPTY_SHARE: tuple[Range, Range] = ((-1.0, 3.0), (-1.0, 0.3))
 _OWN_ROOF = "each operation’s own roof"
@@ -127,6 +129,7 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
             *_others_legend(page, choice.others),
             *(joined_legend(rows, levels, choice) if choice.x == JOINED else ()),
         ],
+        "note": _note(rows, places),
         "alt": _alt(rows, len(points), star, choice),
     }
 
@@ -379,6 +382,26 @@ def _rate_tick(value: float) -> str:
 
 def _share_tick(value: float) -> str:
     return percent(value, 1 if value < 0.01 else 0)
+
+
+def _note(rows: Rows, places: Sequence[Place | None]) -> str:
+    """How many ops have no place on a roofline, and which roofs are not known."""
+    costs = [cost for cost, at in zip(rows.column("cost"), places, strict=True) if at is None]
+    without = sum(cost in _NO_ARITHMETIC for cost in costs)
+    unknown = sum(cost in _UNKNOWN for cost in costs)
+    left = [f"{_operations(without)} without arithmetic"] if without else []
+    if unknown:
+        left.append(f"{count(unknown) if left else _operations(unknown)} of unknown cost")
+    said = [f"{', '.join(left)}: above only"] if left else []
+    if not rows.page["roofs"]["compute"] and not rows.page["roofs"]["memory"]:
+        said.append("no peak known: no roofs")
+    elif unheld := sum(rows.is_unheld):
+        said.append(f"{count(unheld)} on a compute unit without a known peak")
+    return "; ".join(said)
+
+
+def _operations(number: int) -> str:
+    return f"{count(number)} operation{'' if number == 1 else 's'}"
 
 
 def _alt(rows: Rows, drawn: int, star: Place | None, choice: ChartChoice) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.presentation.charts.gain_records import Gain
-from roofline.presentation.charts.shown_roofs import log_places
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
 from roofline.presentation.first_view.step_times import (
@@ -17,7 +16,7 @@ from roofline.presentation.first_view.step_times import (
 from roofline.presentation.first_view.strips import Strip, link_strip
 from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
 from roofline.presentation.first_view.table import Table, op_table
-from roofline.presentation.page_rows import RATE, Page, Rows
+from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import count, percent
 
 
@@ -88,7 +87,7 @@ def first_view(page: Page) -> FirstView:
         core=summary.core_word(page),
         has_peaks=bool(page["roofs"]["compute"] or page["roofs"]["memory"]),
         ops_alt=figures["op"]["alt"],
-        chart_note=_chart_note(rows),
+        chart_note=figures["op"]["note"],
         axis=page["x_axes"][0]["label"],
         program_alt=figures["program"]["alt"],
         links=link_strip(rows),
@@ -104,19 +103,6 @@ def first_view(page: Page) -> FirstView:
 def _share(shares: float) -> str:
     """Ops of several streams overlap, and add up to more than the time. Of no time: nothing."""
     return percent(shares / max(1.0, shares)) if shares > 0 else ""
-
-
-def _chart_note(rows: Rows) -> str:
-    """How many ops the chart draws, and what is missing for the others."""
-    page = rows.page
-    places = log_places(rows.column(rows.axis), rows.column(RATE))
-    drawn = sum(place is not None for place in places)
-    if not page["roofs"]["compute"] and not page["roofs"]["memory"]:
-        return f"{count(drawn)} with FLOPs, no peak known: no roofs"
-    pairs = zip(rows.is_unheld, places, strict=True)
-    unheld = sum(is_unheld for is_unheld, place in pairs if place is not None)
-    without = f", {count(unheld)} on a compute unit without a known peak"
-    return f"{count(drawn)} with FLOPs{without if unheld else ''}"
 
 
 def _beyond(rows: Rows) -> str:
