@@ -96,7 +96,8 @@ def _first_line(report: Report) -> str:
     """The verdict, and that step time was not tested where this is all that it lacks."""
     untested = untested_time(report.results)
     said = f"Check {VERDICTS[report.status]}"
-    if report.status == BROKEN or untested is None:
+    is_all = len(report.of_state("untested")) == len(report.results)
+    if report.status == BROKEN or untested is None or is_all:
         return f"{said}: {_counted(report)}."
     but = ", but" if report.status == PASSED else ":"
     return f"{said}{but} time was not tested. {untested.message} {_counted(report)}."
