@@ -22,6 +22,7 @@ class Row:
     program: str = "jit_step"
     source: str = ""
     line: int = -1
+    library: str = ""
     calls: float = 1.0
     flop: float = 1e6
     bytes: float = 1e4
@@ -65,7 +66,7 @@ def make_run(
         total_us=10 * step.total_us,
     )
     known = ~np.isnan(flop) & ~np.isnan(moved)
-    texts = ("name", "category", "program", "path", "operands", "results")
+    texts = ("name", "category", "program", "path", "operands", "results", "library")
     return Run(
         label=label,
         texts={

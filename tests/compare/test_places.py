@@ -96,11 +96,13 @@ def test_code_that_one_run_alone_has_is_named_with_its_line() -> None:
         Row(name=f"z{k}", path=f"Model/Block_{k}/oops/zzz", source="/home/me/net.py", line=17)
         for k in range(3)
     ]
-    found = _compared(BASE, [*BASE, *new])
+    blocks = [Row(name=f"dot{k}", path=f"Model/Block_{k}/dot") for k in range(3)]
+    base = [*BASE, *blocks]
+    found = _compared(base, [*base, *new])
     assert _largest(found) == "oops is new in each of 3 Blocks: +60 of +60 µs (net.py:17)."
-    assert _largest(_compared([*BASE, *new], BASE)).startswith("oops is gone in each of 3")
+    assert _largest(_compared([*base, *new], base)).startswith("oops is gone in each of 3")
     installed = [Row(name="z", path="Model/oops/z", source="/x/site-packages/y.py", line=3)]
-    assert _largest(_compared(BASE, [*BASE, *installed])) == "oops is new: +20 of +20 µs."
+    assert _largest(_compared(BASE, [*BASE, *installed])) == "oops is new: +20 of +20 µs (y.py:3)."
 
 
 def test_sides_are_named_by_device_then_title_then_letter() -> None:
@@ -135,6 +137,13 @@ def test_modules_of_two_real_captures() -> None:
     assert comparison_record(found)["places"][0] == {
         "kind": "module",
         "name": "RMSNorm",
+        "is_new": False,
+        "is_gone": False,
+        "around": "DecoderLayer",
+        "copies": 1,
+        "source": "",
+        "library": "",
+        "noise_us": None,
         "a_us": pytest.approx(7378.0, abs=0.1),
         "b_us": pytest.approx(5674.2, abs=0.1),
         "change_us": pytest.approx(-1703.8, abs=0.1),

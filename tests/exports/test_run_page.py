@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roofline.exports.run_headline import answer_of
-from roofline.exports.run_page import MOST_OPS, Arriving, run_page
+from roofline.exports.run_page import MOST_OPS, Arriving, roofs_of, run_page
 from roofline.exports.run_preview import so_far
 from roofline.exports.run_report import run_record
 from roofline.pods.partial import Partial
@@ -42,7 +42,7 @@ def test_columns_hold_the_values_of_the_document() -> None:
         [SLOW["ops"][0]["time_lost_us"]], rel=1e-6
     )
     assert page["hosts"]["names"][page["representative"]] == SLOW["representative"]
-    assert page["roofs"] == {
+    assert roofs_of(SLOW) == {
         "gflops": 197_000.0, "unit": "MXU bf16", "gbs": 819.0, "memory": "HBM"
     }  # fmt: skip
 
@@ -50,8 +50,8 @@ def test_columns_hold_the_values_of_the_document() -> None:
 def test_hosts_of_two_devices_have_no_roofs() -> None:
     hosts = runs.run(5, hosts=8)
     other = replace(hosts[3], header=replace(hosts[3].header, device="TPU v4"))
-    page = run_page(run_record(reduce_run([*hosts[:3], other, *hosts[4:]])))
-    assert set(page["roofs"].values()) == {None}
+    document = run_record(reduce_run([*hosts[:3], other, *hosts[4:]]))
+    assert set(roofs_of(document).values()) == {None}
 
 
 def test_nobody_is_accused_while_hosts_arrive() -> None:

@@ -1,5 +1,6 @@
 // Page data of a run of hosts for tests: four hosts, the third of which is slow, and one unreadable.
 
+/** @import { ChartFigure } from "../../static/js/types/figure.js" */
 /** @import { HostRow, RunData } from "../../static/js/types/run.js" */
 
 /** A column as the server packs it; null is not known. @param {(number | null)[]} values */
@@ -8,6 +9,17 @@ export function packed(values) {
   values.forEach((value, i) => view.setFloat32(4 * i, value ?? NaN, true));
   return btoa(String.fromCharCode(...new Uint8Array(view.buffer)));
 }
+
+/** @type {ChartFigure} */
+const FIGURE = {
+  id: "steps",
+  data: [],
+  layouts: /** @type {ChartFigure["layouts"]} */ ({}),
+  marks: null,
+  beyond: {},
+  legend: [],
+  alt: "",
+};
 
 /** @returns {RunData} */
 export const runData = () => ({
@@ -38,8 +50,8 @@ export const runData = () => ({
     max_host: [2, 1],
     total: 7,
     lost_us: packed([12, 3]),
-    flop: packed([1e6, null]),
-    bytes: packed([1e3, 1e3]),
+    gflops: packed([20, null]),
+    intensity: packed([1e3, null]),
     min_us: packed([50, 10]),
     median_us: packed([50, 10]),
     p95_us: packed([54, 11]),
@@ -49,6 +61,10 @@ export const runData = () => ({
   steps: {
     labels: ["0", "1", "2"],
     critical: [2, 2, 1],
+    most_critical: [
+      { host: "c", count: 2 },
+      { host: "b", count: 1 },
+    ],
     median_us: packed([120, 121, 119]),
     min_work_us: packed([99, 99, 98]),
     median_work_us: packed([100, 100, 100]),
@@ -57,8 +73,9 @@ export const runData = () => ({
   },
   collectives: [],
   styles: { fusion: { token: "--c2", symbol: "circle" } },
-  roofs: { gflops: 197_000, gbs: 819, unit: "bf16", memory: "HBM" },
-  is_judged: true,
+  shades: { ratio: "338-x", work: "338-x", wait: "338-x", bandwidth: "338-x" },
+  histograms: { ratio: FIGURE, work: FIGURE, wait: FIGURE, bandwidth: FIGURE },
+  figures: { steps: FIGURE, roofline: FIGURE },
   arriving: null,
 });
 

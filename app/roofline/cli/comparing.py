@@ -39,6 +39,12 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--unit", choices=UNITS, help="time per step, execution or capture")
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    parser.add_argument("--ops", action="store_true", help="also each operation that changed")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="also how the change was split, how sure pairs are, and checks of the model",
+    )
     add_of(parser)
     add_ledger(parser)
     add_peaks(parser)
@@ -97,14 +103,15 @@ def _compare(given: argparse.Namespace) -> None:
     from roofline.cli.ledger import LedgerFile
     from roofline.compare.comparison import compare
     from roofline.devices.choice import read_choice
-    from roofline.exports.comparison import render_comparison
+    from roofline.exports.comparison import Detail, render_comparison
 
     a, b = _sides(given)
     choice = read_choice(given.device, given.peak)
     before, after = read_runs(a, choice, given.of), read_runs(b, choice, given.of)
     found = compare(before, after, given.unit)
     measured = LedgerFile(given.ledger).measure(a, b, before, after)
-    put_out(render_comparison(found, given.format, measured), given.output)
+    detail = Detail(has_ops=given.ops, has_terms=given.explain)
+    put_out(render_comparison(found, given.format, measured, detail), given.output)
 
 
 def _sides(given: argparse.Namespace) -> tuple[list[Path], list[Path]]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from roofline.analysis.subjects.records import LEAST_KNOWN
 from roofline.compare.run import RunSubject
-from roofline.compare.statistics import Tested
+from roofline.compare.statistics import Tested, noise_us
 
 MODULE, CATEGORY, WAIT, UNNAMED = "module", "category", "wait", "unnamed"
+OPERATION = "operation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,9 @@ class Side:
     share of the roof, `needed_us` the time that the `judged_us` of `time_us` whose need is known
     would take at its roofs, `bound` the resource at the lowest roof; `None` is unknown.
     `compute_us` and `memory_us` are the longest clocks of either kind over all calls, `serial_us`
-    is the sum of all clocks; NaN without known cost. `operands` and `results` are tensors in XLA's
+    is the sum of all clocks; NaN without known cost. `source` is the user's line, `library` that of
+    the library it calls. `captures_us` is the time in each capture of the side, where there are
+    several. `operands` and `results` are tensors in XLA's
     notation.
     """
 
@@ -33,6 +36,8 @@ class Side:
     efficiency: float | None
     bound: str | None
     source: str
+    library: str
+    captures_us: tuple[float, ...]
     compute_us: float
     memory_us: float
     serial_us: float
@@ -61,6 +66,12 @@ class OpChange:
     path: str
     change_us: float
     terms: Mapping[str, float]
+
+    @property
+    def beyond_us(self) -> float:
+        """The size of the change beyond what captures of one side differ; all where unknown."""
+        noise = noise_us(self.a.captures_us, self.b.captures_us) or 0.0
+        return max(0.0, abs(self.change_us) - noise)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +121,38 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceChange:
-    """One row. `kind` is `MODULE`, `CATEGORY`, `WAIT` (`name` is its term) or `UNNAMED`: time of
-    operations without a module. `is_itself`: of a module without the modules in it."""
+    """One row. `kind` is `MODULE`, `CATEGORY`, `OPERATION`, `WAIT` (`name` is its term) or
+    `UNNAMED`: time of operations without a module. `is_itself`: of a module without the modules in
+    it. `phase` is that of a category. `around` is the class of the modules that have this one, and
+    `copies` how many of them do. `source` is the user's line of most of the change, `library` the
+    line that it calls. `noise_us` is how far captures of a side are apart; `None` unknown."""
 
     kind: str
     name: str
     a: Place
     b: Place
     is_itself: bool = False
+    phase: str = ""
+    around: str = ""
+    copies: int = 1
+    source: str = ""
+    library: str = ""
+    noise_us: float | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """True for code that A does not have."""
+        return self.kind == MODULE and not self.a.time_us and bool(self.b.time_us)
+
+    @property
+    def is_gone(self) -> bool:
+        """True for code that B does not have."""
+        return self.kind == MODULE and not self.b.time_us and bool(self.a.time_us)
+
+    @property
+    def beyond_us(self) -> float:
+        """The size of the change beyond its noise; all of it where the noise is not known."""
+        return max(0.0, abs(self.change_us) - (self.noise_us or 0.0))
 
     @property
     def change_us(self) -> float:

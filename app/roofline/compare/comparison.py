@@ -1,6 +1,6 @@
 """Two runs, or several captures of each, against each other: one record of all that changed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,17 +12,15 @@ from roofline.compare.changes import (
     GroupChange,
     OnlyOp,
     OpChange,
+    Side,
 )
 from roofline.compare.features import digest, ops_of
 from roofline.compare.matching import Matching, match_ops
 from roofline.compare.op_changes import group_changes, only_ops, op_changes
-from roofline.compare.places import Entry, place_changes, scope_of
-from roofline.compare.run import UNITS, Run, UnitTimes
-from roofline.compare.statistics import Tested, capture_median, mann_whitney
+from roofline.compare.places import Entry, place_changes
+from roofline.compare.run import UNITS, Run, UnitTimes, with_replicates
+from roofline.compare.statistics import FEWEST_CAPTURES, Tested, capture_median, mann_whitney
 from roofline.errors import BadViewError
-
-FEWEST_CAPTURES = 3
-"""With fewer captures on a side there is no verdict on time."""
 
 ONLY = "only"
 _LEAST_MATCHED = 0.5
@@ -39,7 +37,8 @@ def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comp
     """
     unit = _unit(a, b, unit)
     captures_a, captures_b = _captures(a, unit), _captures(b, unit)
-    run_a, run_b = a[captures_a.chosen], b[captures_b.chosen]
+    run_a = with_replicates(a[captures_a.chosen], a)
+    run_b = with_replicates(b[captures_b.chosen], b)
     matching = match_runs(run_a, run_b, unit)
     return _of_matching(run_a, run_b, unit, matching, (captures_a, captures_b))
 
@@ -116,7 +115,11 @@ def _of_matching(
             terms[name] += value
     places = place_changes(_entries(ops, groups, only_a, only_b), _waits(time_a, time_b))
     matched = _matched(ops, groups, only_a, only_b)
-    notes = (*_notes(a, b, of_a, of_b, matched), *_above_roof(ops))
+    notes = (*_notes(a, b, of_a, of_b), *_above_roof(ops))
+    if not matched:
+        notes = ("no-time", *notes)
+    elif _have_little_in_common((time_a, only_a), (time_b, only_b)):
+        notes = ("little-matched", *notes)
     return Comparison(
         unit=unit,
         a_us=time_a.total_us,
@@ -145,8 +148,14 @@ def _of_matching(
 _WAITS = ("idle", "communication", "transfers", "unknown")
 
 
-def _waits(a: UnitTimes, b: UnitTimes) -> list[tuple[str, float, float]]:
-    return [(name, a.parts.get(name, 0.0), b.parts.get(name, 0.0)) for name in _WAITS]
+def _waits(a: UnitTimes, b: UnitTimes) -> list[tuple[str, list[float], list[float]]]:
+    """Each wait, with its time in A and in B and then in each capture of that side."""
+    return [(name, _wait(a, name), _wait(b, name)) for name in _WAITS]
+
+
+def _wait(times: UnitTimes, name: str) -> list[float]:
+    replicates = () if times.replicates is None else times.replicates.parts_us.get(name, ())
+    return [times.parts.get(name, 0.0), *replicates]
 
 
 def _entries(
@@ -156,11 +165,25 @@ def _entries(
     only_b: Sequence[OnlyOp],
 ) -> list[Entry]:
     """What changed together, by the module of the side that it ends in."""
-    found = [Entry(scope_of(one.path), one.category, (one.a,), (one.b,)) for one in ops]
-    found += [Entry(scope_of(one.path), one.category, one.a, one.b) for one in groups]
-    found += [Entry(scope_of(one.path), one.category, a=(one.side,)) for one in only_a]
-    found += [Entry(scope_of(one.path), one.category, b=(one.side,)) for one in only_b]
-    return found
+    found = [_entry(one.path, one.category, (one.a,), (one.b,)) for one in ops]
+    found += [_entry(one.path, one.category, one.a, one.b) for one in groups]
+    found += [_entry(one.path, one.category, (one.side,), ()) for one in only_a]
+    return found + [_entry(one.path, one.category, (), (one.side,)) for one in only_b]
+
+
+def _entry(path: str, category: str, a: tuple[Side, ...], b: tuple[Side, ...]) -> Entry:
+    longest = max(b or a, key=lambda one: one.time_us)
+    return Entry(
+        path=path,
+        category=category,
+        name=longest.names[0],
+        before=sum(one.time_us for one in a),
+        after=sum(one.time_us for one in b),
+        source=longest.source,
+        library=longest.library,
+        a=a,
+        b=b,
+    )
 
 
 def _tested(a: Captures, b: Captures) -> Tested | None:
@@ -189,15 +212,17 @@ def _matched(
     return {name: value / total for name, value in times.items() if value > 0}
 
 
-def _notes(
-    a: Run, b: Run, of_a: Captures, of_b: Captures, matched: Mapping[str, float]
-) -> tuple[str, ...]:
+def _have_little_in_common(*sides: tuple[UnitTimes, Sequence[OnlyOp]]) -> bool:
+    """True where most of either side has no partner: much that is new leaves A as it was."""
+    return all(
+        sum(one.side.time_us for one in only) > (1 - _LEAST_MATCHED) * float(times.time_us.sum())
+        for times, only in sides
+    )
+
+
+def _notes(a: Run, b: Run, of_a: Captures, of_b: Captures) -> tuple[str, ...]:
     """The limits of this comparison, by code; `presentation` has the words."""
     notes = []
-    if not matched:
-        notes.append("no-time")
-    elif 1 - matched.get(ONLY, 0.0) < _LEAST_MATCHED:
-        notes.append("little-matched")
     if a.provenance != b.provenance:
         notes.append("other-provenance")
     if not a.peaks or not b.peaks:

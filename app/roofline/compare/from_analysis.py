@@ -1,6 +1,6 @@
 """An analysis as the columns of a comparison: work and roofs per call, times per unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
+from roofline.analysis.source_frames import Source, own_source
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.undecided import decided, fastest
@@ -34,10 +35,12 @@ def run_of(analysis: RooflineAnalysis, label: str = "", subject: Subject | None 
     calls = np.maximum(table.occurrences.astype(np.float64), 1)
     known = table.cost_known
     work, roof_us = _resources(analysis, calls)
+    places = zip(table.source_file, table.source_line.tolist(), table.source_stack, strict=True)
+    sources = [own_source(*one) for one in places]
     return Run(
         label=label or _label(analysis),
-        texts=_texts(analysis),
-        source_line=table.source_line.astype(np.float64),
+        texts=_texts(analysis, sources),
+        source_line=np.array([one.line for one in sources], np.float64),
         flop=np.where(known & table.flop_known, table.flop / calls, np.nan),
         bytes=np.where(known & table.bytes_known, table.bytes_accessed / calls, np.nan),
         work=work,
@@ -64,7 +67,7 @@ def _label(analysis: RooflineAnalysis) -> str:
     return PurePath(hosts[0].file_name).name if hosts else ""
 
 
-def _texts(analysis: RooflineAnalysis) -> dict[str, tuple[str, ...]]:
+def _texts(analysis: RooflineAnalysis, sources: Sequence[Source]) -> dict[str, tuple[str, ...]]:
     table, names = analysis.profile.ops, analysis.profile.program_names
     return {
         "name": table.name,
@@ -73,7 +76,8 @@ def _texts(analysis: RooflineAnalysis) -> dict[str, tuple[str, ...]]:
         "path": table.framework_path,
         "operands": table.operands,
         "results": table.results,
-        "source_file": table.source_file,
+        "source_file": tuple(one.file for one in sources),
+        "library": tuple(one.library for one in sources),
     }
 
 

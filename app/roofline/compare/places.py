@@ -1,9 +1,10 @@
-"""Where the time of two runs changed: a row for each module, else for each category.
+"""Where two runs differ: a part for each module, else for each category.
 
-A group that has over half of the time of both runs is split into the modules in it, until none has
-or nothing is inside: a model's root and its layers say nothing, the parts of a layer do. Instances
-(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation. Rows,
-the waits among them, add up to the change.
+A group that has over half of both runs is split into the modules in it, until none has or nothing
+is inside: a model's root and its layers say nothing, the parts of a layer do. So is a group with a
+module that only one run has and that is worth a row; such a module stays whole. Instances
+(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation.
+Parts add up to the change; those of time, the waits among them, are rows of a comparison.
 """
 
 import re
@@ -11,17 +12,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from roofline.analysis.paths import op_path
+from roofline.analysis.paths import FORWARD, op_path
 from roofline.compare.changes import (
     CATEGORY,
     MODULE,
+    OPERATION,
     UNNAMED,
     WAIT,
-    OnlyOp,
     Place,
     PlaceChange,
     Side,
 )
+from roofline.compare.statistics import noise_us
 
 Scope = tuple[str, ...]
 
@@ -29,34 +31,109 @@ _ALTERNATIVES = ";"  # a fused op may have several paths: the first is its own
 _BACKWARD = "backward"
 _INSTANCE = re.compile(r"(?<=.)[._]\d+$")
 _MOST = 0.5
+_WORTH = 0.1  # of all changes together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Operations that belong together, on both sides."""
+    """Operations that belong together: their amounts in A and in B, and the user's line.
 
-    scope: Scope
+    `path`, `category`, `name` and `shapes` are of the operation that names them.
+    """
+
+    path: str
     category: str
+    name: str
+    before: float
+    after: float
+    source: str
+    library: str
+    shapes: str = ""
     a: tuple[Side, ...] = ()
     b: tuple[Side, ...] = ()
 
     @property
-    def both_us(self) -> float:
-        """The time of both sides."""
-        return sum(side.time_us for side in (*self.a, *self.b))
+    def scope(self) -> Scope:
+        """The modules around it, by class."""
+        return scope_of(self.path)
+
+    @property
+    def change(self) -> float:
+        """B less A."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Entries of one place; the fields are those of `PlaceChange`."""
+
+    kind: str
+    name: str
+    entries: tuple[Entry, ...]
+    is_itself: bool = False
+    phase: str = ""
+    around: str = ""
+    copies: int = 1
+
+    @property
+    def change(self) -> float:
+        """B less A."""
+        return sum(one.change for one in self.entries)
+
+    @property
+    def is_new(self) -> bool:
+        """True for code that A does not have."""
+        return self.kind == MODULE and not any(one.before for one in self.entries)
+
+    @property
+    def named_by(self) -> Entry:
+        """The entry that changed most: its line is the place's line."""
+        lines: dict[str, float] = defaultdict(float)
+        for one in self.entries:
+            lines[one.source] += abs(one.change)
+        line = max(lines, key=lambda each: (bool(each), lines[each]))
+        of_line = [one for one in self.entries if one.source == line]
+        return max(of_line, key=lambda one: abs(one.change))
 
 
 def place_changes(
-    entries: Sequence[Entry], waits: Iterable[tuple[str, float, float]]
+    entries: Sequence[Entry], waits: Iterable[tuple[str, Sequence[float], Sequence[float]]]
 ) -> tuple[PlaceChange, ...]:
-    """The rows of `entries` and of `waits` (term, us of A, us of B), the largest change first."""
-    rows = _by_module(entries) if _have_modules(entries) else _by_category(entries)
+    """The rows of `entries` and of `waits`: what is most beyond its noise first.
+
+    A wait has its term, and for A and for B its time in us, then that in each capture.
+    """
+    rows = [_row(one) for one in parts_of(entries)]
     rows += [
-        PlaceChange(kind=WAIT, name=name, a=Place(time_us=a), b=Place(time_us=b))
+        PlaceChange(
+            kind=WAIT,
+            name=name,
+            a=Place(time_us=a[0]),
+            b=Place(time_us=b[0]),
+            noise_us=noise_us(a[1:], b[1:]),
+        )
         for name, a, b in waits
-        if a or b
+        if a[0] or b[0]
     ]
-    return tuple(sorted(rows, key=lambda one: (-abs(one.change_us), -one.a.time_us, one.name)))
+    return tuple(
+        sorted(
+            rows, key=lambda one: (-one.beyond_us, -abs(one.change_us), -one.a.time_us, one.name)
+        )
+    )
+
+
+def parts_of(entries: Sequence[Entry]) -> list[Part]:
+    """Each place with its entries: modules, where at least half is in one, else categories, else
+    operations where all are of one category."""
+    if have_modules(entries):
+        return _by_module(entries)
+    found = _by_category(entries)
+    return found if len(found) > 1 else operations_of(entries)
+
+
+def operations_of(entries: Sequence[Entry]) -> list[Part]:
+    """Each entry as a place of its own."""
+    return [Part(kind=OPERATION, name=one.name, entries=(one,)) for one in entries]
 
 
 def scope_of(path: str) -> Scope:
@@ -71,14 +148,6 @@ def raw_scope(path: str) -> Scope:
     return inside[1:] if inside[:1] == (_BACKWARD,) else inside
 
 
-def modules_of(only: Sequence[OnlyOp]) -> dict[Scope, list[OnlyOp]]:
-    """Operations that one run alone has, by their whole scope."""
-    found: dict[Scope, list[OnlyOp]] = defaultdict(list)
-    for one in only:
-        found[scope_of(one.path)].append(one)
-    return found
-
-
 def short_module(name: str, root: str) -> str:
     """A class without the family that it shares with its model: `Qwen2RMSNorm` is `RMSNorm`."""
     same = next((at for at, two in enumerate(zip(name, root, strict=False)) if two[0] != two[1]), 0)
@@ -86,57 +155,127 @@ def short_module(name: str, root: str) -> str:
     return name[ends[0] :] if ends else name
 
 
-def _have_modules(entries: Sequence[Entry]) -> bool:
-    placed = sum(one.both_us for one in entries if one.scope)
-    return placed > 0 and placed >= _MOST * sum(one.both_us for one in entries)
+def have_modules(entries: Sequence[Entry]) -> bool:
+    """True where at least half of both sides is in a module."""
+    placed = _both(one for one in entries if one.scope)
+    return placed > 0 and placed >= _MOST * _both(entries)
 
 
-def _by_category(entries: Sequence[Entry]) -> list[PlaceChange]:
-    groups: dict[str, list[Entry]] = defaultdict(list)
+def _both(entries: Iterable[Entry]) -> float:
+    return sum(one.before + one.after for one in entries)
+
+
+def _by_category(entries: Sequence[Entry]) -> list[Part]:
+    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for one in entries:
-        groups[one.category].append(one)
-    return [_change(CATEGORY, name, members) for name, members in groups.items()]
+        groups[one.category, _phase(one.path)].append(one)
+    return [
+        Part(kind=CATEGORY, name=name, phase=phase, entries=tuple(members))
+        for (name, phase), members in groups.items()
+    ]
 
 
-def _by_module(entries: Sequence[Entry]) -> list[PlaceChange]:
-    total = sum(one.both_us for one in entries)
-    groups = _split([one for one in entries if one.scope], (), total)
+def _phase(path: str) -> str:
+    """The phase of an operation, where its path says more than "forward"."""
+    found = op_path(path.partition(_ALTERNATIVES)[0])
+    if found is None:
+        return ""
+    if found.modules[:1] == (_BACKWARD,):
+        return _BACKWARD
+    return "" if found.direction == FORWARD else found.direction
+
+
+def _by_module(entries: Sequence[Entry]) -> list[Part]:
+    split = _Split(entries)
+    groups = split.parts([one for one in entries if one.scope], ())
     names = [key[-1] for key, _, _ in groups]
-    rows = []
+    found = []
     for key, members, is_itself in groups:
         name = short_module(key[-1], key[0])
         if names.count(key[-1]) > 1 + is_itself and len(key) > 1:
             name = f"{short_module(key[-2], key[0])}/{name}"
-        rows.append(_change(MODULE, name, members, is_itself=is_itself))
-    rest = [one for one in entries if not one.scope]
-    return rows + ([_change(UNNAMED, "", rest)] if rest else [])
+        around = {raw_scope(one.path)[: len(key) - 1] for one in members}
+        found.append(
+            Part(
+                kind=MODULE,
+                name=name,
+                entries=tuple(members),
+                is_itself=is_itself,
+                around=short_module(key[-2], key[0]) if len(key) > 1 else "",
+                copies=len(around),
+            )
+        )
+    rest = tuple(one for one in entries if not one.scope)
+    return found + ([Part(kind=UNNAMED, name="", entries=rest)] if rest else [])
 
 
-def _split(
-    entries: Sequence[Entry], above: Scope, total: float
-) -> list[tuple[Scope, list[Entry], bool]]:
-    """The modules below `above`; what lies in `above` alone is the last."""
-    level = len(above)
-    inside: dict[Scope, list[Entry]] = defaultdict(list)
+class _Split:
+    """Groups entries by module, and splits what says nothing as a whole."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._all = _both(entries)
+        self._changes = sum(abs(one.change) for one in entries)
+        self._has_pairs = any(one.before and one.after for one in entries)
+
+    def parts(
+        self, entries: Sequence[Entry], above: Scope
+    ) -> list[tuple[Scope, list[Entry], bool]]:
+        """The modules below `above`; what lies in `above` alone is the last."""
+        inside = _inside(entries, len(above))
+        itself = inside.pop(above, [])
+        found: list[tuple[Scope, list[Entry], bool]] = []
+        for key, members in inside.items():
+            if self._says_nothing(key, members):
+                found += self.parts(members, key)
+            else:
+                found.append((key, members, False))
+        return found + ([(above, itself, True)] if itself else [])
+
+    def _says_nothing(self, key: Scope, members: Sequence[Entry]) -> bool:
+        inner = _inside(members, len(key))
+        inner.pop(key, None)
+        before, after = sum(one.before for one in members), sum(one.after for one in members)
+        is_on_both = bool(before and after) or not self._has_pairs
+        if not inner or not is_on_both:
+            return False
+        if before + after > _MOST * self._all:
+            return True
+        return any(
+            not (sum(one.before for one in each) and sum(one.after for one in each))
+            and abs(sum(one.change for one in each)) > _WORTH * self._changes
+            for each in inner.values()
+        )
+
+
+def _inside(entries: Sequence[Entry], level: int) -> dict[Scope, list[Entry]]:
+    found: dict[Scope, list[Entry]] = defaultdict(list)
     for one in entries:
-        inside[one.scope[: level + 1]].append(one)
-    itself = inside.pop(above, [])
-    found: list[tuple[Scope, list[Entry], bool]] = []
-    for key, members in inside.items():
-        is_large = sum(one.both_us for one in members) > _MOST * total
-        if is_large and any(len(one.scope) > level + 1 for one in members):
-            found += _split(members, key, total)
-        else:
-            found.append((key, members, False))
-    return found + ([(above, itself, True)] if itself else [])
+        found[one.scope[: level + 1]].append(one)
+    return found
 
 
-def _change(
-    kind: str, name: str, entries: Sequence[Entry], *, is_itself: bool = False
-) -> PlaceChange:
-    a = _place([side for one in entries for side in one.a])
-    b = _place([side for one in entries for side in one.b])
-    return PlaceChange(kind=kind, name=name, a=a, b=b, is_itself=is_itself)
+def _row(part: Part) -> PlaceChange:
+    sides_a = [side for one in part.entries for side in one.a]
+    sides_b = [side for one in part.entries for side in one.b]
+    line = part.named_by
+    return PlaceChange(
+        kind=part.kind,
+        name=part.name,
+        a=_place(sides_a),
+        b=_place(sides_b),
+        is_itself=part.is_itself,
+        phase=part.phase,
+        around=part.around,
+        copies=part.copies,
+        source=line.source,
+        library=line.library,
+        noise_us=noise_us(_captures(sides_a), _captures(sides_b)),
+    )
+
+
+def _captures(sides: Sequence[Side]) -> list[float]:
+    """The time of all of `sides` in each capture; empty where there is one capture."""
+    return [sum(times) for times in zip(*(one.captures_us for one in sides), strict=True)]
 
 
 def _place(sides: Sequence[Side]) -> Place:

@@ -4,8 +4,9 @@ A `Run` is made from an analysis, and can be written down and read again: a base
 document, and a server keeps one beside each profile. Times are means over the cores.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ STEP, EXECUTION, CAPTURE = "step", "execution", "capture"
 UNITS = (STEP, EXECUTION, CAPTURE)
 """The units that a time can be per, the best one first."""
 
-TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file")
+TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file", "library")
 _RESOURCES = ("work", "roof_us")
 _SUBJECT_TEXTS = ("of", "kind", "label", "unit_word", "verdict", "ceiling", "not_found")
 _SUBJECT_NUMBERS = ("floor_us", "roof_ratio", "known_ratio", "idle_ratio", "ratio")
@@ -55,6 +56,15 @@ class RunSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Replicates:
+    """Times of all captures of one program in a unit, in us: of its operations (captures,
+    operations), and of each part that is not work."""
+
+    ops_us: Floats
+    parts_us: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class UnitTimes:
     """Times of one unit (a step, an execution, the capture), per core, in us.
 
@@ -63,7 +73,8 @@ class UnitTimes:
     collectives), `transfers` (exposed host copies, infeed and outfeed), `idle` (launch gaps, too;
     below zero where operations overlap) and `unknown` (time of events that no operation stands
     for). `total_us` is the sum of all. `samples_us` are the times of the single steps. `subject` is
-    what they are of; `None` in a run that was stored before subjects were.
+    what they are of; `None` in a run that was stored before subjects were. `replicates` are all
+    captures of the run's side, where there are several.
     """
 
     calls: Floats
@@ -73,6 +84,7 @@ class UnitTimes:
     total_us: float
     samples_us: tuple[float, ...] = ()
     subject: RunSubject | None = None
+    replicates: Replicates | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,10 +120,40 @@ class Run:
         return self.texts[column]
 
     def source(self, op: int) -> str:
-        """`file:line` of an operation; empty where it is not known."""
+        """`file:line` of the user's code that an operation comes from; empty where unknown."""
         line = int(self.source_line[op])
         file = self.texts["source_file"][op]
         return f"{file}:{line}" if file and line >= 0 else file
+
+
+def with_replicates(run: Run, runs: Sequence[Run]) -> Run:
+    """`run` with the times of all of `runs`, captures of its program and itself among them."""
+    if len(runs) < 2:
+        return run
+    keys = [_keys(one) for one in runs]
+    units = {}
+    for unit, times in run.units.items():
+        if not all(unit in one.units for one in runs):
+            continue
+        rows = zip(keys, (one.units[unit].time_us for one in runs), strict=True)
+        by_key = [dict(zip(names, column.tolist(), strict=True)) for names, column in rows]
+        parts = {
+            name: tuple(one.units[unit].parts.get(name, 0.0) for one in runs)
+            for name in times.parts
+        }
+        ops_us = np.array([[one.get(key, 0.0) for key in _keys(run)] for one in by_key])
+        units[unit] = replace(times, replicates=Replicates(ops_us=ops_us, parts_us=parts))
+    return replace(run, units={**run.units, **units})
+
+
+def _keys(run: Run) -> list[tuple[str, str, str, int]]:
+    """A name for each operation that captures of one program share."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for key in zip(run.text("program"), run.text("path"), run.text("name"), strict=True):
+        found.append((*key, seen[key]))
+        seen[key] += 1
+    return found
 
 
 def to_document(run: Run) -> dict[str, Any]:
@@ -135,6 +177,7 @@ def to_document(run: Run) -> dict[str, Any]:
                 "total_us": times.total_us,
                 "samples_us": list(times.samples_us),
                 "subject": None if times.subject is None else asdict(times.subject),
+                "replicates": _replicates_document(times.replicates),
             }
             for name, times in run.units.items()
         },
@@ -153,6 +196,7 @@ def from_document(document: Any) -> Run:
     columns += [*run.work.values(), *run.roof_us.values()]
     for times in run.units.values():
         columns += [times.calls, times.time_us, times.needed_us]
+        columns += [] if times.replicates is None else [*times.replicates.ops_us]
     if run.work.keys() != run.roof_us.keys() or not run.units:
         raise _unreadable("a part of it is missing or damaged")
     if any(len(column) != len(run) for column in columns):
@@ -176,13 +220,14 @@ def run_from_json(content: bytes) -> Run:
 
 def _read(document: Mapping[str, Any]) -> Run:
     numbers = {name: _floats(document["numbers"][name]) for name in (*_OP_NUMBERS, "is_placed")}
+    none = _packed([""] * len(numbers["flop"]))  # a run of an earlier release has no `library`
     return Run(
         label=str(document["label"]),
         facts={str(name): str(value) for name, value in document["facts"].items()},
         provenance=(str(document["provenance"][0]), str(document["provenance"][1])),
         main_memory=str(document["main_memory"]),
         peaks={name: float(value) for name, value in document["peaks"].items()},
-        texts={name: _unpacked(document["texts"][name]) for name in TEXTS},
+        texts={name: _unpacked(document["texts"].get(name, none)) for name in TEXTS},
         work=_columns(document["work"]),
         roof_us=_columns(document["roof_us"]),
         units={
@@ -203,7 +248,21 @@ def _times(given: Mapping[str, Any]) -> UnitTimes:
         total_us=float(given["total_us"]),
         samples_us=tuple(map(float, given["samples_us"])),
         subject=_subject(given.get("subject")),
+        replicates=_replicates(given.get("replicates")),
     )
+
+
+def _replicates_document(found: Replicates | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"ops_us": found.ops_us, "parts_us": {k: list(v) for k, v in found.parts_us.items()}}
+
+
+def _replicates(given: Mapping[str, Any] | None) -> Replicates | None:
+    if given is None:
+        return None
+    parts = {str(name): tuple(map(float, times)) for name, times in given["parts_us"].items()}
+    return Replicates(ops_us=np.array([_floats(one) for one in given["ops_us"]]), parts_us=parts)
 
 
 def _subject(given: Mapping[str, Any] | None) -> RunSubject | None:

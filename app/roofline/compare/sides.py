@@ -8,7 +8,7 @@ import numpy as np
 from roofline.analysis.roofline import Floats
 from roofline.compare.attribution import Costs, roof_us
 from roofline.compare.changes import Side
-from roofline.compare.run import Run
+from roofline.compare.run import Run, UnitTimes
 from roofline.model.memory import MemoryLevel
 
 MEMORIES = frozenset(level.value for level in MemoryLevel)
@@ -68,6 +68,8 @@ def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]])
     judged = _sums(np.where(is_judged, times.time_us, 0.0), rows).tolist()
     operands, results = run.text("operands"), run.text("results")
     clocks = _clocks(costs)
+    replicates = _replicates(times, rows)
+    library = run.text("library")
     allowed = per_call * costs.calls
     known = costs.is_known & (per_call > 0)
     shown = known & (costs.time_us > 0)
@@ -85,13 +87,15 @@ def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]])
             efficiency=_number(share),
             bound=bound if is_known else None,
             source=run.source(members[0]),
+            library=library[members[0]],
+            captures_us=captures,
             compute_us=compute_us,
             memory_us=memory_us,
             serial_us=serial_us,
             operands=operands[members[0]],
             results=results[members[0]],
         )
-        for members, bound, time_us, needed_us, judged_us, calls, share, is_known, (
+        for members, bound, time_us, needed_us, judged_us, calls, share, is_known, captures, (
             compute_us,
             memory_us,
             serial_us,
@@ -104,10 +108,19 @@ def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]])
             costs.calls.tolist(),
             efficiency.tolist(),
             known.tolist(),
+            replicates,
             clocks,
             strict=True,
         )
     ]
+
+
+def _replicates(times: UnitTimes, rows: Sequence[tuple[int, ...]]) -> list[tuple[float, ...]]:
+    """The time of each entry of `rows` in every capture of the run's side, in us."""
+    found = times.replicates
+    if found is None:
+        return [()] * len(rows)
+    return [tuple(found.ops_us[:, list(members)].sum(axis=1).tolist()) for members in rows]
 
 
 def _main_bytes(run: Run, row: int) -> float | None:

@@ -14,6 +14,9 @@ import numpy as np
 
 from roofline.analysis.roofline import Floats
 
+FEWEST_CAPTURES = 3
+"""With fewer captures on a side there is no verdict on time."""
+
 LEVEL = 0.05
 """Chance at which a one-sided test says that a side is slower, though it is not."""
 
@@ -49,6 +52,13 @@ def capture_median(samples_us: Sequence[float], total_us: float) -> float:
         if abs(samples_us[0] - middle) > _FIRST_STEP_OFF * middle:
             return middle
     return float(np.median(samples_us))
+
+
+def noise_us(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """How far captures of a side are apart, of both sides added up, in us; `None` with too few."""
+    if min(len(a), len(b)) < FEWEST_CAPTURES:
+        return None
+    return max(a) - min(a) + max(b) - min(b)
 
 
 def mann_whitney(old: Sequence[float], new: Sequence[float]) -> Tested:

@@ -4,13 +4,14 @@ Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from roofline.advice.ledger import Entry, document_of
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import (
     CATEGORY,
+    OPERATION,
     Captures,
     Comparison,
     GroupChange,
@@ -29,6 +30,8 @@ from roofline.exports.comparison_words import (
     TERMINAL_NOTES,
     TIER_LABELS,
     change_verdict,
+    everywhere,
+    line_of,
     per_of,
     place_name,
     side_names,
@@ -102,6 +105,13 @@ def _place(one: PlaceChange) -> Record:
     return {
         "kind": one.kind,
         "name": place_name(one),
+        "is_new": one.is_new,
+        "is_gone": one.is_gone,
+        "around": one.around or None,
+        "copies": one.copies,
+        "source": one.source,
+        "library": one.library,
+        "noise_us": one.noise_us,
         "a_us": one.a.time_us,
         "b_us": one.b.time_us,
         "change_us": one.change_us,
@@ -127,8 +137,19 @@ def comparison_to_json(found: Comparison) -> bytes:
     return to_json(comparison_record(found))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What a text has beside modules: each operation, and how the change was split and checked."""
+
+    has_ops: bool = False
+    has_terms: bool = False
+
+
 def render_comparison(
-    found: Comparison, output_format: str, measured: Sequence[Entry] = ()
+    found: Comparison,
+    output_format: str,
+    measured: Sequence[Entry] = (),
+    detail: Detail = Detail(),
 ) -> bytes:
     """`found` as `text`, `json` or `markdown`; `measured` are accepted findings of A."""
     lines = measured_lines(measured)
@@ -139,10 +160,10 @@ def render_comparison(
         case "markdown":
             rest = "".join(f"- {markdown_plain(one)}\n" for one in lines)
             rest = f"\n### Predicted against measured\n\n{rest}" if rest else ""
-            return (comparison_to_markdown(found) + rest).encode("utf-8", "replace")
+            return (comparison_to_markdown(found, detail) + rest).encode("utf-8", "replace")
         case _:
             rest = "\n".join(["\nPredicted against measured", *lines, ""]) if lines else ""
-            return (comparison_to_text(found) + spaced(rest)).encode("utf-8", "replace")
+            return (comparison_to_text(found, detail) + spaced(rest)).encode("utf-8", "replace")
 
 
 def _op(one: OpChange) -> Record:
@@ -171,6 +192,7 @@ def _side(side: Side) -> Record:
         "roofline_efficiency_ratio": side.efficiency,
         "bound_by": side.bound,
         "source": side.source,
+        "library": side.library,
     }
 
 
@@ -229,7 +251,7 @@ def _written(sentence: Sentence) -> str:
 # ------------------------------------------------------------------------------------------- text
 
 
-def comparison_to_text(found: Comparison) -> str:
+def comparison_to_text(found: Comparison, detail: Detail = Detail()) -> str:
     """The report for a terminal, at most 120 columns wide."""
     import textwrap  # only reports need it
 
@@ -237,27 +259,26 @@ def comparison_to_text(found: Comparison) -> str:
     lines = [f"{_written(verdict.headline)}.", _written(verdict.largest)]
     lines += textwrap.wrap(_written(verdict.lead), 100)
     sections = ["\n".join(line for line in lines if line), _subjects(found)]
-    sections += [table(*place_rows(found), left={0}), _differences(found)]
-    sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
-    split = textwrap.wrap(_written(verdict.split), 100)
-    sections.append("\n".join([SPLIT, *split, "", table(*_term_rows(found), left={0})]))
-    sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
-    checks = [
-        line
-        for said in check_lines(found)
-        for line in textwrap.wrap(said, 100, initial_indent="  ", subsequent_indent="    ")
-    ]
-    sections.append("\n".join([TRUSTED, *checks]) if checks else "")
-    notes = [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]
-    if notes:
-        wrapped = [
-            line for one in notes for line in textwrap.wrap(one, 100, subsequent_indent="    ")
-        ]
-        sections.append("\n".join(["Notes", *wrapped]))
+    sections += [table(*_places(found), left={0, 5}), _differences(found)]
+    if detail.has_ops:
+        sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
+    if detail.has_terms:
+        split = textwrap.wrap(_written(verdict.split), 100)
+        sections.append("\n".join([SPLIT, *split, "", table(*_term_rows(found), left={0})]))
+        sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
+        sections.append(_listed(TRUSTED, [f"  {one}" for one in check_lines(found)]))
+    sections.append(_listed("Notes", [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]))
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def comparison_to_markdown(found: Comparison) -> str:
+def _listed(head: str, lines: Sequence[str]) -> str:
+    import textwrap  # only reports need it
+
+    wrapped = [row for one in lines for row in textwrap.wrap(one, 100, subsequent_indent="    ")]
+    return "\n".join([head, *wrapped]) if wrapped else ""
+
+
+def comparison_to_markdown(found: Comparison, detail: Detail = Detail()) -> str:
     """The report for a pull request: the same, as Markdown tables."""
     verdict = change_verdict(found)
     sections = [
@@ -267,31 +288,38 @@ def comparison_to_markdown(found: Comparison) -> str:
     ]
     sides = subject_rows(found)
     sections += [markdown_table(_SIDES, sides)] if sides else []
-    sections += [markdown_table(*place_rows(found)), markdown_plain(_differences(found))]
-    sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
-    sections += [f"#### {SPLIT}", markdown_plain(_written(verdict.split))]
-    sections.append(markdown_table(*_term_rows(found)))
-    sections.append(f"How sure: {how_sure(found)}")
-    sections.append("\n".join(f"- {markdown_plain(said)}" for said in check_lines(found)))
+    sections += [markdown_table(*_places(found)), markdown_plain(_differences(found))]
+    if detail.has_ops:
+        sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
+    if detail.has_terms:
+        sections += [f"#### {SPLIT}", markdown_plain(_written(verdict.split))]
+        sections += [markdown_table(*_term_rows(found)), f"How sure: {how_sure(found)}"]
+        sections.append("\n".join(f"- {markdown_plain(said)}" for said in check_lines(found)))
     sections += [f"- {markdown_plain(TERMINAL_NOTES[code])}" for code in found.notes]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def attribution_line(found: Comparison) -> str:
-    """The terms in one line, the largest first."""
-    names = sorted(TERMS, key=lambda name: -abs(found.terms[name]))
-    said = [
-        f"{term_label(found, name)} {_change(found.terms[name])}"
-        for name in names
-        if abs(found.terms[name]) >= _LEAST_SHOWN_US
-    ]
-    return ", ".join(said) or "no change"
+def _places(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The change by module, with the user's line of each and the line of the library it calls."""
+    heads, rows = place_rows(found)
+    lines = [cut(line_of(one.source, one.library), 36) for one in shown_places(found)]
+    lines += [""] * (len(rows) - len(lines))
+    named_rows: list[Sequence[str]] = [(*row, line) for row, line in zip(rows, lines, strict=True)]
+    return (*heads, "Where"), named_rows
 
 
-def operations_line(found: Comparison, most: int) -> str:
-    """The operations that changed most, in one line."""
-    changed = [one for one in found.ops if abs(one.change_us) >= _LEAST_SHOWN_US]
-    return ", ".join(f"{_name(one)} {_change(one.change_us)}" for one in changed[:most])
+def explanation(found: Comparison, most: int) -> list[str]:
+    """The largest change in a sentence, then the next ones by module, a line each."""
+    first = _written(change_verdict(found).largest)
+    rows = [one for one in found.places[1:most] if one.beyond_us >= _LEAST_SHOWN_US]
+    return [first or "Nothing changed.", *map(_place_line, rows)]
+
+
+def _place_line(one: PlaceChange) -> str:
+    state = " is new" if one.is_new else " is gone" if one.is_gone else ""
+    where = f" ({line_of(one.source, one.library)})" if one.source else ""
+    said = f"{place_name(one)}{state}{everywhere(one) if state else ''}"
+    return plain(f"{said}: {_change(one.change_us)}{where}")
 
 
 def check_lines(found: Comparison) -> list[str]:
@@ -312,9 +340,9 @@ def place_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
     """Heads and rows of the change by module; the last row sums up those that are left out."""
     scale = Scale.of(max(found.a_us, found.b_us))
     names = [one.removeprefix("the ") for one in side_names(found)]
-    by = "Category" if any(one.kind == CATEGORY for one in found.places) else "Module"
-    least = _LEAST_PLACE * max(found.a_us, found.b_us)
-    shown = [one for one in found.places if max(one.a.time_us, one.b.time_us) >= least]
+    kinds = {one.kind for one in found.places}
+    by = next((one.capitalize() for one in (CATEGORY, OPERATION) if one in kinds), "Module")
+    shown = shown_places(found)
     rows: list[Sequence[str]] = [
         _place_row(place_name(one), (one.a.time_us, one.b.time_us), scale, one) for one in shown
     ]
@@ -323,6 +351,12 @@ def place_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
         times = sum(one.a.time_us for one in rest), sum(one.b.time_us for one in rest)
         rows.append(_place_row(f"{len(rest)} more", times, scale))
     return (by, f"{names[0]}, {scale.unit}", f"{names[1]}, {scale.unit}", "Change", OF_ROOF), rows
+
+
+def shown_places(found: Comparison) -> list[PlaceChange]:
+    """The rows of the change by module that are not summed up."""
+    least = _LEAST_PLACE * max(found.a_us, found.b_us)
+    return [one for one in found.places if max(one.a.time_us, one.b.time_us) >= least]
 
 
 def _place_row(
@@ -377,7 +411,10 @@ def _term_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
 
 def _op_tables(found: Comparison) -> list[tuple[Sequence[str], list[Sequence[str]]]]:
     """Heads and rows: changed operations, groups, only in A, only in B."""
-    changed = [one for one in found.ops if abs(one.change_us) >= _LEAST_SHOWN_US]
+    changed = sorted(
+        (one for one in found.ops if one.beyond_us >= _LEAST_SHOWN_US),
+        key=lambda one: -one.beyond_us,
+    )
     heads = ("Operation", "Tier", "A", "B", "Change", "Terms")
     rows: list[Sequence[str]] = [
         (_name(one), str(one.tier), _time(one.a), _time(one.b), _change(one.change_us), _said(one))

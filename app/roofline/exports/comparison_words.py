@@ -5,17 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import UNNAMED, WAIT, Comparison, PlaceChange
-from roofline.compare.places import modules_of, raw_scope, short_module
+from roofline.compare.changes import OPERATION, UNNAMED, WAIT, Comparison, PlaceChange
+from roofline.compare.places import Part
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
 from roofline.devices import catalogue
 from roofline.model.compute import ComputeUnit
 from roofline.presentation.goal_numbers import Scale, marked
 from roofline.presentation.quantities import percent
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, say
-from roofline.presentation.text_table import cut
+from roofline.presentation.text_table import cut, named
 from roofline.presentation.words import ceiling_words
 
 TERM_LABELS: Mapping[str, str] = {
@@ -217,7 +216,26 @@ def place_name(one: PlaceChange) -> str:
         return TERM_LABELS[one.name] if one.name != "unknown" else "not an operation"
     if one.kind == UNNAMED:
         return "without a module"
-    return f"{one.name} itself" if one.is_itself else one.name or "(no name)"
+    return part_name(one)
+
+
+def part_name(one: PlaceChange | Part) -> str:
+    """The same of work, also where another number than time changed: "copy in backward"."""
+    if one.kind == OPERATION:
+        return named(one.name, _NAME_WIDTH)
+    name = one.name or ("without a module" if one.kind == UNNAMED else "(no name)")
+    return f"{name}{' itself' if one.is_itself else ''}{f' in {one.phase}' if one.phase else ''}"
+
+
+def everywhere(one: PlaceChange | Part) -> str:
+    """Where a module that is new or gone stands: " in each of 3 Blocks"."""
+    return f" in each of {one.copies} {one.around}s" if one.copies > 1 and one.around else ""
+
+
+def line_of(source: str, library: str = "") -> str:
+    """A line in short, and behind it that of the library: "net.py:17, in linear.py:287"."""
+    own = PurePath(source.replace("\\", "/")).name
+    return f"{own}, in {'/'.join(PurePath(library).parts[-2:])}" if library else own
 
 
 # -------------------------------------------------------------------------------- largest changes
@@ -228,14 +246,15 @@ _NEXT = 0.2
 
 
 def largest_changes(found: Comparison) -> Sentence:
-    """The two largest changes by module, or the code that is new or gone where that is most."""
+    """The two largest changes by module, with the user's line of the first."""
     scale = Scale.of(max(found.a_us, found.b_us))
-    said = _new_or_gone(found, scale)
-    if said or not found.places:
-        return said
-    first = found.places[0]
-    if not _prints(scale, first.change_us):
+    if not found.places or not _prints(scale, found.places[0].change_us):
         return []
+    first = found.places[0]
+    if not first.beyond_us:
+        return say("change_noise")
+    if first.is_new or first.is_gone:
+        return _new_or_gone(found, first, scale)
     second = _second(found.places, first)
     others: Sentence = []
     if second is not None and _prints(scale, second.change_us):
@@ -248,55 +267,45 @@ def largest_changes(found: Comparison) -> Sentence:
         first=plain(place_name(first)),
         change=scale.length(abs(first.change_us)),
         how=_more(first.change_us),
+        where=_where(first),
         others=others,
     )
 
 
+def _new_or_gone(found: Comparison, one: PlaceChange, scale: Scale) -> Sentence:
+    """Code that one run alone has, with its part of the change where both have one direction."""
+    amount = f"{sign(one.change_us)}{scale.length(abs(one.change_us))}"
+    if one.change_us * found.change_us > 0:
+        of_all = scale.length(abs(found.change_us))
+        amount = f"{sign(one.change_us)}{scale.number(abs(one.change_us))} of "
+        amount += f"{sign(found.change_us)}{of_all}"
+    return say(
+        "change_new",
+        name=place_name(one),
+        new="new" if one.is_new else "gone",
+        places=everywhere(one),
+        change=amount,
+        where=_where(one),
+    )
+
+
+def _where(one: PlaceChange) -> str:
+    return f" ({line_of(one.source)})" if one.source else ""
+
+
 def _second(places: Sequence[PlaceChange], first: PlaceChange) -> PlaceChange | None:
     """The largest change the other way where it is worth a word, else the second largest."""
+    shown = [one for one in places[1:] if one.beyond_us]
     least = _NEXT * abs(first.change_us)
-    against = (one for one in places if one.change_us * first.change_us < 0)
+    against = (one for one in shown if one.change_us * first.change_us < 0)
     turned = next(against, None)
     if turned is not None and abs(turned.change_us) >= least:
         return turned
-    return places[1] if len(places) > 1 else None
+    return shown[0] if shown else None
 
 
 def _prints(scale: Scale, us: float) -> bool:
     return bool(float(scale.number(abs(us)).replace(",", "")))
-
-
-def _new_or_gone(found: Comparison, scale: Scale) -> Sentence:
-    """Operations that one run alone has, where one module of them makes most of the change."""
-    is_new = found.change_us > 0
-    modules = modules_of(found.only_b if is_new else found.only_a)
-    times = {scope: sum(one.side.time_us for one in ops) for scope, ops in modules.items()}
-    scope = max(times, key=lambda one: times[one], default=())
-    if not times or times[scope] < _HALF * abs(found.change_us) or not found.change_us:
-        return []
-    ops = modules[scope]
-    name = short_module(scope[-1], scope[0]) if scope else short_name(ops[0].side.names[0]).text
-    places = len({raw_scope(one.path) for one in ops})
-    of = f" in each of {places} {scope[-2]}s" if places > 1 and len(scope) > 1 else ""
-    line = next((one.side.source for one in ops if _is_own(one.side.source)), "")
-    return say(
-        "change_new",
-        name=name,
-        new="new" if is_new else "gone",
-        places=of,
-        change=f"{sign(found.change_us)}{scale.number(times[scope])}",
-        all=f"{sign(found.change_us)}{scale.length(abs(found.change_us))}",
-        where=f" ({PurePath(line).name})" if line else "",
-    )
-
-
-_HALF = 0.5
-_INSTALLED = re.compile(r"site-packages|dist-packages")
-
-
-def _is_own(source: str) -> bool:
-    """True for a line of the user's own code."""
-    return bool(source) and not _INSTALLED.search(source)
 
 
 # ----------------------------------------------------------------------------------------- details

@@ -4,20 +4,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report
+from roofline.compare.changes import WAIT, PlaceChange
+from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report, untested_time
 from roofline.compare.gate.rules import Culprit, Result
 from roofline.exports.comparison import (
-    attribution_line,
     comparison_record,
-    how_sure,
+    explanation,
     markdown_plain,
     markdown_table,
-    operations_line,
 )
-from roofline.exports.comparison_words import TERMINAL_NOTES
+from roofline.exports.comparison_words import (
+    TERMINAL_NOTES,
+    everywhere,
+    line_of,
+    part_name,
+    place_name,
+)
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import NARROW, SPACE, duration, percent, significant
-from roofline.presentation.text_table import cut, named, plain, spaced, table
+from roofline.presentation.text_table import cut, plain, spaced, table
 
 Record = dict[str, Any]
 
@@ -39,7 +44,7 @@ _SHARES = frozenset(
     }
 )
 _TIMES = frozenset({"roof_time", "step"})
-_OPERATIONS_SHOWN = 5
+_PLACES_SHOWN = 5
 _HEADS = ("", "Rule", "Base", "New", "Change", "Limit")
 _MARKS = {
     "passed": "ok",
@@ -76,7 +81,7 @@ def render_report(report: Report, output_format: str) -> bytes:
 
 def report_to_text(report: Report) -> str:
     """The report for a terminal: verdict, rules, terms, operations, notes."""
-    lines = [f"Check {VERDICTS[report.status]}: {_counted(report)}.", ""]
+    lines = [_first_line(report), ""]
     rows = [_cells(one) for one in report.results]
     if rows:
         lines += [table(_HEADS, rows, left={0, 1}), ""]
@@ -87,9 +92,20 @@ def report_to_text(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _first_line(report: Report) -> str:
+    """The verdict, and that step time was not tested where this is all that it lacks."""
+    untested = untested_time(report.results)
+    said = f"Check {VERDICTS[report.status]}"
+    is_all = len(report.of_state("untested")) == len(report.results)
+    if report.status == BROKEN or untested is None or is_all:
+        return f"{said}: {_counted(report)}."
+    but = ", but" if report.status == PASSED else ":"
+    return f"{said}{but} time was not tested. {untested.message} {_counted(report)}."
+
+
 def report_to_markdown(report: Report) -> str:
     """The same for a pull request or a step summary, below 64 kB."""
-    sections = [f"### Roofline check {VERDICTS[report.status]}: {_counted(report)}"]
+    sections = [f"### Roofline {_first_line(report)[:1].lower()}{_first_line(report)[1:]}"]
     rows = [_cells(one) for one in report.results]
     if rows:
         sections.append(markdown_table(_HEADS, rows))
@@ -118,7 +134,7 @@ def report_words(report: Report) -> Record:
         for each in one.culprits[:1]
     ]
     compared = report.comparison
-    terms = [] if compared is None else [f"Change of time: {attribution_line(compared)}."]
+    terms = [] if compared is None else [f"Change of time: {explanation(compared, 1)[0]}"]
     return {
         "rules": [
             {
@@ -223,8 +239,15 @@ def _rule(one: Result) -> Record:
         "limit": one.limit,
         "message": one.message,
         "formula": one.formula,
-        "operations": [
-            {"name": each.name, "source": each.source, "amount": each.amount, "key": each.key}
+        "places": [
+            {
+                "name": culprit_name(each),
+                "is_new": each.part.is_new,
+                "source": each.source,
+                "library": each.library,
+                "amount": each.amount,
+                "key": each.key,
+            }
             for each in one.culprits
         ],
     }
@@ -268,18 +291,25 @@ def _said(one: Result) -> str:
 
 
 def _culprit(one: Result, culprit: Culprit) -> str:
-    source = f" ({plain(culprit.source)})" if culprit.source else ""
-    return f"{named(culprit.name, 60)}{source}: +{amount(one.metric, culprit.amount)}"
+    line = line_of(culprit.source, culprit.library)
+    where = f" ({plain(line)})" if line else ""
+    return f"{culprit_name(culprit)}: +{amount(one.metric, culprit.amount)}{where}"
+
+
+def culprit_name(culprit: Culprit) -> str:
+    """A module with where it is new, or an operation: "oops, new in each of 3 Blocks"."""
+    part = culprit.part
+    if part.kind == WAIT and isinstance(part, PlaceChange):
+        return place_name(part)
+    new = f", new{everywhere(part)}" if part.is_new else ""
+    return f"{part_name(part)}{new}"
 
 
 def _details(report: Report) -> list[str]:
     lines = []
     if report.comparison is not None:
-        lines.append(f"Change of time: {attribution_line(report.comparison)}.")
-        shown = operations_line(report.comparison, _OPERATIONS_SHOWN)
-        if shown:
-            lines.append(f"Largest changes: {shown}.")
-        lines.append(f"Matched: {how_sure(report.comparison)}.")
+        first, *rest = explanation(report.comparison, _PLACES_SHOWN)
+        lines += [f"Change of time: {first}", *(f"  {one}" for one in rest)]
         lines += [
             TERMINAL_NOTES[code] for code in report.comparison.notes if code != "few-captures"
         ]

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from roofline import __version__
 from roofline.compare.gate.check import Report
 from roofline.compare.gate.rules import Result
-from roofline.exports.gate import failing, message_of
+from roofline.exports.gate import culprit_name, failing, message_of
 from roofline.presentation.text_table import plain
 
 MOST_ANNOTATIONS = 9
@@ -36,7 +36,7 @@ def _case(one: Result) -> str:
     start = f'  <testcase classname="roofline.check" name={quoteattr(plain(one.rule))}'
     said = quoteattr(message_of(one))
     if one.state == "broken" and one.level == "error":
-        lines = "\n".join(f"{each.name} {each.source}" for each in one.culprits)
+        lines = "\n".join(f"{culprit_name(each)} {each.source}" for each in one.culprits)
         return f"{start}><failure message={said}>{escape(_xml(lines))}</failure></testcase>\n"
     if one.state in ("untested", "inconclusive"):
         return f"{start}><skipped message={quoteattr(plain(one.message))}/></testcase>\n"
@@ -78,7 +78,8 @@ def _results(one: Result, root: Path) -> Iterator[dict[str, object]]:
     if not one.culprits:
         yield _result(one.rule, level, message_of(one), "", "", root)
     for each in one.culprits:
-        said = f"{message_of(one)}. Here: {plain(each.name)}"
+        library = f", which calls {plain(each.library)}" if each.library else ""
+        said = f"{message_of(one)}. Here: {culprit_name(each)}{library}"
         yield _result(one.rule, level, said, each.key, each.source, root)
 
 

@@ -8,13 +8,20 @@ unknown. Long names are cut in the middle.
 import base64
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from roofline.devices.catalogue import find
+from roofline.figures.figure import six_digits
 from roofline.model.units import gib_to_gb
 from roofline.pods.report import State
+from roofline.presentation.charts.host_values import HostValues
+from roofline.presentation.charts.run_figures import (
+    critical_hosts,
+    run_roofline_figure,
+    steps_figure,
+)
 from roofline.presentation.palette import category_styles
 
 Record = dict[str, Any]
@@ -32,7 +39,7 @@ _HOST_COLUMNS = {
     "score": "score",
     "slow_steps": "slow_steps",
 }
-_OP_COLUMNS = ("flop", "bytes", "min_us", "median_us", "p95_us", "max_us", "imbalance_ratio")
+_OP_COLUMNS = ("min_us", "median_us", "p95_us", "max_us", "imbalance_ratio")
 _STEP_COLUMNS = ("min_work_us", "median_work_us", "p95_work_us", "max_work_us", "median_us")
 
 
@@ -48,12 +55,14 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
     """The data for the page of the run of `document`; `arriving` while hosts are being read."""
     places = {one["host"]: k for k, one in enumerate(document["hosts"])}
     ops = document["ops"][:MOST_OPS]
-    shown = [*ops, *(each for one in document["hosts"] for each in one["deviations"])]
+    outliers = [] if arriving else document["outliers"]
+    styles = _styles(list(dict.fromkeys(one["category"] for one in ops)))
     return {
         "hosts": _hosts(document["hosts"]),
+        **_metrics(document, [places[one["host"]] for one in outliers]),
         "outliers": [
             {"at": places[one["host"]], "kind": one["kind"], "sentence": one["sentence"]}
-            for one in ([] if arriving else document["outliers"])
+            for one in outliers
         ],
         "deviations": {
             str(k): [_deviation(each) for each in one["deviations"]]
@@ -67,22 +76,69 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
             "lost_us": _packed([one["time_lost_us"] for one in ops]),
             "max_host": [places.get(one["max_host"], _NEVER) for one in ops],
             "total": len(document["ops"]),
+            "gflops": _packed([_gflops(one) for one in ops]),
+            "intensity": _packed([_intensity(one) for one in ops]),
             **{name: _packed([one[name] for one in ops]) for name in _OP_COLUMNS},
         },
         "steps": {
             "labels": [_short(one["step"]) for one in document["steps"]],
             "critical": [places.get(one["critical_host"], _NEVER) for one in document["steps"]],
+            "most_critical": [
+                {"host": _short(name), "count": times}
+                for name, times in critical_hosts(document["steps"])
+            ],
             **{name: _packed([one[name] for one in document["steps"]]) for name in _STEP_COLUMNS},
         },
         "collectives": [
             {**one, "name": _short(one["name"]), "group": _short(one["group"] or "")}
             for one in document["collectives"][:MOST_OPS]
         ],
-        "styles": _styles(list(dict.fromkeys(one["category"] for one in shown))),
-        "roofs": roofs_of(document),
-        "is_judged": document["no_verdict"] is None,
+        "styles": styles,
+        "figures": {
+            "steps": six_digits(steps_figure(document["steps"], [*places])),
+            "roofline": six_digits(run_roofline_figure(ops, roofs_of(document), styles)),
+        },
         "arriving": None if arriving is None else {"read": arriving.read, "total": arriving.total},
     }
+
+
+def _metrics(document: Row, outliers: Sequence[int]) -> Record:
+    """For each metric the shade of every host, a digit, or a sign where none is; its histogram."""
+    hosts = document["hosts"]
+    found = {
+        name: HostValues(
+            metric=name,
+            values=[read(one) for one in hosts],
+            names=[_short(one["host"]) for one in hosts],
+            outliers=outliers,
+            is_judged=document["no_verdict"] is None,
+        )
+        for name, read in _METRICS.items()
+    }
+    unread = [one["state"] != State.READ for one in hosts]
+    return {
+        "shades": {
+            name: "".join(
+                "x" if is_unread else "-" if shade is None else str(shade)
+                for shade, is_unread in zip(values.shades, unread, strict=True)
+            )
+            for name, values in found.items()
+        },
+        "histograms": {name: values.figure() for name, values in found.items()},
+    }
+
+
+def _bandwidth_gbs(host: Row) -> float | None:
+    gibs = host["memory_bandwidth_gibs"]
+    return None if gibs is None else gib_to_gb(gibs)
+
+
+_METRICS: Mapping[str, Callable[[Row], float | None]] = {
+    "ratio": lambda host: host["same_work_ratio"],
+    "work": lambda host: host["work_us"],
+    "wait": lambda host: host["wait_us"],
+    "bandwidth": _bandwidth_gbs,
+}
 
 
 def roofs_of(document: Row) -> Record:
@@ -104,13 +160,12 @@ def roofs_of(document: Row) -> Record:
 
 def _hosts(hosts: Sequence[Row]) -> Record:
     chips = [chip for one in hosts for chip in one["chips"]]
-    bandwidth = [one["memory_bandwidth_gibs"] for one in hosts]
     return {
         "names": [_short(one["host"]) for one in hosts],
         "states": [_STATES[one["state"]] for one in hosts],
         "reasons": {str(k): one["reason"] for k, one in enumerate(hosts) if one["reason"]},
         "wait_is": next((one["wait_is"] for one in hosts if one["wait_is"]), None),
-        "bandwidth_gbs": _packed([None if one is None else gib_to_gb(one) for one in bandwidth]),
+        "bandwidth_gbs": _packed([_bandwidth_gbs(one) for one in hosts]),
         **{name: _packed([one[of] for one in hosts]) for name, of in _HOST_COLUMNS.items()},
         "chips": {
             "counts": [len(one["chips"]) for one in hosts],
@@ -119,6 +174,16 @@ def _hosts(hosts: Sequence[Row]) -> Record:
             "names": _chip_names(hosts),
         },
     }
+
+
+def _gflops(op: Row) -> float | None:
+    """The rate on the median host, GFLOP/s."""
+    return op["flop"] / op["median_us"] / 1e3 if op["flop"] and op["median_us"] else None
+
+
+def _intensity(op: Row) -> float | None:
+    """FLOP per byte of all memories."""
+    return op["flop"] / op["bytes"] if op["flop"] and op["bytes"] else None
 
 
 def _chip_names(hosts: Sequence[Row]) -> list[str]:

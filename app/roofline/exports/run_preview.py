@@ -1,17 +1,16 @@
 """A run of hosts in short: at the size of a stamp for lists, and what is read of it so far.
 
-Colours and their edges are those of the map on the run's page (`static/js/chart/heat-places.js`):
-where no verdict is possible they say nothing, either.
+Shades are those of the map on the run's page: they say nothing where no verdict is possible.
 """
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
 from roofline.pods.report import NoVerdict, State
+from roofline.presentation.charts.host_values import shade
 from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
 from roofline.presentation.sentences import plain_text
 
@@ -19,7 +18,6 @@ MOST_CELLS = 480
 """Of a run with more hosts each cell stands for neighbours, by the one that is farthest out."""
 _LARGEST_CELL = 11.0  # pixels
 _MARGIN = 3.0  # pixels
-_EDGES = (-0.006, -0.004, -0.002, 0.002, 0.004, 0.006, 0.02, 0.04)
 # A token and its opacity for each of the nine classes; 3 is that of the median host.
 _LOOKS = (
     ("--roof-hbm", 0.62),
@@ -78,7 +76,7 @@ def _paths(cells: Sequence[float | None]) -> Iterator[str]:
     edge = f"{side - gap:g}"
     found: dict[tuple[str, float], str] = {}
     for k, away in enumerate(cells):
-        look = _UNREAD if away is None else _LOOKS[bisect_right(_EDGES, away)]
+        look = _UNREAD if away is None else _LOOKS[shade(away)]
         x, y = left + k % columns * side, top + k // columns * side
         square = f"M{x:g} {y:g}h{edge}v{edge}h-{edge}z"
         found[look] = found.get(look, "") + square

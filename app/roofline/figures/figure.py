@@ -43,7 +43,7 @@ class Figure(TypedDict):
     id: str
     data: list[Json]
     layouts: dict[Width, Json]
-    marks: Literal["op", "program", "block", "run"] | None
+    marks: Literal["op", "program", "block", "run", "host"] | None
     beyond: dict[str, list[int]]
     legend: list[LegendEntry]
     note: NotRequired[str]
@@ -121,20 +121,27 @@ def layout(margin: Margin, xaxis: Json, yaxis: Json, shapes: Sequence[Json], rev
     }
 
 
-def line(
-    name: str, points: Sequence[tuple[float, float]], *, role: str, token: str, **look: Any
-) -> Json:
-    """A line through `points`, which are log10; `look` is its width and dash."""
+def trace(name: str, x: Sequence[Any], y: Sequence[Any], *, role: str, **look: Any) -> Json:
+    """A line through places in the values of the axes, unless its `look` has another mode."""
     return {
         "type": "scatter",
         "name": name,
         "meta": {"role": role},
-        "x": [10.0**x for x, _ in points],
-        "y": [10.0**y for _, y in points],
+        "x": list(x),
+        "y": list(y),
         "mode": "lines",
         "hoverinfo": "skip",
-        "line": {"color": token, **look},
+        **look,
     }
+
+
+def line(
+    name: str, points: Sequence[tuple[float, float]], *, role: str, token: str, **look: Any
+) -> Json:
+    """A line through `points`, which are log10; `look` is its width and dash, or is a trace's."""
+    own = {key: look.pop(key) for key in ("width", "dash") if key in look}
+    x, y = ([10.0 ** point[axis] for point in points] for axis in (0, 1))
+    return trace(name, x, y, role=role, line={"color": token, **own}, **look)
 
 
 def numbered(data: Sequence[Json]) -> list[Json]:

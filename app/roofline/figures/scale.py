@@ -118,6 +118,14 @@ def log_ticks(bounds: Range, pixels: float, apart: float) -> list[float]:
     return [10.0**place for place in places]
 
 
+def linear_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round values between both ends, about `most` of them, at steps of 1, 2 or 5."""
+    raw = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next((one * power for one in (1, 2, 5) if one * power >= raw), 10 * power)
+    return [at * step for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
 _STRAY_SHARE = 0.01  # of the weight that strays make together at most
 _STRAY_GAP = 1.0  # decades below the next place
 

@@ -1,8 +1,8 @@
 // The page of a run of hosts: draws its data, opens the view of the link, and follows a run that arrives.
 
-import { createHeatMap } from "../chart/heat-map.js";
-import { createRunRoofline } from "../chart/run-roofline.js";
-import { createRunSteps } from "../chart/run-steps.js";
+import { Marks } from "../chart/marks.js";
+import { createChart } from "../chart/sent.js";
+import { createHeatMap } from "../page/heat-map.js";
 import { createRunCard } from "../page/run-card.js";
 import { createRunDrawer } from "../page/run-drawer.js";
 import { createRunTables } from "../page/run-tables.js";
@@ -15,6 +15,7 @@ import { hostLinks } from "./run-hosts.js";
 import { around, buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { wireKeyboard, wireTabs } from "../ui/keyboard.js";
 
+/** @import { Pointed } from "../chart/card.js" */
 /** @import { ButtonAction } from "../page/site-commands.js" */
 /** @import { RunModel, RunState } from "../types/run.js" */
 
@@ -41,12 +42,12 @@ class RunView {
     const card = createRunCard(model);
     const open = (/** @type {string} */ host) => this.open(host);
     this.map = createHeatMap({ model, onOpen: ({ name }) => open(name), onHover: card.host });
-    this.roofline = createRunRoofline({
-      model,
-      onHover: card.op,
-      onClick: ({ name }) => this.set({ tab: "ops", sort: SORTS.ops, q: name, page: 1 }),
-    });
-    this.steps = createRunSteps(model, open);
+    this.histogram = createChart(part("histogram"));
+    this.ring = this.drawOps(card);
+    createChart(part("steps"), {
+      onClick: ({ row }) => open(model.hosts[Number(row)].name),
+    }).show(model.figures.steps);
+    writeCritical(model, open);
     this.drawer = createRunDrawer({
       model,
       onClose: () => this.open(""),
@@ -67,7 +68,6 @@ class RunView {
     this.set({ host });
     this.drawer.show(this.host, true);
     if (host === "" && this.opener instanceof HTMLElement) this.opener.focus();
-    if (host === "" && this.opener instanceof SVGElement) this.opener.focus();
   }
 
   get host() {
@@ -96,11 +96,49 @@ class RunView {
   }
 
   draw() {
-    const { host } = this;
-    this.map.draw(this.state.metric, this.state.host);
-    this.roofline.draw(new Set(host?.deviations.map(({ name }) => name)));
-    this.steps.draw();
+    const { metric, host } = this.state;
+    this.map.draw(metric, host);
+    this.histogram.show(this.model.histograms[metric]);
+    this.ring();
   }
+
+  /** @param {ReturnType<typeof createRunCard>} card */
+  drawOps(card) {
+    const { ops, figures } = this.model;
+    const box = part("roofline");
+    const marks = new Marks(box);
+    const opOf = (/** @type {Pointed} */ { row }) => ops[Number(row)];
+    const ring = () => {
+      const deviating = new Set(this.host?.deviations.map(({ name }) => name));
+      marks.apply(
+        (row) => (deviating.has(ops[row].name) ? "selected" : ""),
+        () => true,
+      );
+    };
+    createChart(box, {
+      onHover: (pointed, event) => card.op(pointed && opOf(pointed), event),
+      onClick: (pointed) =>
+        this.set({ tab: "ops", sort: SORTS.ops, q: opOf(pointed).name, page: 1 }),
+      onDrawn: () => {
+        marks.read(figures.roofline);
+        ring();
+      },
+    }).show(figures.roofline);
+    part("chart-empty").hidden = figures.roofline.data.some(
+      ({ meta, x }) => meta.role === "marks" && x.length > 0,
+    );
+    return ring;
+  }
+}
+
+/** The hosts that are critical most often, in the looks that they have in the chart. @param {RunModel} model @param {(host: string) => void} onOpen */
+function writeCritical({ mostCritical, steps }, onOpen) {
+  const keys = mostCritical.map(({ host, count }, i) => {
+    const button = html("button", { type: "button", on: { click: () => onOpen(host) } }, host);
+    const said = html("span", {}, `critical in ${count} of ${steps.length}`);
+    return html("li", { class: `critical-${i}` }, button, said);
+  });
+  part("critical").replaceChildren(...keys);
 }
 
 /** All tabs share one panel; on a phone the list of tabs scrolls to the chosen one. @param {string} chosen */
@@ -170,27 +208,7 @@ function walk(view, step) {
   view.open(links[next].dataset.host ?? "");
 }
 
-/** @param {() => void} redraw */
-function watchSize(redraw) {
-  const size = () =>
-    ["heat", "roofline", "steps"].map((name) => {
-      const drawn = find(SVGSVGElement, `[data-${name}]`);
-      return name === "heat" ? drawn.clientWidth : `${drawn.clientWidth} ${drawn.clientHeight}`;
-    });
-  let known = String(size());
-  let frame = 0;
-  new ResizeObserver(() => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => {
-      if (String(size()) === known) return;
-      known = String(size());
-      redraw();
-    });
-  }).observe(part("outliers").parentElement ?? document.body);
-}
-
 const view = new RunView(readRun(JSON.parse(part("run").textContent ?? "{}")));
 wireControls(view);
 view.show();
-watchSize(() => view.draw());
 document.body.dataset.ready = "true";

@@ -5,7 +5,7 @@ import { markerSize, packDiscs } from "./points.js";
 /** @import { MemoryRoof } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
-/** @import { ChartBox } from "./axes.js" */
+/** @typedef {{ width: number, height: number, margin: { l: number, r: number, t: number, b: number } }} ChartBox pixels */
 
 const MOST = 1.12; // share of the peak at the end of the axis
 const ROOM = 1.15; // of the peak: the axis with room for the marks at its end

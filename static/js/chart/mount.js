@@ -42,6 +42,7 @@ export function plotlyReady() {
 
 /** Its style sheet has the name that the library looks for: it would write its own otherwise. */
 async function load() {
+  if (window.Plotly) return window.Plotly; // a page that is a file has it inside
   const style = document.createElement("link");
   style.rel = "stylesheet";
   style.id = "plotly.js-style-global";

@@ -43,8 +43,6 @@ function hostCard(host, model) {
 
 /** @param {RunOp} op */
 function opCard(op) {
-  const rate = op.flop !== null && op.medianUs > 0 ? flopRate(op.flop / op.medianUs / 1e3) : "–";
-  const each = op.flop !== null && op.bytes ? intensity(op.flop / op.bytes) : "–";
   return [
     html("div", { class: "name" }, op.name),
     html("div", { class: "badges" }, op.category),
@@ -57,8 +55,8 @@ function opCard(op) {
       ...entry("Most", `${duration(op.maxUs)} on ${op.worst}`),
       ...entry("Imbalance", percent(op.imbalance)),
       ...entry("Time lost over hosts", duration(op.lostUs)),
-      ...entry("FLOP rate of the median", rate),
-      ...entry("Intensity", each),
+      ...entry("FLOP rate of the median", flopRate(op.gflops)),
+      ...entry("Intensity", intensity(op.intensity)),
     ),
   ];
 }

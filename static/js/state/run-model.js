@@ -40,10 +40,12 @@ export function readRun(data) {
     },
     waitIs: data.hosts.wait_is,
     representative: nameOf(data.representative),
-    roofs: data.roofs,
     styles: data.styles,
     isArriving: data.arriving !== null,
-    isJudged: data.is_judged,
+    mostCritical: data.steps.most_critical,
+    shades: data.shades,
+    histograms: data.histograms,
+    figures: data.figures,
   };
 }
 
@@ -105,9 +107,9 @@ function chipsOf({ counts, ratio, slow, names }) {
 
 /** @param {RunData} data @param {(at: number) => string} nameOf @returns {RunOp[]} */
 function opsOf({ ops }, nameOf) {
-  const [flop, bytes, min, median, p95, max, imbalance, lost] = [
-    ops.flop,
-    ops.bytes,
+  const [gflops, intensity, min, median, p95, max, imbalance, lost] = [
+    ops.gflops,
+    ops.intensity,
     ops.min_us,
     ops.median_us,
     ops.p95_us,
@@ -119,8 +121,8 @@ function opsOf({ ops }, nameOf) {
     key: `o${i}`,
     name,
     category: ops.categories[i],
-    flop: flop(i),
-    bytes: bytes(i),
+    gflops: gflops(i),
+    intensity: intensity(i),
     minUs: min(i) ?? 0,
     medianUs: median(i) ?? 0,
     p95Us: p95(i) ?? 0,

@@ -1,6 +1,8 @@
 // The page data of a run of hosts (`exports/run_page.py`), and what the page makes of it. Times are us
 // per core; null is not known. A packed column is base64 of little-endian 32-bit floats, NaN not known.
 
+import type { ChartFigure } from "./figure.js";
+
 export type PackedColumn = string;
 
 export interface CollectiveData {
@@ -20,13 +22,6 @@ export interface DeviationData {
   category: string;
   time_us: number;
   representative_us: number;
-}
-
-export interface RunRoofs {
-  gflops: number | null;
-  gbs: number | null;
-  unit: string | null;
-  memory: string | null;
 }
 
 export interface RunData {
@@ -52,8 +47,8 @@ export interface RunData {
     max_host: number[];
     total: number;
     lost_us: PackedColumn;
-    flop: PackedColumn;
-    bytes: PackedColumn;
+    gflops: PackedColumn;
+    intensity: PackedColumn;
     min_us: PackedColumn;
     median_us: PackedColumn;
     p95_us: PackedColumn;
@@ -63,6 +58,7 @@ export interface RunData {
   steps: {
     labels: string[];
     critical: number[];
+    most_critical: { host: string; count: number }[];
     median_us: PackedColumn;
     min_work_us: PackedColumn;
     median_work_us: PackedColumn;
@@ -71,8 +67,10 @@ export interface RunData {
   };
   collectives: CollectiveData[];
   styles: Record<string, { token: string; symbol: string } | undefined>;
-  roofs: RunRoofs;
-  is_judged: boolean;
+  /** Of each host a digit, 0 (fastest) to 8 (slowest); "-": not known, "x": not read. */
+  shades: Record<MetricId, string>;
+  histograms: Record<MetricId, ChartFigure>;
+  figures: { steps: ChartFigure; roofline: ChartFigure };
   arriving: { read: number; total: number } | null;
 }
 
@@ -105,8 +103,8 @@ export interface RunOp {
   key: string;
   name: string;
   category: string;
-  flop: number | null;
-  bytes: number | null;
+  gflops: number | null;
+  intensity: number | null;
   minUs: number;
   medianUs: number;
   p95Us: number;
@@ -142,10 +140,12 @@ export interface RunModel {
   medians: Record<MetricId, number | null>;
   waitIs: string | null;
   representative: string;
-  roofs: RunRoofs;
+  mostCritical: RunData["steps"]["most_critical"];
+  shades: RunData["shades"];
+  histograms: RunData["histograms"];
+  figures: RunData["figures"];
   styles: RunData["styles"];
   isArriving: boolean;
-  isJudged: boolean;
 }
 
 export type RunTab = "ops" | "collectives" | "steps" | "hosts";

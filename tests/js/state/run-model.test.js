@@ -33,7 +33,7 @@ test("hosts have their chips, verdicts and critical steps", () => {
 
 test("operations and steps name their slowest hosts, and unknown work stays unknown", () => {
   const { ops, steps, totalOps } = readRun(runData());
-  assert.deepEqual([ops[0].worst, ops[1].worst, ops[1].flop, totalOps], ["c", "b", null, 7]);
+  assert.deepEqual([ops[0].worst, ops[1].worst, ops[1].gflops, totalOps], ["c", "b", null, 7]);
   assert.deepEqual(
     steps.map(({ critical }) => critical),
     ["c", "c", "b"],

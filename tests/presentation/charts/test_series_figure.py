@@ -14,7 +14,7 @@ def test_runs_lie_in_their_order_and_a_number_that_is_not_known_has_no_place() -
     assert (roof["x"], roof["customdata"], share["x"]) == ([1], [1], [])
     layout = figure["layouts"]["wide"]
     assert layout["xaxis"]["range"] == [-0.5, 2.5]
-    assert layout["yaxis"]["ticktext"] == ["90.0 µs", "110 µs"]
+    assert layout["yaxis"]["ticktext"] == ["90.0\xa0µs", "110\xa0µs"]
     low, high = layout["yaxis"]["range"]
     assert 0 < low < 90
     assert high > 110

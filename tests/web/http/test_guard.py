@@ -1,11 +1,20 @@
 """Access, and the headers of every answer."""
 
+import asyncio
 from collections.abc import Mapping
+from ipaddress import ip_network
+from typing import Any
 
 import pytest
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
+from roofline.errors import RooflineError
 from roofline.library.reader import ProfileLists
-from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
+from roofline.web.http.access import Actor
+from roofline.web.http.gate import PER_ADDRESS
+from roofline.web.http.guard import CONTENT_SECURITY_POLICY, Guard, Policy, refusal_of
+from roofline.web.http.rate_limit import Attempts
 from tests.web.conftest import Client, Launch
 
 PATHS = [
@@ -146,3 +155,66 @@ def test_fault_of_the_server_is_answered_in_the_same_shape(
     page = client.get("/", headers={"accept": "text/html"})
     assert page.status_code == 500
     assert page.headers["x-request-id"] in page.text
+
+
+def test_one_address_behind_a_proxy_takes_no_more_places_than_without_one() -> None:
+    """The gate sees the address of the proxy; what a client has under way counts here."""
+    assert asyncio.run(_ends_behind_a_proxy()) == {"10.9.9.9": [503] * 3, "10.9.9.8": [204]}
+
+
+async def _ends_behind_a_proxy() -> dict[str, list[int]]:
+    """The statuses by address: `PER_ADDRESS` answers of the first one are not taken."""
+    taken = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/slow":
+            await taken.wait()
+        await send({"type": "http.response.start", "status": 204})
+
+    policy = Policy(
+        answered_hosts=None,
+        identify=lambda _headers, _peer: Actor(),
+        proxies=(ip_network("127.0.0.1/32"),),
+        logs_in=False,
+        reads_metrics=lambda _headers: False,
+        attempts=Attempts(),
+        idle_seconds=60.0,
+        note_read=lambda *_: None,
+    )
+    guard = Guard(app, policy, refuse=_as_503, count=lambda *_: None)
+    slow = [asyncio.create_task(_status(guard, "10.9.9.9", "/slow")) for _ in range(PER_ADDRESS)]
+    await asyncio.sleep(0)
+    ends = {
+        "10.9.9.9": [await _status(guard, "10.9.9.9", "/") for _ in range(3)],
+        "10.9.9.8": [await _status(guard, "10.9.9.8", "/")],
+    }
+    taken.set()
+    assert set(await asyncio.gather(*slow)) == {204}
+    assert await _status(guard, "10.9.9.9", "/") == 204, "the places are free again"
+    return ends
+
+
+def _as_503(_request: object, _error: RooflineError) -> Response:
+    return Response(status_code=503)
+
+
+async def _status(guard: Guard, address: str, path: str) -> int:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "scheme": "http",
+        "client": ("127.0.0.1", 1),
+        "headers": [(b"x-forwarded-for", address.encode())],
+    }
+    await guard(scope, receive, send)
+    return int(sent[0]["status"])

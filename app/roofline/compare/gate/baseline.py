@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from roofline.compare.comparison import common_unit
-from roofline.compare.run import UNITS, Run, from_document, to_document
+from roofline.compare.run import UNITS, Run, from_document, to_document, with_replicates
 from roofline.compare.statistics import capture_median
 from roofline.errors import CorruptProfileError
 
@@ -29,7 +29,8 @@ def baseline_of(runs: Sequence[Run], note: str = "") -> Baseline:
     times = times_of(runs)
     unit = common_unit(runs)
     order = sorted(range(len(runs)), key=lambda k: times[unit][k])
-    return Baseline(run=runs[order[(len(order) - 1) // 2]], times_us=times, note=note)
+    run = with_replicates(runs[order[(len(order) - 1) // 2]], runs)
+    return Baseline(run=run, times_us=times, note=note)
 
 
 def times_of(runs: Sequence[Run]) -> dict[str, tuple[float, ...]]:

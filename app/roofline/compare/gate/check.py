@@ -16,8 +16,9 @@ from roofline.compare.gate.rules import (
     op_results,
     time_result,
     verdict_result,
+    with_places,
 )
-from roofline.compare.run import Run
+from roofline.compare.run import Run, with_replicates
 from roofline.errors import BadViewError, SettingsError
 
 PASSED, BROKEN, UNREADABLE, INCONCLUSIVE = 0, 1, 2, 3
@@ -63,7 +64,7 @@ def check(
     unit = _unit(runs, baseline, budget)
     times = times_of(runs)[unit]
     order = sorted(range(len(runs)), key=lambda k: times[k])
-    run = runs[order[(len(order) - 1) // 2]]
+    run = with_replicates(runs[order[(len(order) - 1) // 2]], runs)
     if not (run.units[unit].calls > 0).any():
         note = "The capture has no operation: nothing was checked."
         return Report(status=INCONCLUSIVE, unit=unit, results=(), comparison=None, notes=(note,))
@@ -76,13 +77,17 @@ def check(
         matching=match_runs(base, run, unit) if explains and base is not None else None,
         is_other_machine=base is not None and _is_other_machine(base, run),
     )
-    results = tuple(accepted(one, budget.accepted, today) for one in _results(case, budget))
+    found = compare([base], [run], unit) if explains and base is not None else None
+    places = () if found is None else found.places
+    results = tuple(
+        with_places(accepted(one, budget.accepted, today), places) for one in _results(case, budget)
+    )
     _check_accepted(budget, results)
     return Report(
         status=status_of(results, budget),
         unit=unit,
         results=results,
-        comparison=compare([base], [run], unit) if explains and base is not None else None,
+        comparison=found,
         notes=_notes(case, results),
         is_other_machine=case.is_other_machine,
     )
@@ -127,8 +132,17 @@ def status_of(results: Sequence[Result], budget: Budget) -> int:
     states = {one.state for one in results if one.level == "error"}
     if "broken" in states:
         return BROKEN
+    if budget.needs_time and untested_time(results) is not None:
+        return INCONCLUSIVE
     is_unclear = "inconclusive" in states or not _is_tested(results)
     return INCONCLUSIVE if is_unclear and not budget.inconclusive_passes else PASSED
+
+
+def untested_time(results: Sequence[Result]) -> Result | None:
+    """The rule on step time that needs more captures than there are."""
+    return next(
+        (one for one in results if one.rule == "time.step" and one.state == "untested"), None
+    )
 
 
 def _is_tested(results: Sequence[Result]) -> bool:

@@ -7,11 +7,11 @@ break the rule.
 
 from dataclasses import replace
 
-from roofline.compare.comparison import FEWEST_CAPTURES
 from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Budget, Limit
 from roofline.compare.gate.check import PASSED, Report, status_of
 from roofline.compare.gate.rules import Result
+from roofline.compare.statistics import FEWEST_CAPTURES
 
 
 def captures_to_confirm(report: Report, baseline: Baseline | None, budget: Budget) -> int:

@@ -1,7 +1,7 @@
 """The rules of a budget, applied to a run: each with its numbers, its limit and its state."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 
 from roofline.analysis.paths import op_path
-from roofline.compare.comparison import FEWEST_CAPTURES
+from roofline.compare.changes import PlaceChange
 from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Accepted, Level, Limit, OpLimits
 from roofline.compare.gate.numbers import amounts, formula
 from roofline.compare.matching import Matching
+from roofline.compare.places import Entry, Part, have_modules, operations_of, parts_of
 from roofline.compare.run import Run
-from roofline.compare.statistics import mann_whitney
+from roofline.compare.statistics import FEWEST_CAPTURES, mann_whitney
 from roofline.model.op_columns import Bools
 
 State = Literal["passed", "better", "broken", "inconclusive", "accepted", "untested"]
@@ -29,13 +30,15 @@ _NOISE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Culprit:
-    """An operation that a number grew by: `amount` in the unit of the rule.
+    """A module, or an operation, that a number grew by: `amount` in the unit of the rule.
 
-    `key` stays the same from build to build: path or stem, and shapes.
+    `source` is the user's line, `library` the line that it calls. `key` stays the same from build
+    to build: the module; of an operation its path or category, and shapes.
     """
 
-    name: str
+    part: Part | PlaceChange
     source: str
+    library: str
     amount: float
     key: str
 
@@ -204,15 +207,21 @@ def _value(
 
 
 def matching_rows(run: Run, given: OpLimits) -> Bools:
-    """The operations that a pattern names: by their path without wrappers, or as written."""
+    """The operations that a pattern names."""
+    is_one = op_paths_matching(given)
+    pairs = zip(run.text("path"), run.text("name"), strict=True)
+    return np.array([is_one(path, name) for path, name in pairs], np.bool_)
+
+
+def op_paths_matching(given: OpLimits) -> Callable[[str, str], bool]:
+    """Whether a pattern names a path and a name: without wrappers, or as written."""
 
     def is_one(path: str, name: str) -> bool:
         found = op_path(path)
         plain = "/".join((*found.scope, found.leaf)) if found is not None else ""
         return any(given.matches(text, name) for text in (f"/{plain}", plain, path))
 
-    pairs = zip(run.text("path"), run.text("name"), strict=True)
-    return np.array([is_one(path, name) for path, name in pairs], np.bool_)
+    return is_one
 
 
 def _efficiency(case: Case, run: Run, rows: Bools | None) -> float | None:
@@ -353,33 +362,70 @@ def _interval(
 
 
 def _culprits(case: Case, metric: str, given: OpLimits | None) -> tuple[Culprit, ...]:
-    """The operations by which a number grew most, with their source lines."""
+    """The modules by which a number grew most, else the operations, with their source lines."""
     if case.base is None or case.matching is None:
         return ()
     if metric in ("unknown_cost_share", "largest_new_op", "roof_efficiency"):
         return ()
-    old = np.nan_to_num(amounts(case.base, case.unit, metric, case.base).values)
-    new = np.nan_to_num(amounts(case.run, case.unit, metric, case.base).values)
-    is_one = None if given is None else matching_rows(case.run, given)
-    grown = [
-        (float(new[list(one.b)].sum() - old[list(one.a)].sum()), one.b[0])
-        for one in case.matching.matches
-    ]
-    for group in case.matching.groups:
-        rows = list(group.b)
-        largest = rows[int(new[rows].argmax())]
-        grown.append((float(new[rows].sum() - old[list(group.a)].sum()), largest))
-    grown += [(float(new[row]), row) for row in case.matching.only_b]
-    chosen = [
-        (amount, row)
-        for amount, row in sorted(grown, key=lambda one: -one[0])
-        if amount > 0 and (is_one is None or is_one[row])
-    ]
-    return tuple(_culprit(case.run, amount, row) for amount, row in chosen[:_CULPRITS])
+    entries = _entries(case, case.base, case.matching, metric)
+    if given is not None:
+        plain = op_paths_matching(given)
+        entries = [one for one in entries if plain(one.path, one.name)]
+    has_modules = have_modules(entries)
+    found = parts_of(entries) if has_modules else operations_of(entries)
+    grown = sorted((one for one in found if one.change > 0), key=lambda one: -one.change)
+    return tuple(_culprit(one, has_modules=has_modules) for one in grown[:_CULPRITS])
 
 
-def _culprit(run: Run, amount: float, row: int) -> Culprit:
-    path = op_path(run.text("path")[row])
-    place = "/".join((path.direction, *path.scope, path.leaf)) if path is not None else ""
-    key = f"{place or run.text('category')[row]}|{run.text('operands')[row]}"
-    return Culprit(name=run.text("name")[row], source=run.source(row), amount=amount, key=key)
+def _entries(case: Case, base: Run, matching: Matching, metric: str) -> list[Entry]:
+    """What became of what, with the amounts of `metric`; named by the largest operation."""
+    old = np.nan_to_num(amounts(base, case.unit, metric, base).values)
+    new = np.nan_to_num(amounts(case.run, case.unit, metric, base).values)
+
+    def entry(a: Sequence[int], b: Sequence[int]) -> Entry:
+        run, rows, values = (case.run, list(b), new) if b else (base, list(a), old)
+        row = rows[int(values[rows].argmax())]
+        return Entry(
+            path=run.text("path")[row],
+            category=run.text("category")[row],
+            name=run.text("name")[row],
+            before=float(old[list(a)].sum()),
+            after=float(new[list(b)].sum()),
+            source=run.source(row),
+            library=run.text("library")[row],
+            shapes=run.text("operands")[row],
+        )
+
+    found = [entry(one.a, one.b) for one in matching.matches]
+    found += [entry(one.a, one.b) for one in matching.groups]
+    found += [entry((row,), ()) for row in matching.only_a]
+    return found + [entry((), (row,)) for row in matching.only_b]
+
+
+def with_places(result: Result, places: Sequence[PlaceChange]) -> Result:
+    """`result`, a broken rule on time, with the places that take more time than before."""
+    if result.rule != "time.step" or result.state != "broken":
+        return result
+    grown = [one for one in places if one.change_us > 0 and one.beyond_us]
+    culprits = (
+        Culprit(
+            part=one,
+            source=one.source,
+            library=one.library,
+            amount=one.change_us,
+            key=f"{one.kind}/{one.around}/{one.name}",
+        )
+        for one in grown[:_CULPRITS]
+    )
+    return replace(result, culprits=tuple(culprits))
+
+
+def _culprit(part: Part, *, has_modules: bool) -> Culprit:
+    line = part.named_by
+    if has_modules:
+        key = f"{part.kind}/{part.around}/{part.name}"
+    else:
+        path = op_path(line.path)
+        place = "/".join((path.direction, *path.scope, path.leaf)) if path is not None else ""
+        key = f"{place or line.category}|{line.shapes}"
+    return Culprit(part=part, source=line.source, library=line.library, amount=part.change, key=key)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from roofline.figures.figure import PLOTS, Figure, Json, inert, layout, linear_axis, numbered
+from roofline.figures.figure import PLOTS, Figure, Json, inert, layout, linear_axis, numbered, trace
 from roofline.figures.scale import Margin, Range, around
 from roofline.presentation.quantities import duration, percent
 
@@ -45,14 +45,14 @@ def series_figure(runs: Sequence[PlottedRun]) -> Figure:
     across: Range = (-0.5, len(runs) - 0.5)
     axes: Json = {}
     for number, panel in enumerate(_PANELS):
-        axes[f"yaxis{number + 1 if number else ''}"] = _axis_of(panel, number, runs)
+        axes[_axis_id(number).replace("y", "yaxis")] = _axis_of(panel, number, runs)
     xaxis = {**linear_axis(across, ()), "anchor": "y3", "showgrid": False}
     whole = layout(_MARGIN, xaxis, axes["yaxis"], [*_bands(runs)], "series")
     whole = {**whole, **axes, "dragmode": False}
     data = [
-        trace
+        one
         for number, panel in enumerate(_PANELS)
-        for trace in (_title(panel, number, runs, axes), _trace(panel, number, runs))
+        for one in (_title(panel, number, runs, axes), _trace(panel, number, runs))
     ]
     return {
         "id": "series",
@@ -72,29 +72,29 @@ def _known(panel: _Panel, runs: Sequence[PlottedRun]) -> list[tuple[int, float]]
 
 def _trace(panel: _Panel, number: int, runs: Sequence[PlottedRun]) -> Json:
     known = _known(panel, runs)
-    return {
-        "type": "scatter",
-        "name": panel.title,
-        "meta": {"role": "marks"},
-        "x": [at for at, _ in known],
-        "y": [value for _, value in known],
-        "yaxis": f"y{number + 1 if number else ''}",
-        "mode": "lines+markers",
-        "cliponaxis": False,
-        "customdata": [at for at, _ in known],
-        "hovertext": [
+    places = [at for at, _ in known]
+    return trace(
+        panel.title,
+        places,
+        [value for _, value in known],
+        role="marks",
+        yaxis=_axis_id(number),
+        mode="lines+markers",
+        cliponaxis=False,
+        customdata=places,
+        hovertext=[
             f"{inert(runs[at].title)}<br>{runs[at].created_at[:16].replace('T', ' ')}<br>"
             f"{panel.title}: {panel.write(value)}"
             for at, value in known
         ],
-        "hoverinfo": "text",
-        "line": {"color": panel.token, "width": 1.6, "shape": panel.shape},
-        "marker": {
-            "size": 9,
-            "color": "--surface",
-            "line": {"color": panel.token, "width": 1.5},
-        },
-    }
+        hoverinfo="text",
+        line={"color": panel.token, "width": 1.6, "shape": panel.shape},
+        marker={"size": 9, "color": "--surface", "line": {"color": panel.token, "width": 1.5}},
+    )
+
+
+def _axis_id(number: int) -> str:
+    return f"y{number + 1 if number else ''}"
 
 
 def _axis_of(panel: _Panel, number: int, runs: Sequence[PlottedRun]) -> Json:
@@ -111,21 +111,19 @@ def _axis_of(panel: _Panel, number: int, runs: Sequence[PlottedRun]) -> Json:
 
 def _title(panel: _Panel, number: int, runs: Sequence[PlottedRun], axes: Json) -> Json:
     """The name of a panel above its axis; one without values says so."""
-    axis = f"y{number + 1 if number else ''}"
-    return {
-        "type": "scatter",
-        "name": "title",
-        "meta": {"role": "names"},
-        "x": [-0.5],
-        "y": [axes[axis.replace("y", "yaxis")]["range"][1]],
-        "yaxis": axis,
-        "mode": "text",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-        "text": [panel.title + ("" if _known(panel, runs) else " (not known)")],
-        "textposition": ["top right"],
-        "textfont": {"size": 12, "color": "--ink"},
-    }
+    axis = _axis_id(number)
+    return trace(
+        "title",
+        [-0.5],
+        [axes[axis.replace("y", "yaxis")]["range"][1]],
+        role="names",
+        yaxis=axis,
+        mode="text",
+        cliponaxis=False,
+        text=[panel.title + ("" if _known(panel, runs) else " (not known)")],
+        textposition=["top right"],
+        textfont={"size": 12, "color": "--ink"},
+    )
 
 
 def _bands(runs: Sequence[PlottedRun]) -> Iterator[Json]:

@@ -10,7 +10,9 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
@@ -33,7 +35,8 @@ from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
 from roofline.web.http.api_tokens import LINK_FOLDER, refusal_to_token
 from roofline.web.http.errors import prefers_html
-from roofline.web.http.forwarded import Peer, peer_of, scheme_of
+from roofline.web.http.forwarded import Peer, may_forward, peer_of, scheme_of
+from roofline.web.http.gate import PER_ADDRESS
 from roofline.web.http.rate_limit import Attempts
 
 CONTENT_SECURITY_POLICY = (
@@ -131,6 +134,7 @@ class Guard:
         self._refuse = refuse
         self._count = count
         self._has_warned = False
+        self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
@@ -178,12 +182,31 @@ class Guard:
     async def _pass(self, request: Request, receive: Receive, sender: "_Sender") -> None:
         scope = request.scope
         self._enter(request)
-        refusal = self._refusal(request)
-        if refusal is None:
-            await self._app(scope, _limited(scope, receive, self._policy.idle_seconds), sender)
-        else:
-            response = self._drawn(request, refusal)
-            await response(scope, receive, sender)
+        with self._place(request.state.peer) as has_place:
+            refusal = self._refusal(request) if has_place else _too_many()
+            if refusal is None:
+                await self._app(scope, _limited(scope, receive, self._policy.idle_seconds), sender)
+            else:
+                response = self._drawn(request, refusal)
+                await response(scope, receive, sender)
+
+    @contextmanager
+    def _place(self, peer: Peer) -> Iterator[bool]:
+        """False where a client behind a proxy has as many requests under way as one address may.
+
+        The gate cannot see these addresses; clients without a proxy have its limit.
+        """
+        address = peer.address
+        if not peer.is_proxy or may_forward(address, self._policy.proxies):
+            yield True
+            return
+        self._under_way[address] += 1
+        try:
+            yield self._under_way[address] <= PER_ADDRESS
+        finally:
+            self._under_way[address] -= 1
+            if not self._under_way[address]:
+                del self._under_way[address]
 
     def _enter(self, request: Request) -> None:
         """Finds out who sends the request, and from where."""
@@ -247,6 +270,14 @@ def stale_page() -> NotAllowedError:
     return NotAllowedError(
         "This page does not belong to your present session.",
         remedy="Reload the page and try again.",
+    )
+
+
+def _too_many() -> TooManyRequestsError:
+    return TooManyRequestsError(
+        f"{PER_ADDRESS} requests of your address are under way.",
+        remedy="Wait for their answers, then try again.",
+        retry_after_s=1,
     )
 
 

@@ -24,6 +24,8 @@ def run_file(document: Mapping[str, Any], title: str) -> bytes:
     environment.filters["thousands"] = "{:,}".format
     content = environment.get_template("run_file.html").render(
         view=run_view(document, title),
+        chart_styles=_read("vendor/plotly/plotly.css"),
+        chart_script=_read("vendor/plotly/plotly-roofline-4.1.1.min.js"),
         styles="".join(_read(f"css/{name}.css") for name in _STYLES),
         first_script=_read("js/app/theme-boot.js"),
         script=bundles.script(("js/ui/theme.js", "js/app/run.js"), _read),
