@@ -116,7 +116,7 @@ def test_paper_has_verdict_device_charts_and_both_tables_and_no_controls(profile
         for wanted in ("to gain", "Program and steps", "Rows 1–"):
             assert compact(wanted) in text, wanted
         rows = [sheet for sheet in paper.sheets if "fusion." in sheet]
-        headed = ["Share of roof" in words(sheet) for sheet in rows]
+        headed = ["Of the roof" in words(sheet) for sheet in rows]
         assert all(headed[headed.index(True) :]), rows
 
 

@@ -17,7 +17,7 @@ from roofline.compare.gate.confirm import captures_to_confirm, confirmed, unsusp
 from roofline.compare.gate.rules import Result
 from roofline.compare.run import STEP, Run, RunSubject
 from roofline.errors import BadViewError, CorruptProfileError, SettingsError
-from roofline.exports.gate import explain, report_to_text
+from roofline.exports.gate import explain, report_to_markdown, report_to_text
 from tests.compare.runs import Row, make_run
 
 TODAY = date(2026, 6, 15)
@@ -60,6 +60,15 @@ def test_the_same_run_passes_and_step_time_of_one_capture_is_not_tested() -> Non
     assert report.status == PASSED
     assert _result(report, "exact.flops").state == "passed"
     assert _result(report, "time.step").state == "untested"
+
+
+def test_time_that_was_not_tested_is_said_first_and_can_be_required() -> None:
+    report = _check(ROWS)
+    assert report_to_text(report).startswith("Check passed, but time was not tested. Needs 3 capt")
+    assert report_to_markdown(report).startswith("### Roofline check passed, but time was not")
+    required = _check(ROWS, '[gate]\nrequire = "time"\ninconclusive = "pass"')
+    assert required.status == INCONCLUSIVE
+    assert report_to_text(required).startswith("Check inconclusive: time was not tested. ")
 
 
 def test_fewer_flops_are_better_unless_the_budget_says_no_change() -> None:

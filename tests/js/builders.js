@@ -239,6 +239,7 @@ export function pageWith(ops, extra = {}) {
     columns: [
       column("name", { label: "Operation", unit: "text", default: true }),
       column("self_share_ratio", { label: "Share", unit: "ratio", default: true }),
+      column("width_us", { label: "Time", unit: "time_us", default: true }),
       column("hbm_bandwidth_gibs", { label: "HBM", unit: "gibs" }),
     ],
     program_columns: [],

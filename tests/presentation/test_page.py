@@ -217,7 +217,7 @@ def test_numbers_have_six_significant_digits(full: Mapping[str, Any]) -> None:
     whole = {"subject", "verdict"}  # equal to the API's
     six = {key: value for key, value in full.items() if key not in whole}
     assert all(number == float(f"{number:.5e}") for number in numbers(six) if number not in raw)
-    assert full["ops"]["columns"]["self_time_us"][0] == 500.123
+    assert full["ops"]["columns"]["self_time_per_core_us"][0] == 250.062
 
 
 def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full: Mapping[str, Any]) -> None:

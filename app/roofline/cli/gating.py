@@ -57,6 +57,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "--inconclusive", choices=("fail", "pass"), help="pass: exit with 0 where 3 would be"
     )
     parser.add_argument(
+        "--require", choices=("time",), help="time: exit with 3 where step time was not tested"
+    )
+    parser.add_argument(
         "--confirm",
         metavar="COMMAND",
         help="capture again before failing on time: run by the shell, once per capture, which it"
@@ -143,7 +146,7 @@ def _budget(given: argparse.Namespace) -> "Budget":
         budget = replace(budget, unit=given.unit)
     if given.inconclusive is not None:
         budget = replace(budget, inconclusive_passes=given.inconclusive == "pass")
-    return budget
+    return replace(budget, needs_time=budget.needs_time or given.require == "time")
 
 
 def budget_of(path: Path | None) -> "Budget":

@@ -58,7 +58,7 @@ class Gate:
         steps: int = 5,
         peaks: Sequence[str] = (),
     ) -> None:
-        """Runs `step` under the profiler and fails the test where a rule is broken.
+        """Runs `step` under the profiler and fails the test where a rule is broken or inconclusive.
 
         `step` runs once before, so that nothing is compiled in a capture. `peaks` are as in
         `roofline check --peak`.
@@ -78,7 +78,7 @@ class Gate:
             baseline_to_json,
         )
         from roofline.compare.gate.budget import DEFAULT, read_budget
-        from roofline.compare.gate.check import BROKEN, check
+        from roofline.compare.gate.check import PASSED, check
         from roofline.devices.choice import read_choice
         from roofline.exports.gate import report_to_text
 
@@ -94,7 +94,7 @@ class Gate:
         if self._budget_file.is_file():
             limits = read_budget(self._budget_file.read_bytes(), BUDGET_FILE)
         report = check(runs, baseline_from_json(path.read_bytes()), limits, today=date.today())
-        if report.status == BROKEN:
+        if report.status != PASSED:
             pytest.fail(report_to_text(report), pytrace=False)
 
     def _capture(self, step: Callable[[], object], steps: int, number: int) -> Path:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import Comparison
+from roofline.compare.changes import WAIT, Comparison, Place, PlaceChange
 from roofline.exports.acceptance import checks_of
 from roofline.exports.comparison import (
     check_record,
@@ -20,13 +20,21 @@ from roofline.exports.comparison_words import (
     TIER_LABELS,
     change_verdict,
     per_of,
+    place_name,
+    side_names,
     sign,
     term_label,
 )
+from roofline.figures.figure import six_digits
+from roofline.figures.gain import Block
+from roofline.figures.gain_pair import Axis, Pair, blocks_of, gain_pair_figure, pair_pictures
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.goal_numbers import Scale, whole_percent
+from roofline.presentation.json_text import to_json
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_styles
 from roofline.presentation.quantities import duration
+from roofline.presentation.words import ceiling_token
 
 Record = dict[str, Any]
 
@@ -47,6 +55,7 @@ def comparison_frame(found: Comparison) -> Record:
         "is_comparable": found.is_comparable,
         "state": verdict.state,
         **{name: getattr(verdict, name) for name in ("headline", "largest", "lead", "split")},
+        **_strips(found),
         "place_heads": heads,
         "places": rows,
         "terms": [*_term_bars(found)],
@@ -62,6 +71,43 @@ def comparison_frame(found: Comparison) -> Record:
         "notes": [NOTES[code] for code in found.notes],
         "op_count": len(found.ops) + len(found.groups) + len(found.only_a) + len(found.only_b),
     }
+
+
+_WAIT_TOKENS = {
+    "idle": "--ink-3",
+    "transfers": LEVEL_STYLES[MemoryLevel.HOST].token,
+    "communication": "--roof-ici",
+}
+
+
+def _strips(found: Comparison) -> Record:
+    """The time of both as one figure, and each strip as a picture that is there before it."""
+    longest_us = max(found.a_us, found.b_us)
+    if not longest_us > 0:
+        return {"figure": None, "pictures": ()}
+    scale, pairs = Scale.of(longest_us), [_pair(one) for one in found.places]
+    a, b = (name.removeprefix("the ") for name in side_names(found))
+    alt = f"The time of {a} above that of {b}, by module; the table below has the same numbers."
+    axis = Axis(scale.unit, scale.us, longest_us)
+    figure = six_digits(gain_pair_figure(pairs, (a, b), axis, alt))
+    return {"figure": to_json(figure).decode(), "pictures": pair_pictures(pairs, axis)}
+
+
+def _pair(one: PlaceChange) -> Pair:
+    change = f"{sign(one.change_us)}{duration(abs(one.change_us))}" if one.change_us else "0"
+    shares = one.a.roof_ratio, one.b.roof_ratio
+    of_roof = ["–" if share is None else whole_percent(share) for share in shares]
+    lines = [f"{duration(one.a.time_us)} → {duration(one.b.time_us)}: {change}"]
+    if one.kind != WAIT:
+        lines.append(f"of the roof: {' → '.join(of_roof)}")
+    return Pair(place_name(one), change, _blocks(one, one.a), _blocks(one, one.b), tuple(lines))
+
+
+def _blocks(one: PlaceChange, side: Place) -> tuple[Block, ...]:
+    is_wait = one.kind == WAIT
+    token = _WAIT_TOKENS.get(one.name, "--ink-3") if is_wait else ceiling_token(side.bound)
+    time = (side.time_us, side.needed_us, side.judged_us)
+    return blocks_of(token, *time, wait=one.name if is_wait else "")
 
 
 def _term_bars(found: Comparison) -> Iterator[Record]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from roofline.compare.changes import WAIT, PlaceChange
-from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report
+from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report, untested_time
 from roofline.compare.gate.rules import Culprit, Result
 from roofline.exports.comparison import (
     comparison_record,
@@ -81,7 +81,7 @@ def render_report(report: Report, output_format: str) -> bytes:
 
 def report_to_text(report: Report) -> str:
     """The report for a terminal: verdict, rules, terms, operations, notes."""
-    lines = [f"Check {VERDICTS[report.status]}: {_counted(report)}.", ""]
+    lines = [_first_line(report), ""]
     rows = [_cells(one) for one in report.results]
     if rows:
         lines += [table(_HEADS, rows, left={0, 1}), ""]
@@ -92,9 +92,20 @@ def report_to_text(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _first_line(report: Report) -> str:
+    """The verdict, and that step time was not tested where this is all that it lacks."""
+    untested = untested_time(report.results)
+    said = f"Check {VERDICTS[report.status]}"
+    is_all = len(report.of_state("untested")) == len(report.results)
+    if report.status == BROKEN or untested is None or is_all:
+        return f"{said}: {_counted(report)}."
+    but = ", but" if report.status == PASSED else ":"
+    return f"{said}{but} time was not tested. {untested.message} {_counted(report)}."
+
+
 def report_to_markdown(report: Report) -> str:
     """The same for a pull request or a step summary, below 64 kB."""
-    sections = [f"### Roofline check {VERDICTS[report.status]}: {_counted(report)}"]
+    sections = [f"### Roofline {_first_line(report)[:1].lower()}{_first_line(report)[1:]}"]
     rows = [_cells(one) for one in report.results]
     if rows:
         sections.append(markdown_table(_HEADS, rows))

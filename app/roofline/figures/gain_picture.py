@@ -24,9 +24,12 @@ _DOTS = 4.0  # pixels between rows of dots
 _CROSSES = 4.0  # pixels between crossing lines
 
 
-def picture(blocks: Sequence[Block]) -> str:
-    """An `svg` element; its colours are custom properties of the page that it is put into."""
-    total_us = sum(one.time_us for one in blocks)
+def picture(blocks: Sequence[Block], total_us: float = 0.0) -> str:
+    """An `svg` element; its colours are custom properties of the page that it is put into.
+
+    It is `total_us` long, by default as long as the blocks.
+    """
+    total_us = total_us or sum(one.time_us for one in blocks)
     if not total_us > 0:
         return ""
     paths: dict[tuple[Texture, str], list[str]] = {}

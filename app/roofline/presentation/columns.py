@@ -198,12 +198,19 @@ def page_menu(columns: Sequence[Column[R]], rows: R) -> list[dict[str, Any]]:
             "label": _filled(column.label, of),
             "unit": column.unit,
             "sub": column.sub.replace("{per}", per_core),
-            "default": column.page(of) is Page.FIRST,
+            "default": column.page(of) is Page.FIRST and _is_known(column, of),
             "help": _filled(column.help, of),
         }
         for column, of in _per_key(columns, rows)
         if column.page(of) in {Page.FIRST, Page.MENU}
     ]
+
+
+def _is_known(column: Column[R], rows: R) -> bool:
+    """Whether any row has a value: a column of dashes is not shown at first."""
+    return column.unit == "text" or any(
+        value is not None for value in _listed((column.on_page or column.read)(rows))
+    )
 
 
 def page_values(columns: Sequence[Column[R]], rows: R) -> Values:

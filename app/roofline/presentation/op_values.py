@@ -15,12 +15,12 @@ from roofline.analysis.records import Cost, OpRecords, Ranking, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.short_names import distinct, fitted
 from roofline.analysis.subjects.budget import owners_of
-from roofline.analysis.subjects.records import Subject
+from roofline.analysis.subjects.records import OpPart, Subject
 from roofline.analysis.undecided import units_of
 from roofline.model.compute import ComputeUnit
-from roofline.model.memory import MAIN_LEVELS, MemoryLevel
+from roofline.model.memory import MemoryLevel
 from roofline.model.profile import OpTable
-from roofline.presentation.columns import Page, Rows, Value
+from roofline.presentation.columns import Rows, Value
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.shown import ceiling_labels, has_program
 from roofline.presentation.text_table import plain, spaced
@@ -231,19 +231,6 @@ def bound_peaks(rows: OpRows) -> list[tuple[float | None, float | None, str | No
 # ------------------------------------------------------------------------------------- on the page
 
 
-def page_of_level(rows: Rows) -> Page:
-    """The main memory is shown at first."""
-    return Page.FIRST if rows.key in _MAIN else Page.MENU
-
-
-_MAIN = {level.value for level in MAIN_LEVELS}
-
-
-def page_of_roofs(rows: Rows) -> Page:
-    """Several units are shown at first, a single one is not."""
-    return Page.FIRST if len(rows.analysis.units) > 1 else Page.MENU
-
-
 def has_units(rows: Rows) -> bool:
     """Work is split by compute unit."""
     return bool(rows.analysis.units)
@@ -292,6 +279,21 @@ def timed(rows: OpRows, times_us: Floats) -> Floats:
 def subject_time(rows: OpRows) -> Floats:
     """The time of each op in the subject."""
     return timed(rows, rows.subject.ops.width_us)
+
+
+def time_with_waiting(rows: OpRows) -> Floats:
+    """The same, with what waits for the host as the time of IDLE: all of them are the subject."""
+    times_us = subject_time(rows)
+    times_us[rows.at == len(rows.ops) - 1] = rows.subject.parts.host_wait
+    return times_us
+
+
+def subject_roof(rows: OpRows) -> Floats:
+    """Needed time ÷ time of ops whose work is known; NaN of others."""
+    ops = rows.subject.ops
+    is_known = np.array([part is OpPart.WORK for part in ops.part])
+    widths_us = np.where(is_known & (ops.width_us > 0), ops.width_us, np.nan)
+    return timed(rows, ops.needed_us / widths_us)
 
 
 def subject_share(rows: OpRows) -> Floats:

@@ -9,6 +9,7 @@ Column = Sequence[Any]
 
 RATE = "flop_rate_gflops"
 SHARE = "self_share_ratio"
+TIME = "width_us"
 EFFICIENCY = "roofline_efficiency_ratio"
 NOT_SHOWN = "not_shown"
 

@@ -29,7 +29,7 @@ from roofline.presentation.op_columns import (
     OWN_UNITS,
     UNIT_RATES,
 )
-from roofline.presentation.op_values import bound_labels, compute_roofs, has_units, page_of_roofs
+from roofline.presentation.op_values import bound_labels, compute_roofs, has_units
 from roofline.presentation.quantities import flop_rate, significant
 from roofline.presentation.text_table import plain, spaced
 
@@ -138,7 +138,7 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
         value=_units,
         on_page=compute_roofs,
         help="The compute unit whose peak is used most; FLOP rate / peak is against it.",
-        shown=Shown(page=page_of_roofs, only_if=has_units, export=40),
+        shown=Shown(only_if=has_units, export=40),
     ),
     UNIT_RATES,
     LEVEL_BANDWIDTHS,

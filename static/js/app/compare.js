@@ -1,5 +1,6 @@
 // The page of a comparison: the server wrote its words and rows. Operations are read when their fold opens.
 
+import { createChart, sentFigure } from "../chart/sent.js";
 import { saveRows } from "../page/compare-csv.js";
 import { CompareOps } from "../page/compare-ops.js";
 import { showVersus } from "../page/compare-versus.js";
@@ -124,5 +125,6 @@ wireMenus();
 wireControls();
 wireFolds();
 showOthers();
+for (const box of findAll(HTMLElement, "[data-pair]")) createChart(box).show(sentFigure(box));
 document.body.dataset.ready = "true";
 performance.mark("roofline:ready");

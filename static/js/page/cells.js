@@ -27,7 +27,6 @@ import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";
  * @property {(row: R) => Value} causeOf the likely cause where a row is above its roof, else null
  * @property {(row: R) => Value} notShownOf why cells of the row are empty, else null
  * @property {(row: R, unit: Unit) => boolean} isLeast whether a rate of this unit is a lower bound
- * @property {number} largestShare
  * @property {boolean} head
  * @property {boolean} chips the row header has chips
  * @property {(row: R) => string} headText
@@ -38,7 +37,8 @@ import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";
 
 const SOURCE_LETTERS = 32; // that have room in a cell
 /** Bars are read against the whole for efficiencies, against the largest for shares of time. */
-const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
+const SHARES = new Set(["share_ratio", "self_share_ratio"]);
+const OF_ROOFS = new Set(["roof_ratio", "roofline_efficiency_ratio"]);
 const OF_PEAKS = new Set(["compute_efficiency_ratio", "memory_utilisation_ratio"]);
 /** Units of what is left out where it would not be a rate. */
 const RATES = new Set(["gflops", "gops", "gibs", "flop_per_byte"]);
@@ -144,7 +144,7 @@ function painter(column, scale, context) {
       paintText(cell, entryOf(model.roofs.compute, read(row))?.label ?? DASH, "left");
   if (column.unit === "source") return sourcePainter(context);
   if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
-  if (BARS.has(column.id)) return barPainter(column, scale, context);
+  if (SHARES.has(column.id) || OF_ROOFS.has(column.id)) return barPainter(column, scale, context);
   if (OF_PEAKS.has(column.id)) return peakPainter(scale, context);
   const isRate = RATES.has(column.unit);
   return (cell, row) => {
@@ -227,9 +227,9 @@ const whyEmpty = ({ notShownOf }, row) => String(notShownOf(row) ?? "");
  * @returns {TableColumn<R>["paint"]}
  */
 function barPainter(column, scale, context) {
-  const { read, barToken, shareToken, timingOf, causeOf, largestShare, model } = context;
-  const isShare = column.id === "self_share_ratio";
-  const whole = isShare ? largestShare || 1 : 1;
+  const { read, barToken, shareToken, timingOf, causeOf, model } = context;
+  const isShare = SHARES.has(column.id);
+  const whole = isShare ? largestOf(context) || 1 : 1;
   const token = isShare ? shareToken : barToken;
   return (cell, row) => {
     const value = numberOf(read(row));

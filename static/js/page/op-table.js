@@ -2,7 +2,7 @@
 
 import { sortRows } from "../state/filter.js";
 import { nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
-import { count, percent } from "../text/format.js";
+import { columnScale, count, percent } from "../text/format.js";
 import { middleCut } from "../text/names.js";
 import { find, html, part } from "../ui/dom.js";
 import { Table } from "../ui/table.js";
@@ -44,8 +44,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
     },
     onPage: (page) => store.set({ page }),
   });
-  const beyond = html("span", { class: "beyond" });
-  grid.pageText.after(beyond);
+  const rest = find(HTMLTableElement, "#op-table").createTFoot();
 
   return {
     grid,
@@ -57,7 +56,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
         shown.map((column) => opColumn(column, model, view)),
         state.sort,
       );
-      beyond.textContent = beyondText(view);
+      rest.replaceChildren(...restRow(model, view, shown));
     },
     /** @param {Row[]} shown @param {ViewState} state */
     show(shown, state) {
@@ -66,7 +65,8 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
       grid.show(sortRows(shown, read, state.sort.startsWith("-")), state.page);
       grid.pick(state.sel.map(String));
       grid.select(state.op === null ? null : String(state.op));
-      part("ops-count").textContent = countText(shown.length, model.view(state.infeed).rows.length);
+      const { rows, beyond } = model.view(state.infeed);
+      part("ops-count").textContent = countText(shown.length, rows.length + (beyond?.ops ?? 0));
     },
   };
 }
@@ -86,7 +86,6 @@ const opColumn = (column, model, view) =>
     causeOf: view.reader("above_roof"),
     notShownOf: view.reader("not_shown"),
     isLeast: () => false,
-    largestShare: view.largestShare,
     head: column.id === "name",
     chips: column.id === "name",
     headText: (row) => middleCut(row.short, letters),
@@ -117,11 +116,22 @@ function countLetters() {
 /** @param {number} shown @param {number} all */
 const countText = (shown, all) => (shown === all ? count(all) : `${count(shown)} of ${count(all)}`);
 
-/** @param {View} view */
-function beyondText({ beyond }) {
-  if (!(beyond?.ops > 0)) return "";
-  const share = percent(beyond.share_ratio);
-  return `${count(beyond.ops)} shorter operations, ${share} of the time, are not listed`;
+/**
+ * Operations that are not listed, with the rest of the time: the list adds up to the subject.
+ * @param {Model} model
+ * @param {View} view
+ * @param {readonly Column[]} columns
+ */
+function restRow({ subject }, { beyond, rows, reader }, columns) {
+  if (!subject || !(beyond?.ops > 0)) return [];
+  const times = rows.map((row) => Number(reader("width_us")(row)));
+  const time = times.reduce((left, one) => left - one, subject.time_us);
+  const scale = columnScale("time_us", Math.max(...times));
+  /** @type {Record<string, string>} */
+  const texts = { width_us: scale.text(time), share_ratio: percent(time / subject.time_us) };
+  const cells = columns.map(({ id }) => html("td", {}, texts[id] ?? ""));
+  const name = html("th", { scope: "row" }, `${count(beyond.ops)} more operations`);
+  return [html("tr", { class: "rest" }, name, ...cells.slice(1))];
 }
 
 /**

@@ -100,7 +100,6 @@ function pointColumn(column, model, points, head) {
     causeOf: () => null,
     notShownOf: () => null,
     isLeast: isLowerBound,
-    largestShare: 1,
     head,
     headText: programName,
     headTitle: programName,

@@ -97,7 +97,6 @@ function createView(page, infeed) {
     rows,
     byOp: new Map(rows.map((row) => [row.op, row])),
     reader: /** @type {View["reader"]} */ ((id) => createReader(shared, source.columns, id)),
-    largestShare: rows.reduce((largest, row) => Math.max(largest, row.share), 0),
   };
 }
 

@@ -41,7 +41,7 @@ export const DEFAULTS = Object.freeze({
   sel: [],
   pins: [],
   step: null,
-  sort: "-self_share_ratio",
+  sort: "-width_us",
   cols: [],
   pcols: [],
   tab: null,

@@ -107,13 +107,13 @@ function rateFact(model, get, timing = "measured", isLeast = false) {
 /** Self and total time with their shares. @param {Get} get @param {Row} row */
 const timeTexts = (get, row) => ({
   self: joined(duration(get("self_time_per_core_us")), percent(row.share)),
-  total: joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio"))),
+  total: duration(get("total_time_per_core_us")),
 });
 
 /** The card of an op. @param {Model} model @param {Row} row @param {Get} get @returns {Fact[]} */
 export function cardFacts(model, row, get) {
   const { self, total } = timeTexts(get, row);
-  const each = `${duration(get("avg_self_time_us"))} each`;
+  const each = `${duration(get("avg_time_us"))} each`;
   const program = [...new Set([get("program"), get("program_id")])].filter(Boolean).join(" · ");
   return [
     [`Self time per ${model.coreWord}`, self],
@@ -151,8 +151,7 @@ export function timeFacts(row, get) {
     ["Self", self],
     ["Total", total],
     ["Occurrences", count(get("occurrences"))],
-    ["Each, self", duration(get("avg_self_time_us"))],
-    ["Each, total", duration(get("avg_time_us"))],
+    ["Each", duration(get("avg_time_us"))],
     ["Saves at the roof", joined(saving, percent(get("saving_share_ratio")))],
     // Most profilers do not count it, and a TPU's leaves the zeros out.
     .../** @type {Fact[]} */ (stalled ? [["Stalled by DMA", percent(stalled)]] : []),

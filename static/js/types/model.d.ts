@@ -48,7 +48,6 @@ export interface View extends PageView {
   byOp: Map<number, Row>;
   /** A column's values; null where missing. */
   reader: <Id extends string>(id: Id) => (row: Row) => ValueOf<Id>;
-  largestShare: number;
 }
 
 /** A finding of the card "What would help": its operations, or the part of the time it is about. */

@@ -77,7 +77,6 @@ function painted(wanted, at, change = {}) {
     causeOf: () => "asynchronous",
     notShownOf: () => "Not a rate: the op was measured for 2 ns.",
     isLeast: () => false,
-    largestShare: view.largestShare,
     head: wanted.id === "name",
     headText: (row) => row.short,
     headTitle: (row) => row.name,

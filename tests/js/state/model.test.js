@@ -45,7 +45,6 @@ test("a row has its op's columns, and its share of the view's time", () => {
   const [idle, first] = view.rows;
   assert.deepEqual([first.name, first.lowerName, first.cost], ["fusion.1", "fusion.1", "known"]);
   assert.equal(first.timing, "measured");
-  assert.equal(view.largestShare, 0.5);
   assert.equal(view.byOp.get(1), first);
   assert.equal(idle.covered, 1, "idle time is not work");
   assert.deepEqual(

@@ -29,7 +29,7 @@ function opened() {
   Object.assign(page.ops.columns, {
     self_time_per_core_us: [1500, 20],
     occurrences: [4, 1],
-    avg_self_time_us: [375, 20],
+    avg_time_us: [375, 20],
     compute_efficiency_ratio: [0.02, 0],
     roofline_efficiency_ratio: [0.2, 0.5],
     memory_bandwidth_gibs: [186, 465],
@@ -144,7 +144,7 @@ test("an op without a place says why", () => {
 
 test("time and origin facts are there, with dashes for what is missing", () => {
   const { row, get, model } = opened();
-  assert.equal(said(timeFacts(row, get))["Each, total"], "–");
+  assert.equal(said(timeFacts(row, get)).Total, "–");
   assert.deepEqual(said(originFacts(get)), {
     Source: "–",
     Program: "jit_step",

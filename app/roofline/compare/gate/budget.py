@@ -29,7 +29,7 @@ EXACT_METRICS = (
 )
 VERDICT_METRICS = ("class", "ratio", "idle")
 _OP_METRICS = ("roof_time", "flops", "bytes", "hbm_bytes", "dram_bytes", "op_count")
-_GATE_KEYS = ("against", "unit", "inconclusive")
+_GATE_KEYS = ("against", "unit", "inconclusive", "require")
 _LIMIT_KEYS = ("max_change", "min_change", "max", "min", "level", "per")
 _TIME_KEYS = ("max_regress", "captures", "level", "max", "min")
 _VALUE_KEYS = ("max", "min", "level")
@@ -82,11 +82,13 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A budget file. `is_default` marks the limits that count without a file."""
+    """A budget file. `is_default` marks the limits that count without a file; with `needs_time`
+    a check whose step time was not tested is inconclusive."""
 
     against: str | None = None
     unit: str | None = None
     inconclusive_passes: bool = False
+    needs_time: bool = False
     exact: Mapping[str, Limit] = field(default_factory=dict)
     time: Mapping[str, Limit] = field(default_factory=dict)
     verdict: Mapping[str, Limit] = field(default_factory=dict)
@@ -147,6 +149,7 @@ class _Reader:
             against=self._text(gate, "against"),
             unit=self._choice(gate, "unit", UNITS),
             inconclusive_passes=self._choice(gate, "inconclusive", ("pass", "fail")) == "pass",
+            needs_time=self._choice(gate, "require", ("time",)) == "time",
             exact=limits if has_limits else DEFAULT.exact,
             time=times if has_limits else DEFAULT.time,
             verdict={

@@ -132,8 +132,17 @@ def status_of(results: Sequence[Result], budget: Budget) -> int:
     states = {one.state for one in results if one.level == "error"}
     if "broken" in states:
         return BROKEN
+    if budget.needs_time and untested_time(results) is not None:
+        return INCONCLUSIVE
     is_unclear = "inconclusive" in states or not _is_tested(results)
     return INCONCLUSIVE if is_unclear and not budget.inconclusive_passes else PASSED
+
+
+def untested_time(results: Sequence[Result]) -> Result | None:
+    """The rule on step time that needs more captures than there are."""
+    return next(
+        (one for one in results if one.rule == "time.step" and one.state == "untested"), None
+    )
 
 
 def _is_tested(results: Sequence[Result]) -> bool:

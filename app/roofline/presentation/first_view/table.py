@@ -7,13 +7,15 @@ from typing import Any
 
 from roofline.model.categories import IDLE_CATEGORY
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
-from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, Column, Rows
+from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, TIME, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
 
 ROWS = 50
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
 _TEXTS = {"text", "category", "bound", "cause", "cost", "roof", "source", "program"}
+_SHARES = {"share_ratio", SHARE}
+_OF_ROOFS = {"roof_ratio", EFFICIENCY}
 _OF_PEAKS = {"compute_efficiency_ratio", "memory_utilisation_ratio"}
 _RATES = {"gflops", "gops", "gibs", "flop_per_byte"}
 _TOLD = {"measured", "estimated"}
@@ -61,8 +63,8 @@ Painter = Callable[[int], Cell]
 def op_table(rows: Rows) -> Table:
     """The ops with the largest share of the time, in the columns that a page opens with."""
     columns = _shown(rows.page["columns"])
-    shares = rows.column(SHARE)
-    order = sorted(range(len(rows)), key=lambda row: _descending(shares[row]))[:ROWS]
+    times = rows.column(TIME)
+    order = sorted(range(len(rows)), key=lambda row: _descending(times[row]))[:ROWS]
     scales = [_scale(column, rows) for column in columns]
     pairs = list(zip(columns, scales, strict=True))
     painters = [_painter(column, scale, rows) for column, scale in pairs]
@@ -101,7 +103,7 @@ def _header(column: Mapping[str, Any], scale: ColumnScale, rows: Rows) -> Header
         sub=", ".join(filter(None, (unit, kind if kind in _TOLD else ""))),
         help=column["help"],
         css="left" if column["unit"] in _TEXTS else "",
-        is_sorted=column["id"] == SHARE,
+        is_sorted=column["id"] == TIME,
     )
 
 
@@ -121,7 +123,7 @@ def _painter(column: Mapping[str, Any], scale: ColumnScale, rows: Rows) -> Paint
         return _sources(rows, name)
     if unit in _TEXTS:
         return _words(rows, name)
-    if name in (SHARE, EFFICIENCY):
+    if name in _SHARES or name in _OF_ROOFS:
         return _bars(rows, name, scale)
     return _numbers(rows, column, scale)
 
@@ -219,9 +221,9 @@ def _words(rows: Rows, name: str) -> Painter:
 
 
 def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
-    values, is_share = rows.column(name), name == SHARE
+    values, is_share = rows.column(name), name in _SHARES
     timings, empty = rows.column("timing"), rows.column(NOT_SHOWN)
-    whole = (max(rows.shares, default=0.0) or 1.0) if is_share else 1.0
+    whole = (max(rows.numbers(name), default=0.0) or 1.0) if is_share else 1.0
 
     def paint(row: int) -> Cell:
         value = values[row]

@@ -53,7 +53,8 @@ BUNDLES = {
     ),
     "js/app/compare-waiting.bundle.js": ("js/ui/theme.js", "js/app/compare-waiting.js"),
     "css/compare.bundle.css": tuple(
-        f"css/{name}.css" for name in ("tokens", "base", "page", "working", "compare", "narrow")
+        f"css/{name}.css"
+        for name in ("tokens", "base", "page", "working", "gain", "compare", "narrow")
     ),
     "css/profile.bundle.css": tuple(f"css/{name}.css" for name in _STYLES),
 }
