@@ -13,6 +13,7 @@ from obstore.store import ObjectStore
 
 from roofline.errors import StoreUnavailableError, UploadRejectedError
 from roofline.pods.fetching import fetch_folder, fetch_steady, sources_of
+from roofline.pods.listing import list_run
 from roofline.storage import buckets
 from roofline.storage.object_connection import connect
 from tests.cli.test_main import refused, run
@@ -184,7 +185,10 @@ def test_a_bucket_without_an_answer_is_explained(
 
 def test_an_empty_folder_is_refused(store: Flaky) -> None:
     said = refused("analyze", "--engine", "local", address(store, "none/"))
-    assert "There are no objects at s3://runs/none/" in said
+    assert "There are no objects at s3://runs/none/." in said
+    with pytest.raises(UploadRejectedError, match=r"no files at s3://runs/none/\.$") as caught:
+        list_run(address(store, "none/"))
+    assert "endpoint" not in caught.value.message, "it becomes the reason of a run"
 
 
 def test_an_address_needs_an_engine() -> None:

@@ -54,16 +54,12 @@ class RunPlaces:
             if (found := _below(prefix, text)) is not None:
                 return found
         raise NotAllowedError(
-            f"This server does not read {_shown(text)}.",
-            remedy=f"It reads what is below {', '.join(map(_shown, self.prefixes))}."
+            f"This server does not read {buckets.shown(text)}.",
+            remedy=f"It reads what is below {', '.join(map(buckets.shown, self.prefixes))}."
             if self.prefixes
             else "Ask its operator to name the place in ROOFLINE_BUCKETS, or send the files with"
             " `roofline push`.",
         )
-
-
-def _shown(place: str) -> str:
-    return place.partition("?endpoint=")[0].partition("?region=")[0][:200]
 
 
 def _below(prefix: str, place: str) -> str | None:

@@ -40,7 +40,7 @@ def _objects_at(address: str) -> list[HostFile]:
     listed = buckets.list_objects(address)
     if not listed:
         raise UploadRejectedError(
-            f"There are no objects at {address[:200]}.",
+            f"There are no objects at {buckets.shown(address)}.",
             remedy="Name the folder that the profiler wrote, with a / at its end.",
         )
     is_named = len(listed) == 1 and buckets.parse(address) == buckets.parse(listed[0].address)

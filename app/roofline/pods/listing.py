@@ -82,7 +82,7 @@ def list_run(place: str, *, join_s: float | None = None) -> RunListing:
     found = buckets.list_objects(place) if buckets.is_address(place) else _on_disk(place)
     if not found:
         raise UploadRejectedError(
-            f"There are no files at {place[:200]}.",
+            f"There are no files at {buckets.shown(place)}.",
             remedy="Name the folder that the profiler wrote, with a / at its end.",
         )
     captures = hosts_among(captures_among(found))

@@ -114,7 +114,7 @@ def check(text: str) -> None:
         why = f"has more than {MOST_ANY_FOLDERS} times {_ANY_FOLDERS}"
     if why:
         raise UploadRejectedError(
-            f"The address {ascii(_named(text))[1:-1]} {why}.",
+            f"The address {ascii(shown(text))[1:-1]} {why}.",
             remedy="Write it as s3://BUCKET/FOLDER/, gs://… or az://…",
         )
 
@@ -164,7 +164,7 @@ def look_again(listed: Listed) -> Listed | None:
 
 @lru_cache(maxsize=16)
 def _connected(place: str) -> "ObjectStore":
-    return connect(place, named_by=_named(place))
+    return connect(place, named_by=shown(place))
 
 
 def _store(address: Address) -> "ObjectStore":
@@ -222,7 +222,7 @@ def _below(
     found = list(islice(objects, MOST_LISTED + 1))
     if len(found) > MOST_LISTED:
         raise UploadRejectedError(
-            f"There are more than {MOST_LISTED:,} files at {_named(address.of(address.key))}.",
+            f"There are more than {MOST_LISTED:,} files at {shown(address.of(address.key))}.",
             remedy="Name a folder with fewer files, or a pattern such as *.xplane.pb.",
         )
     return sorted(found, key=lambda one: one.address)
@@ -267,7 +267,8 @@ def matches(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     return all(part == _ANY_FOLDERS for part in pattern[at:])
 
 
-def _named(text: str) -> str:
+def shown(text: str) -> str:
+    """An address for people to read: which store answers for it is not theirs to know."""
     return _OPTIONS.split(text, maxsplit=1)[0][:200]
 
 
@@ -284,11 +285,11 @@ def explained(address: str) -> Iterator[None]:
         raise ChangedError from error
     except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
         raise StoreUnavailableError(
-            f"{_named(address)} may not be read with these credentials.",
+            f"{shown(address)} may not be read with these credentials.",
             remedy="Check the credentials in the environment; docs/runs.md says which.",
         ) from error
     except exceptions.BaseError as error:
         raise StoreUnavailableError(
-            f"{_named(address)} cannot be read now.",
+            f"{shown(address)} cannot be read now.",
             remedy="Try again; if it lasts, check the address and the credentials.",
         ) from error
