@@ -41,7 +41,7 @@ def test_csv_of_everything_has_both_infeed_states(profile: Page) -> None:
         rows = [row for row in found if row["include_infeed_outfeed"] == infeed]
         assert len(rows) == len(data["views"][name]["op"])
     op = data["views"]["in"]["op"][0]
-    assert float(found[0]["self_time_us"]) == data["ops"]["columns"]["self_time_us"][op]
+    assert float(found[0]["occurrences"]) == data["ops"]["columns"]["occurrences"][op]
 
 
 def test_csv_of_the_program_has_every_step(profile: Page) -> None:

@@ -76,6 +76,8 @@ def test_every_filter_narrows_table_and_chart(profile: Page) -> None:
 
 
 def test_filters_combine(profile: Page) -> None:
+    profile.goto(f"{profile.url}?cols=category")
+    is_ready(profile)
     by_name(profile)
     named = agrees(profile)
     by_bound(profile)

@@ -30,7 +30,7 @@ def links_url(visitor: BrowserContext, tmp_path_factory: pytest.TempPathFactory)
 
 def test_a_link_binds_transfers_and_is_an_axis(new_page: NewPage, links_url: str) -> None:
     page = new_page()
-    page.goto(f"{urlsplit(links_url).path}?x=ici&sort=name")
+    page.goto(f"{urlsplit(links_url).path}?x=ici&sort=name&cols=bound_by,roofline_efficiency_ratio")
     is_ready(page)
     rows = view.rows(page)
     expect(rows.filter(has_text="reduce")).to_contain_text("ICI")
@@ -41,7 +41,7 @@ def test_a_link_binds_transfers_and_is_an_axis(new_page: NewPage, links_url: str
 
 def test_the_peak_of_a_link_can_be_set(new_page: NewPage, links_url: str) -> None:
     page = new_page()
-    page.goto(f"{urlsplit(links_url).path}?x=ici")
+    page.goto(f"{urlsplit(links_url).path}?x=ici&cols=roofline_efficiency_ratio")
     is_ready(page)
     page.locator("[data-peaks-button]").click()
     page.locator("[data-peak=ici]").fill("90 GB/s")

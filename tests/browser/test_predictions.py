@@ -32,5 +32,5 @@ def test_predictions_are_drawn_and_named(new_page: NewPage, tmp_path: Path) -> N
     assert sorted(view.names(page)) == ["FFN Up", "LayerNorm", "MatMul 600x600"]
     expect(page.locator("#op-chart [class*=tracemarks] .point")).to_have_count(3)
     cells = page.locator("#op-table tbody td")
-    expect(cells.get_by_text("at best", exact=True)).to_have_count(3)
+    expect(cells.get_by_text("at best", exact=True)).to_have_count(3)  # of the roof
     expect(cells.get_by_text("2,307", exact=True)).to_have_count(1)

@@ -29,7 +29,7 @@ CONTROLS = (
 )
 EVERY_COLUMN = """() => {
   document.querySelector("[data-columns-button]").click();
-  document.querySelectorAll("[data-column-presets] button")[2].click();
+  document.querySelectorAll("[data-column-presets] button")[1].click();
   document.querySelector("#menu-columns").hidePopover();
 }"""
 # Elements of paper that reach past its right edge, or hide a part of their words.

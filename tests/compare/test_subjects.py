@@ -21,7 +21,7 @@ from roofline.compare.run import (
     run_to_json,
     to_document,
 )
-from roofline.exports.comparison import comparison_record, comparison_to_text
+from roofline.exports.comparison import Detail, comparison_record, comparison_to_text
 from roofline.exports.comparison_subjects import bound_words, subject_rows
 from roofline.exports.comparison_words import change_verdict
 from roofline.presentation.sentences import plain_text
@@ -107,6 +107,7 @@ def test_a_change_of_time_is_that_of_the_two_subjects() -> None:
         "RMSNorm takes 1.7 ms less, MLP 1.4 ms more.\n"
         "One capture of each, so it may be noise. Two more of each would tell.\n"
     )
+    text = comparison_to_text(found, Detail(has_terms=True))
     assert "Faster units: −11.3 ms. B uses its hardware less well: +10.1 ms.\n" in text
 
 

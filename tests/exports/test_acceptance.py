@@ -6,7 +6,7 @@ import pytest
 
 from roofline.compare.comparison import compare
 from roofline.exports.acceptance import Check, checks_of
-from roofline.exports.comparison import comparison_record, render_comparison
+from roofline.exports.comparison import Detail, comparison_record, render_comparison
 from tests.compare.runs import Row, make_run
 
 # At 1e6 FLOP/us and 1e3 bytes/us: 10 us of memory, 1 us of arithmetic, at half of the roof.
@@ -106,5 +106,7 @@ def test_checks_are_in_every_form() -> None:
     lever = comparison_record(found)["checks"][2]
     assert (lever["id"], lever["state"], lever["hit_ratio"]) == ("lever", "held", 1.0)
     for form in ("text", "markdown"):
-        said = " ".join(render_comparison(found, form).decode().split())
+        said = " ".join(
+            render_comparison(found, form, detail=Detail(has_terms=True)).decode().split()
+        )
         assert "Lever: yes. 1 operation changed work" in said

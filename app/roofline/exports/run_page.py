@@ -14,7 +14,7 @@ from typing import Any
 
 from roofline.devices.catalogue import find
 from roofline.figures.figure import six_digits
-from roofline.model.units import gib_to_gb
+from roofline.model.units import GIGA, US_PER_S, gib_to_gb
 from roofline.pods.report import State
 from roofline.presentation.charts.host_values import HostValues
 from roofline.presentation.charts.run_figures import (
@@ -178,7 +178,9 @@ def _hosts(hosts: Sequence[Row]) -> Record:
 
 def _gflops(op: Row) -> float | None:
     """The rate on the median host, GFLOP/s."""
-    return op["flop"] / op["median_us"] / 1e3 if op["flop"] and op["median_us"] else None
+    return (
+        op["flop"] / op["median_us"] * US_PER_S / GIGA if op["flop"] and op["median_us"] else None
+    )
 
 
 def _intensity(op: Row) -> float | None:

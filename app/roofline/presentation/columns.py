@@ -198,7 +198,8 @@ def page_menu(columns: Sequence[Column[R]], rows: R) -> list[dict[str, Any]]:
             "label": _filled(column.label, of),
             "unit": column.unit,
             "sub": column.sub.replace("{per}", per_core),
-            "default": column.page(of) is Page.FIRST and _is_known(column, of),
+            "default": column.page(of) is Page.FIRST
+            and (callable(column.shown.page) or _is_known(column, of)),
             "help": _filled(column.help, of),
         }
         for column, of in _per_key(columns, rows)

@@ -229,7 +229,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         sub="efficiency",
         help="Utilisation of the most utilised resource. An op above 100 % says what its likely "
         "cause is, on its card and in the column Above roof.",
-        shown=Shown(export=37, text=Text(7, "of roof", of.of_roof)),
+        shown=Shown(page=of.page_of_plans, export=37, text=Text(7, "of roof", of.of_roof)),
     ),
     Column(
         id="saving_per_core_us",
@@ -254,7 +254,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         unit="gflops",
         sub="{per}",
         help="FLOPs ÷ total time, as the compiler counts FLOPs (XProf: Normalized FLOP Rate).",
-        shown=Shown(export=26, text=Text(6, "FLOP/s")),
+        shown=Shown(page=of.page_of_plans, export=26, text=Text(6, "FLOP/s")),
     ),
     Column(
         id="model_flop_rate_gflops",

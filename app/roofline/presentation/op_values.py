@@ -20,7 +20,7 @@ from roofline.analysis.undecided import units_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import OpTable
-from roofline.presentation.columns import Rows, Value
+from roofline.presentation.columns import Page, Rows, Value
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.shown import ceiling_labels, has_program
 from roofline.presentation.text_table import plain, spaced
@@ -229,6 +229,12 @@ def bound_peaks(rows: OpRows) -> list[tuple[float | None, float | None, str | No
 
 
 # ------------------------------------------------------------------------------------- on the page
+
+
+def page_of_plans(rows: OpRows) -> Page:
+    """Shown at first where no op has a measured time: it is what such a table is read for."""
+    has_times = Timing.MEASURED in rows.ops.timing[:-1]  # the last is IDLE
+    return Page.MENU if has_times else Page.FIRST
 
 
 def has_units(rows: Rows) -> bool:

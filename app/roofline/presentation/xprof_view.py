@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.figures.figure import Figure, inert, six_digits
+from roofline.model.units import GIGA, TERA
 from roofline.presentation.charts.xprof_figures import (
     PROGRAM,
     Row,
@@ -257,4 +258,5 @@ def _fields(device: Mapping[str, str]) -> Iterable[tuple[str, str]]:
 
 def _flops(text: str) -> str:
     rate = float(text)
-    return f"{round(rate / 1000, 2):g} TFLOP/s" if rate >= 1000 else f"{text} GFLOP/s"
+    tera = rate * GIGA / TERA
+    return f"{round(tera, 2):g} TFLOP/s" if tera >= 1 else f"{text} GFLOP/s"

@@ -61,7 +61,7 @@ def test_the_first_token_may_be_the_only_one() -> None:
     document = request_document(found, "llama-3-8b")
     assert document["decode"]["steps"] == 0
     assert document["tpot_us"] is document["continuous"] is document["decode"]["bound"] is None
-    assert "only one" in request_text(found, "llama-3-8b")
+    assert "asks for one token" in request_text(found, "llama-3-8b")
 
 
 def test_guessed_tokens_make_fewer_and_longer_steps() -> None:

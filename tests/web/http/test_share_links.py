@@ -73,6 +73,8 @@ def test_link_reaches_nothing_else(instance: Instance, capture: bytes) -> None:
     parts = {path.removeprefix("/l/{token}") for _, path in operations if path.startswith("/l/")}
     assert parts == {"", "/state", "/page", "/roofline", "/roofline.csv", "/advice"} | {
         "/advice-card",
+        "/xprof",
+        "/xprof.csv",
         "/facts",
         "/figures",
         "/view",

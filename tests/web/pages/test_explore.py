@@ -53,7 +53,7 @@ def test_a_profile_is_explored(client: Client) -> None:
     assert "No chain is known" in html
     assert 'value="tpu-v6e" checked' in html
     assert "H100 SXM5 80GB: at best" in html
-    assert f'href="{page}"' in client.get(f"/p/{found}", headers=HTML).text
+    assert f'href="{page}"' in client.get(f"/c/{found}", headers=HTML).text
     chosen = client.get(f"{page}&storage=&compute=fp8&prices=h100-sxm=2.5&vs=tpu-v5e", headers=HTML)
     said = unescape(chosen.text)
     assert "a step becomes" in said or "in the capture becomes" in said

@@ -109,7 +109,7 @@ def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
     assert "Error per operation" in html
     assert html.count("2.00×") > 10
     assert '<option value="h100-sxm" selected>' in html, "the device of the run"
-    page = client.get(f"/p/{found}", headers=HTML).text
+    page = client.get(f"/c/{found}", headers=HTML).text
     assert f'href="/model?over={found}"' in page
     assert client.get("/model?over=unknown", headers=HTML).status_code == 404
     address = re.search(r'href="(/model\.csv\?[^"]+)"', html)

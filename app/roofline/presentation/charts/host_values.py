@@ -105,7 +105,7 @@ class HostValues:
         write = METRICS[self.metric].write
         low, high = min(bulk), max(bulk)
         count = _BINS if high > low else 1
-        width = (high - low) / count or abs(low) * 1e-3 or 1.0
+        width = (high - low) / count or abs(low) / _BINS or 1.0
         counts = [0] * count
         for value in bulk:
             counts[min(count - 1, int((value - low) / width))] += 1
@@ -120,14 +120,14 @@ class HostValues:
             "width": width,
             "marker": {"color": colours, "line": {"color": "--line-2", "width": 0.5}},
         }
-        room = 0.0 if high > low else abs(low) * 1e-3 or 1.0
+        room = 0.0 if high > low else abs(low) / _BINS or 1.0
         axis = linear_axis((low - room, high + room), sorted({low, high}), write)
         return [bars], {**axis, "showgrid": False, "showline": True, "linecolor": "--line-2"}
 
     def _beyond(self, far: Sequence[float]) -> Json:
         """The axis of outliers that lie beyond the others."""
         low, high = min(far, default=0.0), max(far, default=1.0)
-        room = (high - low) / 4 or abs(low) * 1e-3 or 1.0
+        room = (high - low) / 4 or abs(low) / _BINS or 1.0
         axis = linear_axis(
             (low - room, high + room),
             [high] if far else [],

@@ -29,6 +29,7 @@ from roofline.figures.scale import (
     spread,
     with_headroom,
 )
+from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.charts.roof_traces import Namer, RoofChart, names_trace, roof_traces
 from roofline.presentation.quantities import count, duration, flop_rate, significant
 
@@ -250,7 +251,7 @@ def run_roofline_figure(ops: Sequence[Row], peaks: Row, styles: Mapping[str, Row
 
 def _place(op: Row, time: str) -> Place:
     """log10 of FLOP/byte and GFLOP/s at one of the op's times, in us."""
-    return log10(op["flop"] / op["bytes"]), log10(op["flop"] / op[time] / 1e3)
+    return log10(op["flop"] / op["bytes"]), log10(op["flop"] / op[time] * US_PER_S / GIGA)
 
 
 def _chart(ops: Sequence[Row], peaks: Row) -> RoofChart:
