@@ -193,6 +193,9 @@ def edit(connection: Connection, profile_id: str, values: Mapping[str, object]) 
 
 def remove(connection: Connection, profile_id: str) -> bool:
     """Deletes a profile and all rows that belong to it; false if there is none."""
+    # In the order of a worker, which has its job before its profile: PostgreSQL ends one of two
+    # transactions that wait for each other.
+    connection.execute(delete(job).where(job.c.profile_id == profile_id))
     return connection.execute(delete(profile).where(profile.c.id == profile_id)).rowcount == 1
 
 

@@ -108,10 +108,14 @@ def test_the_likeliest_partner_ran_the_same_operations(
 
 def test_compare_opens_with_the_partner_or_with_the_list(client: Client, ids: list[str]) -> None:
     html = {"accept": "text/html"}
+    # The earlier one is A; of two in the same second the same one, whichever is opened.
+    orders = {f"/c/{a}..{b}?of=capture" for a, b in (ids, reversed(ids))}
+    locations = set()
     for one in ids:
         opened = client.get(f"/c/{one}?of=capture", headers=html)
         assert opened.status_code == 303
-        assert opened.headers["location"] == f"/c/{ids[0]}..{ids[1]}?of=capture"
+        locations.add(opened.headers["location"])
+    assert len(locations) == 1 and locations <= orders
     listed = client.get(f"/c/{ids[0]}?to={ids[0]}..{ids[1]}&unit=step", headers=html)
     assert listed.status_code == 200
     assert f'href="/c/{ids[0]}..{ids[1]}?unit=step&amp;vs={ids[1]}"' in listed.text

@@ -62,5 +62,5 @@ def _address(own: Manifest, other: Manifest, to: str, rest: Sequence[tuple[str, 
     """Of the comparison of both, the older one as A; or of that at `to`, with `other` as well."""
     if to:
         return f"/c/{quote(to)}?{urlencode([*rest, ('vs', other.id)])}"
-    a, b = sorted((own, other), key=lambda one: one.created_at)
+    a, b = sorted((own, other), key=lambda one: (one.created_at, one.id))
     return f"/c/{quote(a.id)}..{quote(b.id)}" + (f"?{urlencode(rest)}" if rest else "")
