@@ -15,7 +15,7 @@ import numpy as np
 from roofline.analysis.roofline import Floats
 
 FEWEST_CAPTURES = 3
-"""With fewer captures on a side there is no verdict on time."""
+"""A verdict on time needs this many captures on each side."""
 
 LEVEL = 0.05
 """Chance at which a one-sided test says that a side is slower, though it is not."""

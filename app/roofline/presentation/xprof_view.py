@@ -46,7 +46,7 @@ _SOURCE = re.compile(r"<div class='source-info-cell' title='(.*?)'>(.*)</div>", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XprofChoice:
-    """What is chosen: empty texts choose all, `sort` is a column with "-" for descending."""
+    """The chosen filters: an empty text leaves all rows in; `sort` with "-" descends."""
 
     program_infeed: str = "in"
     infeed: str = "in"
@@ -205,7 +205,7 @@ def _trimmed(most: int, value: float) -> str:
 
 
 def _said(row: Row, labels: Mapping[str, str]) -> str:
-    """What is said at a point: as XProf's, and "Bound by", which XProf means to say."""
+    """The lines of the card of a point: those of XProf, and "Bound by"."""
     lines = []
     for column in _IN_TOOLTIP:
         if column not in labels:
