@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import CorruptProfileError, NotReadyError
-from roofline.library.reader import Ready
-from roofline.storage.results import CSV, PAGE, ResultStore, ResultWriter
+from roofline.library.advising import AdviceBook
+from roofline.library.reader import ProfileLists, Ready
+from roofline.settings import Settings
+from roofline.storage.results import ADVICE, CSV, PAGE, ResultStore, ResultWriter
+from roofline.storage.visibility import ALL_SEEING
+from roofline.web.http.access import Actor
+from roofline.web.pages.profile_view import own_view
 from tests.storage.places import Place, add, eventually, settled
 
 
@@ -24,6 +29,27 @@ def test_page_is_ready_while_its_exports_are_written(folder: Place, tmp_path: Pa
     gate.touch()
     assert isinstance(settled(server, profile_id), Ready)
     assert server.reader.result(profile_id, CSV["in"]).plain() == b"{}"
+
+
+def test_results_count_for_a_page_once_the_profile_is_ready(folder: Place, tmp_path: Path) -> None:
+    server = folder.server()
+    gate = tmp_path / "gate"
+    profile_id = add(server, b"wait %s of it" % bytes(gate))
+    written = ResultWriter(tmp_path / "page")
+    written.add(ADVICE, b"{}")
+    written.finish()
+    server.instance.store.results.adopt(profile_id, tmp_path / "page")  # noted a moment later
+    page = own_view(
+        server.reader,
+        ProfileLists(server.instance.store.queries, ALL_SEEING),
+        profile_id,
+        Actor(),
+        Settings(),
+        AdviceBook(server.instance.store),
+    )
+    assert page.state == "importing" and page.advice is None
+    gate.touch()
+    assert isinstance(settled(server, profile_id), Ready)
 
 
 def test_exports_are_written_after_the_server_died_behind_the_page(

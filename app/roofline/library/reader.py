@@ -194,8 +194,17 @@ class ProfileReader:
         return self._healed(profile_id, read)
 
     def advice(self, profile_id: str) -> bytes | None:
-        """Advice, for the frame of a ready page; `None` if it cannot be read."""
-        return self._beside(profile_id, ADVICE)
+        """Advice, for the frame of a ready page; `None` if it cannot be read.
+
+        Results are there a moment before the profile is ready: they do not count until then.
+        """
+        self._check(profile_id)
+        is_ready = self._queries.is_ready(profile_id)
+        found = self._results.file(profile_id, ADVICE) if is_ready else None
+        try:
+            return None if found is None else found.plain()
+        except DamagedResultError:
+            return None
 
     def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
         """The times behind parts of the profile, or of its hosts; raises like `result`."""
@@ -208,14 +217,6 @@ class ProfileReader:
             file_sizes={file.name: file.size_bytes for file in manifest.files},
             read=lambda: self.packed(profile_id, name)[1],
         )
-
-    def _beside(self, profile_id: str, name: str) -> bytes | None:
-        self._check(profile_id)
-        found = self._results.file(profile_id, name)
-        try:
-            return None if found is None else found.plain()
-        except DamagedResultError:
-            return None
 
     def op_details(self, profile_id: str, index: int) -> bytes:
         """Details of one op beyond the page's, as JSON; `index` counts as in the page."""
