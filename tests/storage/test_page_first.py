@@ -38,15 +38,10 @@ def test_results_count_for_a_page_once_the_profile_is_ready(folder: Place, tmp_p
     written = ResultWriter(tmp_path / "page")
     written.add(ADVICE, b"{}")
     written.finish()
-    server.instance.store.results.adopt(profile_id, tmp_path / "page")  # noted a moment later
-    page = own_view(
-        server.reader,
-        ProfileLists(server.instance.store.queries, ALL_SEEING),
-        profile_id,
-        Actor(),
-        Settings(),
-        AdviceBook(server.instance.store),
-    )
+    store = server.instance.store
+    store.results.adopt(profile_id, tmp_path / "page")  # the database learns of it a moment later
+    lists, book = ProfileLists(store.queries, ALL_SEEING), AdviceBook(store)
+    page = own_view(server.reader, lists, profile_id, Actor(), Settings(), book)
     assert page.state == "importing" and page.advice is None
     gate.touch()
     assert isinstance(settled(server, profile_id), Ready)
