@@ -61,6 +61,7 @@ from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
+from roofline.web.pages import report as report_pages
 from roofline.web.pages import routes as pages
 from roofline.web.pages import run as run_pages
 from roofline.web.pages import series as series_pages
@@ -92,6 +93,7 @@ _ROUTERS = (
     shared.router,
     trash.router,
     pages.router,
+    report_pages.router,
     comparing_pages.router,
     series_pages.router,
     run_pages.router,

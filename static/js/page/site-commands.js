@@ -1,7 +1,7 @@
 // What the command palette offers on every page: buttons of the page, pages of the site, profiles.
 
 import { dateTime } from "../text/format.js";
-import { findAll } from "../ui/dom.js";
+import { findAll, isFile } from "../ui/dom.js";
 
 /** @import { Command } from "./palette.js" */
 
@@ -48,7 +48,7 @@ function press(button) {
 
 /** @returns {Command[]} */
 export const pageCommands = () =>
-  PAGES.map(([name, address]) => ({
+  (isFile() ? [] : PAGES).map(([name, address]) => ({
     kind: "Page",
     name,
     run: () => location.assign(address),

@@ -10,7 +10,8 @@ import {
   stepLabels,
 } from "../state/time-range.js";
 import { duration, significant } from "../text/format.js";
-import { buttonPart, find, html, part, svg } from "../ui/dom.js";
+import { notify } from "./toast.js";
+import { buttonPart, find, html, isFile, part, svg } from "../ui/dom.js";
 
 /** @import { TimeStrip } from "../types/page-data.js" */
 /** @import { Range } from "../state/time-range.js" */
@@ -136,6 +137,7 @@ function wireCores(strip) {
 
 /** @param {TimeStrip} strip @param {number} from @param {number} to in us */
 function open(strip, from, to) {
+  if (isFile()) return notify("A range of time needs the server: roofline serve.");
   const whole = from <= 0 && to >= strip.edges_us[strip.edges_us.length - 1];
   location.assign(addressOfRange(location, whole ? null : [from, to]));
 }

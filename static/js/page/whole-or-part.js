@@ -2,13 +2,14 @@
 
 import { addressOfClock, addressOfHost } from "../state/time-range.js";
 import { significant } from "../text/format.js";
-import { find, html, part } from "../ui/dom.js";
+import { find, html, isFile, part } from "../ui/dom.js";
 import { choose } from "../ui/select.js";
 
 /** @import { Page } from "../types/page-data.js" */
 
 /** @param {Pick<Page, "hosts" | "dvfs">} page */
 export function showWholeOrPart({ hosts, dvfs }) {
+  if (isFile()) return;
   if (hosts) showHosts(hosts);
   if (dvfs) showClock(dvfs);
 }

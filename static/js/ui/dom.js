@@ -1,5 +1,8 @@
 // Finding and building elements. Text only ever becomes text nodes: names come from strangers' files.
 
+/** Whether the page is a file, made of one view: no server answers it. */
+export const isFile = () => document.querySelector("#report-documents") !== null;
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**

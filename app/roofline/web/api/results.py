@@ -90,7 +90,7 @@ async def roofline_csv(
 ) -> Response:
     """Every op as one row of CSV."""
     manifest = await run_in_threadpool(reader.manifest, profile_id)
-    headers = {"content-disposition": _attachment(f"{manifest.title}-roofline.csv")}
+    headers = {"content-disposition": attachment(f"{manifest.title}-roofline.csv")}
     link = profile_url(request, profile_id)
     if about and part is None:
         name = results.CSV[infeed]
@@ -136,7 +136,7 @@ async def xprof_csv(request: Request, profile_id: str, reader: Reader) -> Respon
     answer = await _sent_anew(
         request, lambda: csv_of_xprof(orjson.loads(gzip.decompress(stored))[0])
     )
-    name = _attachment(f"{title}-roofline_model.csv")
+    name = attachment(f"{title}-roofline_model.csv")
     answer.headers.update({"content-disposition": name, "content-type": _CSV})
     return answer
 
@@ -174,11 +174,11 @@ def source(request: Request, profile_id: str, reader: Reader) -> Response:
     headers = {"content-security-policy": _DOWNLOAD_POLICY}
     if len(files) == 1:
         (file,) = files
-        headers["content-disposition"] = _attachment(file.name)
+        headers["content-disposition"] = attachment(file.name)
         headers["content-length"] = str(file.size_bytes)
         kind = "application/octet-stream"
         return StreamingResponse(file.chunks(), media_type=kind, headers=headers)
-    headers["content-disposition"] = _attachment(f"{reader.manifest(profile_id).title}.zip")
+    headers["content-disposition"] = attachment(f"{reader.manifest(profile_id).title}.zip")
     stream = zip_stream([(file.name, file.size_bytes, file.chunks) for file in files])
     return StreamingResponse(stream, media_type="application/zip", headers=headers)
 
@@ -294,7 +294,7 @@ def _validators(encoding: str, file: results.ResultFile, rev: str | None) -> dic
     }
 
 
-def _attachment(name: str) -> str:
+def attachment(name: str) -> str:
     """A `Content-Disposition` that saves the file as `name`, whatever characters it has."""
     ascii_name = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
     return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -111,6 +111,10 @@ class StaticFiles:
         join = bundles.script if name.endswith(".js") else bundles.styles
         return join(parts, lambda part: self._files[part].content.decode()).encode()
 
+    def content(self, name: str) -> str:
+        """The text of a file or a bundle."""
+        return (self._files.get(name) or self._bundles[name]).content.decode()
+
     @cached_property
     def build(self) -> str:
         """Digest of every name and content."""

@@ -33,6 +33,10 @@ class Templates:
     def __init__(self, static: StaticFiles) -> None:
         self._environment = _environment(static)
 
+    def text(self, name: str, **values: object) -> str:
+        """The template `name` with these values, for a page that is a file."""
+        return self._environment.get_template(name).render(who=WhoView(), **values)
+
     def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
         """The template `name` as a response to `request`."""
         actor = actor_of(request)

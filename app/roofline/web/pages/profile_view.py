@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -61,12 +63,28 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         view,
         status_url=f"{base}/state",
         devices_url=f"{base}/devices",
+        report_url="",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
         advice=_advice(reader.advice(profile_id)),
         first=first_of(state),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
+
+
+def unstored_view(title: str, paths: Sequence[Path]) -> views.ProfileView:
+    """The page of files that no server keeps."""
+    files = [StoredFile(name=one.name, size_bytes=one.stat().st_size, sha256="") for one in paths]
+    about = views.AboutView(
+        note="",
+        tags=(),
+        uploader="",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        expires_at=None,
+        pinned=False,
+        visibility="",
+    )
+    return replace(_profile_view("", title, files, "ready", ""), about=about)
 
 
 def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
@@ -84,6 +102,7 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         csv_url=f"{view.csv_url}{own}",
         ops_query=own,
         figures_url=f"{view.figures_url}{own}",
+        report_url=view.report_url and f"{view.report_url}{own}",
         part=found.words,
         whole_label=_whole_label(part),
         advice=_advice(found.advice()),
@@ -154,6 +173,7 @@ def _profile_view(
         xprof_csv_url=f"{base}/xprof.csv",
         ops_url=f"{base}/ops",
         figures_url=f"{base}/figures",
+        report_url=f"{base}/report.html",
         ops_query="",
         part="",
         whole_label="",

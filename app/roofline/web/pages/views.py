@@ -239,6 +239,7 @@ class ProfileView:
     csv_url: str
     xprof_csv_url: str
     figures_url: str
+    report_url: str  # of the page as one file; empty where there is none
     ops_url: str  # append "/{index}", and then `ops_query`
     ops_query: str
     part: str
@@ -261,6 +262,7 @@ class ProfileView:
     devices_url: str = "/api/v1/devices"
     is_own: bool = False  # the one who looks has uploaded it
     is_shared: bool = False  # opened by a share link
+    is_file: bool = False  # the page is one file, without a server
     is_by_other_peaks: bool = False  # drawn by the peaks in its address, not the profile's own
     notes: tuple[NoteBody, ...] = ()  # on single points
 

@@ -1,0 +1,188 @@
+"""The page of a profile as one file: words, data, scripts and styles are in it, and it asks nobody.
+
+Its policy allows the scripts and styles of the file by their digests, and nothing else: no address
+is read, whatever the names in the profile are.
+"""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from roofline.api.packaged import assets_dir
+from roofline.library.ranges import RangeResults
+from roofline.library.reader import ProfileReader
+from roofline.presentation.facts_and_view import Document, part_of_page
+from roofline.presentation.first_view.view import first_view
+from roofline.storage.results import ADVICE, PAGE
+from roofline.web.api.audit import log_action
+from roofline.web.api.ranges import Range, check_names, results_for
+from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
+from roofline.web.api.results import attachment
+from roofline.web.http.assets import StaticFiles, load_static
+from roofline.web.http.guard import actor_of
+from roofline.web.http.templates import Templates
+from roofline.web.pages.profile_view import in_range, own_view, unstored_view
+from roofline.web.pages.views import ProfileView
+from roofline.web.parts import Parts, Reader
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+_CARET = 'url("../caret.svg")'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The data of a page as JSON: the page itself, the advice, and details of each operation."""
+
+    page: bytes
+    advice: bytes
+    ops: Sequence[bytes]
+
+
+@router.get(
+    "/profiles/{profile_id}/report.html",
+    response_class=Response,
+    responses={200: sent_as("text/html"), **NO_SUCH_VIEW},
+)
+def download(
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: Range
+) -> Response:
+    """The page of the profile as one file, which needs no server: for a mail, or for CI."""
+    check_names(request)
+    actor, lists = actor_of(request), parts.lists_for(actor_of(request).viewer)
+    view = own_view(reader, lists, profile_id, actor, parts.settings, parts.advice)
+    content = _stored(reader, profile_id)
+    if part is not None:
+        found = results_for(parts, reader, profile_id, part)
+        view, content = in_range(view, part, found), _computed(found)
+    log_action(request, "download", profile_id)
+    return Response(
+        report(parts.templates, parts.static, view, content),
+        media_type="text/html",
+        headers={"content-disposition": attachment(f"{view.title}.html")},
+    )
+
+
+def _stored(reader: ProfileReader, profile_id: str) -> Content:
+    page, advice = (reader.result(profile_id, name).plain() for name in (PAGE, ADVICE))
+    count = len(orjson.loads(page)["ops"]["columns"]["name"])
+    ops = [reader.op_details(profile_id, at) for at in range(count)]
+    return Content(page=page, advice=advice, ops=ops)
+
+
+def _computed(found: RangeResults) -> Content:
+    from roofline.presentation.op_details import op_details  # loads numpy
+
+    ops = list(op_details(found.analysis))
+    return Content(page=found.page(), advice=found.advice(), ops=ops)
+
+
+def report_of_files(title: str, paths: Sequence[Path], content: Content) -> bytes:
+    """The same of files that no server keeps."""
+    static = load_static(assets_dir("static"))
+    return report(Templates(static), static, unstored_view(title, paths), content)
+
+
+def report(templates: Templates, static: StaticFiles, view: ProfileView, content: Content) -> bytes:
+    """The page `view` with `content` in it, as HTML."""
+    page = orjson.loads(content.page)
+    first_script = static.content("js/app/theme-boot.js")
+    boot, styles = static.content("js/app/report-boot.js"), _styles(static)
+    chart_styles = static.content("vendor/plotly/plotly.css")
+    return templates.text(
+        "report.html",
+        view=_without_server(view, page, content),
+        policy=_policy((first_script, boot), (styles, chart_styles)),
+        first_script=first_script,
+        styles=styles,
+        chart_styles=chart_styles,
+        boot=boot,
+        packed=[("documents", _packed(_documents(page, content))), *_scripts(static)],
+        made_on=datetime.now(UTC).date().isoformat(),
+    ).encode("utf-8", "replace")
+
+
+def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -> ProfileView:
+    """The view whose addresses are names of documents in the file, without what changes it."""
+    return replace(
+        view,
+        first=first_view(page),
+        advice=orjson.loads(content.advice),
+        facts_url="facts",
+        view_url="view",
+        figures_url="figures",
+        ops_url="ops",
+        ops_query="",
+        devices_url="devices",
+        report_url="",
+        whole_url="",
+        is_shared=True,
+        is_file=True,
+        is_by_other_peaks=False,
+        may_change=False,
+    )
+
+
+def _documents(page: dict[str, Any], content: Content) -> bytes:
+    """What the page's script reads, by the addresses that it asks for."""
+    from roofline.presentation.charts import drawn_again  # these load numpy
+    from roofline.presentation.charts.choices import ChartChoice
+    from roofline.presentation.page import view_of_page
+
+    advice = orjson.loads(content.advice)
+    found = {
+        "facts": part_of_page(page, Document.FACTS),
+        "view": {**view_of_page(page, "in"), "advice": advice},
+        "view?infeed=out": {**view_of_page(page, "out"), "advice": advice},
+        "figures?y=share": drawn_again(page, ChartChoice(y="share")),
+        "figures?infeed=out&y=share": drawn_again(page, ChartChoice(infeed="out", y="share")),
+        **{f"ops/{at}": orjson.Fragment(one) for at, one in enumerate(content.ops)},
+    }
+    return orjson.dumps(found)
+
+
+@lru_cache(maxsize=2)
+def _scripts(static: StaticFiles) -> tuple[tuple[str, str], ...]:
+    """The chart library and the page's script, the same as the server sends."""
+    names = ("vendor/plotly/plotly-roofline-4.1.1.min.js", "js/app/profile.bundle.js")
+    texts = (static.content(name).encode() for name in names)
+    return tuple(zip(("chart", "script"), map(_packed, texts), strict=True))
+
+
+def _styles(static: StaticFiles) -> str:
+    """The page's style sheet, with its only picture in it."""
+    caret = base64.b64encode(static.content("caret.svg").encode()).decode()
+    sheet = static.content("css/profile.bundle.css")
+    return sheet.replace(_CARET, f"url(data:image/svg+xml;base64,{caret})")
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src blob: {' '.join(_digests(scripts))}",
+            f"style-src {' '.join(_digests(styles))}",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digests(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        digest = hashlib.sha256(text.encode()).digest()
+        yield f"'sha256-{base64.b64encode(digest).decode()}'"
