@@ -1,8 +1,5 @@
 // Amounts as people write them, and units that the page data mix. GFLOP/s, GB/s (1e9), GiB/s (2 ** 30). Pure.
 
-/** GiB/s as GB/s; an unknown value stays unknown. @param {number | null | undefined} gibs */
-export const gibToGb = (gibs) => (gibs == null ? null : gibs * 1.073741824);
-
 /** @type {Record<"gflops" | "gbs", Record<string, number>>} */
 const UNITS = {
   gflops: {
@@ -28,6 +25,9 @@ const UNITS = {
     t: 1e3,
   },
 };
+
+/** A bandwidth of the page data, in GiB/s, as GB/s. @param {number} value */
+export const inGbs = (value) => value * UNITS.gbs["gib/s"];
 
 /**
  * No device is outside of these, in GFLOP/s and GB/s: other values were written in another unit.

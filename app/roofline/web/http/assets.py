@@ -31,6 +31,7 @@ _STYLES = (
     "page",
     "zone",
     "first-view",
+    "shown-values",
     "gain",
     "op-cost",
     "profile-meta",
