@@ -251,6 +251,7 @@ def test_the_first_compile_says_so_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernels, "BEFORE_COMPILING", [])
     say_when_compiling.cache_clear()
     for name in ("first", "second"):
         say_when_compiling()

@@ -90,7 +90,7 @@ roofline:
     BASE: $CI_MERGE_REQUEST_TARGET_BRANCH_NAME
     NUMBA_CACHE_DIR: $CI_PROJECT_DIR/.roofline-kernels
   cache:
-    key: roofline-${{{{ runner.arch }}}}-${{{{ hashFiles('**/pyproject.toml') }}}}
+    key: roofline-kernels
     paths: [.roofline-kernels]
   script:
     - |
