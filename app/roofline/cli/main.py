@@ -42,7 +42,7 @@ COMMANDS = {
         "what a language model should cost on a part",
         "roofline.cli.predicting:add_predict",
     ),
-    "calibrate": ("measure this machine's peaks", "roofline.cli.calibrate:add_calibrate"),
+    "calibrate": ("measure this machine's peaks", "roofline.cli.calibrating:add_calibrate"),
     "template": ("print an example of the generic format", "roofline.cli.main:add_template"),
     "upload": ("send a profile to a server, print its link", "roofline.cli.uploading:add_upload"),
     "import": ("have a server read a run of many hosts", "roofline.cli.run_client:add_import"),

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from roofline.cli.comparing import UNITS, read_runs
-from roofline.cli.gating import budget_of
 from roofline.cli.options import add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 
@@ -36,6 +35,7 @@ def add_series(parser: argparse.ArgumentParser) -> None:
 
 
 def _series(given: argparse.Namespace) -> None:
+    from roofline.api.comparing import budget_of
     from roofline.compare.series import changes_over, series_of_runs
     from roofline.devices.choice import read_choice
     from roofline.exports.series import RunInSeries, change_words, series_to_json, series_to_text
