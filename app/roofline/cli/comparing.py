@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_ledger, add_of, add_peaks
+from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import UploadRejectedError
 
@@ -25,14 +25,14 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         " from. From three captures of each side on, say whether it is noise, too."
     )
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="A and B: one capture of each"
+        "files", nargs="*", type=file_argument, metavar="FILE", help="A and B: one capture of each"
     )
     for side, meaning in (("a", "before"), ("b", "after")):
         parser.add_argument(
             f"--{side}",
             action="append",
             default=[],
-            type=Path,
+            type=file_argument,
             metavar="FILE",
             help=f"a capture of the program {meaning} the change; repeatable",
         )
@@ -60,7 +60,7 @@ def read_runs(
 
     runs = []
     for path in paths:
-        with progress_on_terminal([path]) as progress:
+        with progress_on_terminal() as progress:
             runs.append(read_run(path, choice, of, progress))
         _warn(path, runs[-1])
     return runs

@@ -166,7 +166,7 @@ def _over(step: Step, given: argparse.Namespace) -> "Record":
             "A file of kernels has no place for a measured run.",
             remedy="Leave out --over, or choose another --format.",
         )
-    with progress_on_terminal(given.over) as progress:
+    with progress_on_terminal() as progress:
         analysis = analyse_files(given.over, progress=progress)
     return overlay_record(overlay(step, run_of(analysis)))
 

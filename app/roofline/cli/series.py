@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from roofline.cli.comparing import UNITS, read_runs
-from roofline.cli.options import add_of, add_peaks
+from roofline.cli.options import add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 
 
@@ -17,7 +17,11 @@ def add_series(parser: argparse.ArgumentParser) -> None:
         " found by all captures together."
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one capture each, the oldest first"
+        "files",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="one capture each, the oldest first",
     )
     parser.add_argument(
         "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"
