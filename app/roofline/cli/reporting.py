@@ -30,7 +30,7 @@ def _report(given: argparse.Namespace) -> None:
     from roofline.presentation.op_details import op_details
     from roofline.web.pages.report import Content, report_of_files
 
-    with progress_on_terminal(given.files) as progress:
+    with progress_on_terminal() as progress:
         profile = open_profile(
             *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )

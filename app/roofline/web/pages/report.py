@@ -1,4 +1,4 @@
-"""The page of a profile as one file: words, data, scripts and styles are in it, and it asks nobody.
+"""The page of a profile as one file with its data, scripts and styles: no server is asked.
 
 Its policy allows the scripts and styles of the file by their digests, and nothing else: no address
 is read, whatever the names in the profile are.
