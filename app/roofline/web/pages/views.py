@@ -186,6 +186,16 @@ class FoundRunsView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedUploadView:
+    """An upload of this person that failed; `retry_url` is empty where another try cannot help."""
+
+    title: str
+    url: str
+    message: str
+    retry_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
@@ -195,6 +205,7 @@ class HomeView:
     list: ListView
     runs: RunListView
     found: FoundRunsView
+    failed: tuple[FailedUploadView, ...]
     samples: tuple[SampleBody, ...]
     upload_url: str
     origin: str
