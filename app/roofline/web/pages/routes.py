@@ -101,7 +101,7 @@ def profile(
     if kept is not None:
         return as_page(kept, encoding)
     view = _profile(request, profile_id, reader, parts, part)
-    page = parts.templates.page("profile.html", view, request)
+    page = parts.templates.page("profile.html", view, request, frame=view.frame)
     if view.state == "ready":
         parts.answers.put(key, bytes(page.body))
     return page
