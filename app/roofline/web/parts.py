@@ -75,6 +75,7 @@ class ServerParts:
     comparisons: Memory[ComparedPage] = field(default_factory=lambda: Memory(COMPARISONS_KEPT))
     run_numbers: Memory[Mapping[str, RunNumbers]] = field(default_factory=lambda: Memory(RUNS_KEPT))
     standings: Memory[Standing] = field(default_factory=lambda: Memory(RUNS_KEPT))
+    change_words: Memory[str] = field(default_factory=lambda: Memory(RUNS_KEPT))
     ranges: Memory[RangeResults] = field(default_factory=lambda: Memory(RANGES_KEPT))
     prepared: Memory[PreparedPart] = field(
         default_factory=lambda: Memory(PREPARED_BYTES, lambda part: part.array_bytes)

@@ -455,6 +455,14 @@ class SeriesMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesChangeView:
+    """A lasting change of time in words, and the comparison of the runs on both sides."""
+
+    words: str
+    compare_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesView:
     """Runs of one title or tag, the newest first; `runs` are their marks at the
     gate, the oldest first; `figure` is what the chart draws, as JSON.
@@ -468,6 +476,7 @@ class SeriesView:
     per: str
     rows: tuple[SeriesRow, ...]
     runs: tuple[SeriesMark, ...]
+    changes: tuple[SeriesChangeView, ...]
     figure: str
     check_url: str
     total: int
