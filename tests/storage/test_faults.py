@@ -301,6 +301,9 @@ def test_damaged_database_is_said_at_the_start_and_by_the_doctor(
     assert "backup" in caught.value.remedy
     half = len(content) // 2  # the tables begin in the first half, their rows go on in the second
     path.write_bytes(content[:half] + bytes(len(content) - half))
+    with pytest.raises(StoreUnavailableError, match="damaged") as found:
+        folder.server()
+    assert "backup" in found.value.remedy
     assert run_doctor(folder.settings(), quick=False, check_only=True) == 1
     assert "the database" in capsys.readouterr().out
 

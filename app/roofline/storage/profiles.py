@@ -111,6 +111,7 @@ class ProfileStore:
 
     def prepare(self) -> tuple[Path, ...]:
         """Brings the database up to date; manifests of an older release that cannot be read."""
+        self.database.check_pages()
         self.database.migrate()
         self.ended_sessions.refresh()
         self.api_tokens.refresh()

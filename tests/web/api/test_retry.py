@@ -96,3 +96,11 @@ def test_failed_upload_stands_on_the_home_page_of_its_uploader_alone(
         assert client.get("/api/v1/failed-uploads", headers=headers).json()["total"] == 0
     assert client.post(body["retry_url"], headers=owner).json()["state"] == "ready"
     assert client.get("/api/v1/failed-uploads", headers=owner).json()["total"] == 0
+
+
+def test_wait_lasts_until_results_of_an_earlier_release_are_computed_again(
+    client: Client, capture: bytes
+) -> None:
+    profile_id = client.upload(capture).json()["id"]
+    client.parts.instance.store.results.remove(profile_id)
+    assert client.get(f"{API}/{profile_id}?wait=60").json()["state"] == "ready"

@@ -464,7 +464,11 @@ SHOWN_BY = (
 @contextmanager
 def nothing_kept(client: Client) -> Iterator[None]:
     """As if the server had just been started."""
-    memories = client.parts.answers, client.parts.ranges, client.parts.templates._frames
+    memories: tuple[Memory[Any], ...] = (
+        client.parts.answers,
+        client.parts.ranges,
+        client.parts.templates._frames,
+    )
     kept: list[dict[str, Any]] = [dict(memory._values) for memory in memories]
     for memory in memories:
         memory._values.clear()
