@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from roofline.devices.this_machine import written_at_ns
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.library.samples import SHOWN_AT_FIRST
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
@@ -32,8 +33,9 @@ FAILED_SHOWN = 5
 _HEADS = (
     ("title", "Profile", "title"),
     ("device", "Device", "device"),
-    ("idle", "Idle", ""),
     ("share", "Of the roof", "-share"),
+    ("idle", "Idle", ""),
+    ("first", "Do first", ""),
     ("added", "Added", "-added"),
 )
 
@@ -60,7 +62,7 @@ def home(
     has_runs = page == 1 and not tag  # runs have no tags
     view = views.HomeView(
         list=_list(lists, narrowed, page),
-        runs=run_list(parts.runs, actor_of(request).viewer, narrowed, runs)
+        runs=run_list(parts, actor_of(request).viewer, narrowed, runs)
         if has_runs
         else views.RunListView(),
         found=found_runs(parts.runs, actor_of(request).viewer)
@@ -68,6 +70,7 @@ def home(
         else views.FoundRunsView(),
         failed=tuple(map(failed_row, lists.failed_uploads(FAILED_SHOWN))) if page == 1 else (),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
+        samples_shown=SHOWN_AT_FIRST,
         upload_url="/api/v1/profiles",
         origin=_origin(request),
         max_upload_bytes=settings.max_upload_bytes,

@@ -31,6 +31,7 @@ from typing import Any
 
 import orjson
 
+from roofline.exports.run_preview import Preview
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
@@ -84,7 +85,7 @@ class ListedProfile:
     """One row of the home list: what is stored, the path of its page, and how to call people.
 
     `share` of the roof (`is_part_known`: of the known part of its work) and `idle` are `None` where
-    they are not known.
+    they are not known. `saving` is that of the first finding, `do_first` its title or a sentence.
     """
 
     manifest: Manifest
@@ -92,7 +93,8 @@ class ListedProfile:
     tags: tuple["TagView", ...]
     uploader: str  # empty when unknown
     headline: tuple[summary.Piece, ...]
-    do_first: tuple[summary.Piece, ...]
+    saving: summary.Piece | None
+    do_first: str
     share: summary.Piece | None
     idle: summary.Piece | None
     is_part_known: bool
@@ -147,11 +149,11 @@ class ListView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """A run of many hosts as one row of the home list; its preview changes with its documents."""
+    """A run of many hosts as one row of the list; `preview` is `None` before hosts were read."""
 
     run: Run
     url: str
-    preview_url: str
+    preview: Preview | None
     uploader: str  # empty when unknown
 
 
@@ -208,6 +210,7 @@ class HomeView:
     found: FoundRunsView
     failed: tuple[FailedUploadView, ...]
     samples: tuple[SampleBody, ...]
+    samples_shown: int
     upload_url: str
     origin: str
     max_upload_bytes: int
