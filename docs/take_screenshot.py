@@ -13,7 +13,7 @@ from tests.browser.serving import serving
 from tests.browser.watching import is_ready
 
 SCREENSHOT = Path(__file__).with_name("screenshot.png")
-SAMPLE = "TPU v6e, training"
+SAMPLE = "Training: TPU v6e"
 
 
 def main() -> None:

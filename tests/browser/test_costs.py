@@ -23,8 +23,13 @@ def test_the_answer_follows_the_form(page: Page) -> None:
     rows.press("ArrowUp")
     expect(rows).to_have_value("32")
     page.wait_for_url(re.compile("m=32"))
+    chart = page.get_by_role("img", name="Roofline")
+    expect(chart.locator(".tracepredicted-1 .point")).to_have_count(1)
+    box = chart.element_handle()
     page.locator("[name=device]").select_option("tpu-v5e")
     expect(page.locator("h1")).to_contain_text("on TPU v5e")
+    expect(chart).to_have_attribute("aria-description", re.compile("Roofline of TPU v5e"))
+    assert chart.evaluate("(chart, before) => chart === before", box), "Plotly moves what is there"
     said = page.locator("h1").inner_text()
     page.reload()
     is_ready(page)
@@ -77,6 +82,7 @@ def test_without_scripts_the_form_asks_the_server(new_page: NewPage) -> None:
     page.get_by_label("M, rows").fill("16")
     page.get_by_role("button", name="Calculate").click()
     expect(page.locator("h1")).to_contain_text("HBM-bound")
+    expect(page.get_by_text("Roofline of H100 SXM5 80GB: HBM-bound")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])

@@ -2,10 +2,13 @@
 
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,6 +16,8 @@ from tests.browser import view
 from tests.browser.conftest import NewPage
 from tests.browser.serving import Server, serving
 from tests.browser.watching import Watch, is_ready
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +35,23 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory, capture: Path) -> Ite
 @pytest.fixture(scope="module")
 def edited_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("edited")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def crowded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with 25 profiles."""
+    sample = ROOT / "sample_profiles" / "generic" / "attention-h100.json"
+    with serving(tmp_path_factory.mktemp("crowded")) as running:
+        files = {"file": (sample.name, sample.read_bytes())}
+        address = f"{running.url}/api/v1/profiles?wait=60"
+        httpx.post(address, files=files, timeout=90).raise_for_status()
+        with closing(sqlite3.connect(running.data_dir / "roofline.db")) as rows, rows:
+            names = [row[1] for row in rows.execute("pragma table_info(profile)")][1:]
+            kept = ", ".join(names)
+            for copy in range(24):
+                read = kept.replace("id,", f"'copy-{copy}',", 1)
+                rows.execute(f"insert into profile ({kept}) select {read} from profile limit 1")
         yield running
 
 
@@ -238,13 +260,17 @@ def test_no_page_scrolls_sideways(page: Page, path: str) -> None:
         assert wider <= 0, width
 
 
-def test_the_page_is_a_few_requests_and_does_not_move(page: Page, profile_url: str) -> None:
-    """Four files, and the thumbnails of the rows in sight."""
+def test_many_rows_are_few_requests_and_do_not_move(
+    new_page: NewPage, crowded_server: Server
+) -> None:
+    """However many rows there are, with the picture of each."""
+    page = new_page(crowded_server.url)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("/")
     page.wait_for_load_state("networkidle")
-    assert len([one for one in asked if not one.endswith("/preview")]) <= 5
+    expect(page.locator("[data-recent] .thumb svg")).to_have_count(25)
+    assert len(asked) <= 15
     moved = page.evaluate(
         """() => new Promise(done => { let all = 0; new PerformanceObserver(list => {
         for (const one of list.getEntries()) all += one.value;
@@ -252,3 +278,22 @@ def test_the_page_is_a_few_requests_and_does_not_move(page: Page, profile_url: s
         setTimeout(() => done(all), 200); })"""
     )
     assert moved < 0.02
+    for width in (390, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+
+
+def test_the_list_needs_no_script(new_page: NewPage, crowded_server: Server) -> None:
+    page = new_page(crowded_server.url, java_script_enabled=False)
+    page.goto("/")
+    row = page.locator("[data-recent] tbody tr").first
+    expect(row.locator(".goal-line")).to_contain_text("would do")
+    expect(row.locator("[data-q=saving]")).to_be_visible()
+    expect(row.locator(".thumb svg")).to_be_visible()
+
+
+def test_a_pair_of_samples_opens_their_comparison(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="To compare").click()
+    page.wait_for_url("**/c/*..*")
+    expect(page.locator("h1")).to_contain_text("less a step")

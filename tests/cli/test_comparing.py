@@ -108,6 +108,32 @@ def test_other_peaks_are_used_for_both_sides(captures: list[Path]) -> None:
     assert found["terms"]["peaks"] == pytest.approx(0.0, abs=1e-9)
 
 
+def slower_from_the_ninth(folder: Path) -> list[Path]:
+    """Captures of one program: one module of two takes 10 % more from the ninth of 14 on."""
+    head = "name,time_us,flops,bytes,framework_path\n"
+    files = []
+    for number in range(14):
+        attention = (400 + number % 3) * (1.1 if number >= 8 else 1)
+        rows = f"a,{attention},1e6,100,jit(step)/Net/Attention/dot\n"
+        rows += "b,300,1e6,99,jit(step)/Net/MLP/dot\n"
+        files.append(folder / f"run{number:02}.csv")
+        files[-1].write_text(head + rows)
+    return files
+
+
+def test_a_series_names_the_run_and_the_module_with_which_a_lasting_change_began(
+    tmp_path: Path,
+) -> None:
+    files = slower_from_the_ninth(tmp_path)
+    (change,) = json.loads(run("series", *files, "--format", "json").stdout)["changes"]
+    assert (change["start"], change["first"], change["end"]) == (0, 8, 14)
+    said = run("series", *files).stdout.decode()
+    assert "Since run 9, a capture takes 5.7" in said
+    assert "(6 runs against 8 before)" in said
+    assert "Attention takes 40\xa0µs more." in said
+    assert json.loads(run("series", *files[:10], "--format", "json").stdout)["changes"] == []
+
+
 def test_a_series_names_the_run_that_broke_a_rule(tmp_path: Path) -> None:
     same, changed = capture_path("layernorm"), capture_path("unfused")
     peaks = [word for peak in PEAKS for word in ("--peak", peak)]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from roofline.exports.run_page import Arriving, run_page
-from roofline.exports.run_preview import MOST_CELLS, run_preview
+from roofline.exports.run_preview import HEIGHT, MOST_CELLS, WIDTH, run_preview
 from roofline.exports.run_report import run_record
 from roofline.pods.reduce import reduce_run
 from tests.pods import runs
@@ -42,7 +42,7 @@ def test_a_stamp_of_any_run_is_small_and_shows_the_host_that_is_farthest_out(cou
     assert cells(svg).get("--bad", 0) == min(count, 1)
     assert len(svg) < 16_000
     for x, y in re.findall(r"M([0-9.]+) ([0-9.]+)h", svg):
-        assert 0 <= float(x) <= 92 and 0 <= float(y) <= 48
+        assert 0 <= float(x) <= WIDTH and 0 <= float(y) <= HEIGHT
 
 
 def test_three_hosts_have_no_verdict_and_no_colour() -> None:

@@ -74,8 +74,8 @@ def _many(query: str = "", then: Callable[[Page], None] | None = None) -> Show:
 
 def _drawn(page: Page) -> None:
     """Waits until the rows in the window have their drawings."""
-    if page.locator("[data-preview]").count():
-        expect(page.locator("[data-preview] [data-thumb] svg").first).to_be_attached()
+    if page.locator("[data-list] tr").count():
+        expect(page.locator("[data-list] .thumb svg").first).to_be_attached()
 
 
 def _selected(count: int) -> Callable[[Page], None]:

@@ -225,8 +225,8 @@ def linear(trace: KinetoTrace, device: Device, m: int, k: int, n: int, **rest: A
     trace.call("aten::mm", inputs, (device.gemm, lasts), **rest)
 
 
-def layer(trace: KinetoTrace, device: Device) -> None:
-    """Forward pass of one layer."""
+def layer(trace: KinetoTrace, device: Device, *, fused: bool = True) -> None:
+    """Forward pass of one layer; not `fused`, its activation is six operators."""
     hidden = ((BATCH, SEQUENCE, WIDTH), BF16)
     weight = ((WIDTH,), BF16)
     size = TOKENS * WIDTH * 2
@@ -247,8 +247,9 @@ def layer(trace: KinetoTrace, device: Device) -> None:
     trace.call("aten::add", plus, (add, device.moves(3 * size, 0.88)))
     linear(trace, device, TOKENS, WIDTH, 4 * WIDTH, outer="aten::linear")
     wide = ((BATCH, SEQUENCE, 4 * WIDTH), BF16)
-    gelu = _ELEMENTWISE.format("at::native::GeluCUDAKernelImpl")
-    trace.call("aten::gelu", [wide, ((), "")], (gelu, device.moves(8 * size, 0.86)))
+    for name in ("gelu",) if fused else ("pow", "mul", "add", "tanh", "add", "mul"):
+        kernel = _ELEMENTWISE.format(f"at::native::{name.capitalize()}CUDAKernelImpl")
+        trace.call(f"aten::{name}", [wide, ((), "")], (kernel, device.moves(8 * size, 0.86)))
     linear(trace, device, TOKENS, 4 * WIDTH, WIDTH, outer="aten::linear")
 
 
@@ -268,12 +269,14 @@ def layer_backward(trace: KinetoTrace, device: Device) -> None:
     )
 
 
-def iteration(trace: KinetoTrace, device: Device, number: int, *, skew: float = 1.0) -> None:
+def iteration(
+    trace: KinetoTrace, device: Device, number: int, *, skew: float = 1.0, fused: bool = True
+) -> None:
     """One training step: copy in, forward, backward with a collective beside it, update."""
     begin = trace.host_us
     tokens = BATCH * SEQUENCE * 8
     trace.launch("Memcpy HtoD (Pinned -> Device)", 4.1, cat="gpu_memcpy", bytes=tokens, kind="HtoD")
-    layer(trace, device)
+    layer(trace, device, fused=fused)
     layer_backward(trace, device)
     n_weights = 12 * WIDTH * WIDTH
     lasts = device.moves(2 * n_weights * 2, 0.09) * skew
@@ -309,11 +312,34 @@ MI300X_TIMES = Device(
 )
 
 
-def h100_training() -> str:
+def h100_training(*, fused: bool = True) -> str:
     """Two steps on one H100."""
     trace = KinetoTrace()
     for number in (10, 11):
-        iteration(trace, H100_TIMES, number)
+        iteration(trace, H100_TIMES, number, fused=fused)
+    return trace.as_json()
+
+
+def h100_decode() -> str:
+    """Three decode steps of a server on one H100: 32 sequences, 4 layers."""
+    trace = KinetoTrace()
+    sequences, hidden = 32, ((32, WIDTH), BF16)
+    norm = [hidden, ((), ""), ((WIDTH,), BF16), ((WIDTH,), BF16), ((), "Scalar")]
+    for _ in range(3):
+        begin = trace.host_us
+        for _ in range(4):
+            trace.call("aten::native_layer_norm", norm, (_NORM, 4.0))
+            for k, n in (
+                (WIDTH, 3 * WIDTH),
+                (WIDTH, WIDTH),
+                (WIDTH, 4 * WIDTH),
+                (4 * WIDTH, WIDTH),
+            ):
+                weight = [((sequences, k), BF16), ((k, n), BF16)]
+                trace.call("aten::mm", weight, (H100_TIMES.gemm, H100_TIMES.moves(2 * k * n, 0.62)))
+        trace.annotate(f"execute_context_0(0)_generation_{sequences}({sequences})", begin)
+        trace.wait()
+        trace.host_us += 40  # the scheduler
     return trace.as_json()
 
 
@@ -330,6 +356,8 @@ def main() -> None:
     ranks = SAMPLES / "mi300x-two-ranks"
     ranks.mkdir(parents=True, exist_ok=True)
     (SAMPLES / "h100-training.json").write_text(h100_training())
+    (SAMPLES / "h100-training-unfused.json").write_text(h100_training(fused=False))
+    (SAMPLES / "h100-decode.json").write_text(h100_decode())
     for rank in (0, 1):
         (ranks / f"rank{rank}.json").write_text(mi300x_rank(rank))
 

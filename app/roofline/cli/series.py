@@ -14,7 +14,8 @@ def add_series(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Show captures of one program over time: time, what would do, share of the roof, roof"
         " time, and where each stands at the gate. A capture is checked against the newest one"
-        " before it that passed, by the exact rules of the budget."
+        " before it that passed, by the exact rules of the budget. Lasting changes of time are"
+        " found by all captures together."
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="one capture each, the oldest first"
@@ -31,9 +32,9 @@ def add_series(parser: argparse.ArgumentParser) -> None:
 
 
 def _series(given: argparse.Namespace) -> None:
-    from roofline.compare.series import series_of_runs
+    from roofline.compare.series import changes_over, series_of_runs
     from roofline.devices.choice import read_choice
-    from roofline.exports.series import RunInSeries, series_to_json, series_to_text
+    from roofline.exports.series import RunInSeries, change_words, series_to_json, series_to_text
 
     runs = read_runs(given.files, read_choice(given.device, given.peak), given.of)
     unit, rows = series_of_runs(runs, budget_of(given.budget), given.unit)
@@ -41,7 +42,11 @@ def _series(given: argparse.Namespace) -> None:
         RunInSeries(label=str(path), numbers=numbers, checked=checked)
         for path, (numbers, checked) in zip(given.files, rows, strict=True)
     ]
+    changes = []
+    for change in changes_over([numbers for numbers, _ in rows]):
+        before, after = ([runs[at] for at in side] for side in change.sides)
+        changes.append((change, change_words(change, before, after, unit, len(runs))))
     if given.format == "json":
-        put_out(series_to_json(found, unit), given.output)
+        put_out(series_to_json(found, unit, changes), given.output)
     else:
-        put_out(series_to_text(found, unit).encode("utf-8", "replace"), given.output)
+        put_out(series_to_text(found, unit, changes).encode("utf-8", "replace"), given.output)

@@ -4,12 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
+from roofline.compare.change_points import time_changes
 from roofline.compare.gate.baseline import baseline_of
 from roofline.compare.gate.budget import Budget
 from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, Report, check
 from roofline.compare.gate.numbers import amounts
 from roofline.compare.run import CAPTURE, UNITS, Run
-from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
+from roofline.compare.series_records import (
+    Checked,
+    RunNumbers,
+    Standing,
+    TimeChange,
+    check_series,
+)
 from roofline.errors import BadViewError
 
 
@@ -32,6 +39,11 @@ def _numbers(run: Run, unit: str) -> RunNumbers:
 def unit_of_all(runs: Sequence[Mapping[str, RunNumbers]]) -> str:
     """The best unit that all runs have; every capture has itself."""
     return next((unit for unit in UNITS if all(unit in run for run in runs)), CAPTURE)
+
+
+def changes_over(runs: Sequence[RunNumbers]) -> tuple[TimeChange, ...]:
+    """The lasting changes of the time of runs, in one unit."""
+    return time_changes([run.time_us for run in runs])
 
 
 def series_of_runs(

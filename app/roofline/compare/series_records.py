@@ -21,6 +21,7 @@ STATE_WORDS = {
 """The name of each standing of a run at the gate."""
 
 _MOVES_BASE = ("passed", "better")
+_NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,31 @@ class Checked:
 
     standing: Standing
     base: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeChange:
+    """A lasting change of time: runs from `first` to before `end` against those from `start` on.
+
+    All three are places in the series. Times are medians, in us.
+    """
+
+    start: int
+    first: int
+    end: int
+    before_us: float
+    after_us: float
+
+    @property
+    def ratio(self) -> float:
+        """Time after divided by time before."""
+        return self.after_us / self.before_us
+
+    @property
+    def sides(self) -> tuple[range, range]:
+        """The runs next to the change, at most five before it and five from it on."""
+        before = range(max(self.start, self.first - _NEAREST), self.first)
+        return before, range(self.first, min(self.end, self.first + _NEAREST))
 
 
 def check_series(count: int, judge: Callable[[int, int], Standing]) -> list[Checked]:

@@ -5,15 +5,16 @@ Shades are those of the map on the run's page: they say nothing where no verdict
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import Arriving
 from roofline.pods.report import NoVerdict, State
 from roofline.presentation.charts.host_values import shade
-from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
 from roofline.presentation.sentences import plain_text
 
+WIDTH, HEIGHT = 132, 36  # pixels
 MOST_CELLS = 480
 """Of a run with more hosts each cell stands for neighbours, by the one that is farthest out."""
 _LARGEST_CELL = 11.0  # pixels
@@ -31,6 +32,17 @@ _LOOKS = (
     ("--bad", 1.0),
 )
 _UNREAD = ("--line", 0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The first sentence of a run, and its hosts as an `svg` element.
+
+    Its colours are custom properties of the page that it is put into.
+    """
+
+    headline: str
+    svg: str
 
 
 def run_preview(document: Mapping[str, Any], arriving: Arriving | None = None) -> Preview:

@@ -1,16 +1,23 @@
-"""Runs of one program over time, as `roofline series` prints them: text and JSON."""
+"""Runs of one program over time in words and as JSON: their numbers, and lasting changes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any
 
-from roofline.compare.series_records import STATE_WORDS, Checked, RunNumbers
+from roofline.compare.comparison import compare
+from roofline.compare.run import Run
+from roofline.compare.series_records import STATE_WORDS, Checked, RunNumbers, TimeChange
+from roofline.exports.comparison_words import largest_changes
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
+from roofline.presentation.sentences import Number, plain_text, ratio, say
 from roofline.presentation.text_table import cut, table
 
 _HEADS = ("Run", "Time", "Would do", "Of the roof", "Known", "Roof time", "Gate")
 _NAME_WIDTH = 40
+_TEXT_WIDTH = 100
+_PER = {"step": "a step", "execution": "an execution", "capture": "a capture"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +29,41 @@ class RunInSeries:
     checked: Checked
 
 
-def series_to_json(runs: Sequence[RunInSeries], unit: str) -> bytes:
-    """The runs in their order, times in us per unit and core; `null` is not known."""
-    return to_json({"unit": unit, "runs": [_record(one) for one in runs]}) + b"\n"
+def change_words(
+    change: TimeChange, before: Sequence[Run], after: Sequence[Run], unit: str, runs: int
+) -> str:
+    """A lasting change in a series of `runs` runs, and the modules that explain most of it.
+
+    `before` and `after` are the runs on its sides (`TimeChange.sides`).
+    """
+    first, last = change.first + 1, change.end
+    said = say(
+        "series_change",
+        span=f"Since run {first}" if last == runs else f"From run {first} to {last}",
+        per=_PER[unit],
+        share=ratio(abs(change.ratio - 1)),
+        how="more" if change.ratio > 1 else "less",
+        after=Number(change.after_us, "time_us"),
+        before=Number(change.before_us, "time_us"),
+        new=Number(last - change.first, "count"),
+        old=Number(change.first - change.start, "count"),
+    )
+    return plain_text([*said, *largest_changes(compare(before, after, unit))]).strip()
+
+
+def series_to_json(
+    runs: Sequence[RunInSeries], unit: str, changes: Sequence[tuple[TimeChange, str]]
+) -> bytes:
+    """The runs in their order, times in us per unit and core; `null` is not known.
+
+    Places of `changes`, each with its words, count from 0; `end` is behind the last run.
+    """
+    document = {
+        "unit": unit,
+        "runs": [_record(one) for one in runs],
+        "changes": [asdict(change) | {"words": words} for change, words in changes],
+    }
+    return to_json(document) + b"\n"
 
 
 def _record(one: RunInSeries) -> dict[str, Any]:
@@ -42,8 +81,10 @@ def _record(one: RunInSeries) -> dict[str, Any]:
     }
 
 
-def series_to_text(runs: Sequence[RunInSeries], unit: str) -> str:
-    """A table with a row for each run."""
+def series_to_text(
+    runs: Sequence[RunInSeries], unit: str, changes: Sequence[tuple[TimeChange, str]]
+) -> str:
+    """A table with a row for each run, and a paragraph for each of `changes`."""
     rows = [
         (
             cut(f"{number} {one.label}", _NAME_WIDTH),
@@ -56,7 +97,9 @@ def series_to_text(runs: Sequence[RunInSeries], unit: str) -> str:
         )
         for number, one in enumerate(runs, start=1)
     ]
-    return f"Runs over time, per {unit} and core\n\n{table(_HEADS, rows, left={0, 6})}\n"
+    found = "".join(f"\n{fill(words, _TEXT_WIDTH)}\n" for _, words in changes)
+    whole = table(_HEADS, rows, left={0, 6})
+    return f"Runs over time, per {unit} and core\n\n{whole}\n{found}"
 
 
 def standing_words(checked: Checked) -> str:

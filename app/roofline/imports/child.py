@@ -229,7 +229,7 @@ def _summary(page: dict[str, Any]) -> Summary:
     del subject["parts"]
     # A wait for a link that the capture does not name is not a bound with a name.
     ceiling = None if subject["ceiling"] == UNKNOWN_LINK else subject["ceiling"]
-    costs = page["ops"]["columns"]["cost"]
+    costs, gain = page["ops"]["columns"]["cost"], page["figures"]["gain"]
     return Summary(
         device=device["name"],
         device_kind=device["kind"],
@@ -244,6 +244,7 @@ def _summary(page: dict[str, Any]) -> Summary:
         subject=subject,
         headline=plain_text(lines["headline"]),
         lines={"headline": lines["headline"], "do_first": lines["do_first"]},
+        picture=gain["picture"] if gain else "",
     )
 
 

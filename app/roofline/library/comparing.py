@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
     from roofline.compare.gate.check import Report
     from roofline.compare.run import Run
-    from roofline.compare.series_records import RunNumbers, Standing
+    from roofline.compare.series_records import RunNumbers, Standing, TimeChange
     from roofline.estimate.llm.step import Step
     from roofline.exports.on_parts import OnPart
     from roofline.library.ranges import RangeResults
@@ -143,6 +143,20 @@ def report_of_pair(base: bytes, run: bytes, budget: "Budget", unit: str, day: da
     from roofline.compare.series import check_pair
 
     return check_pair(_run(base), _run(run), budget, unit, day, explains=True)
+
+
+def changes_of(numbers: Sequence["RunNumbers"]) -> tuple["TimeChange", ...]:
+    """The lasting changes of time over the runs of a series."""
+    from roofline.compare.series import changes_over
+
+    return changes_over(numbers)
+
+
+def words_of_change(change: "TimeChange", sides: Sides, unit: str, runs: int) -> str:
+    """A lasting change in a series of `runs` runs in words; `sides` are those of the change."""
+    from roofline.exports.series import change_words
+
+    return change_words(change, *runs_of(sides), unit, runs)
 
 
 def budget_of_server(path: Path | None) -> "Budget":

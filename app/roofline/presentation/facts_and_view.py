@@ -25,7 +25,7 @@ class Document(StrEnum):
         return self is Document.PAGE or is_fact is (self is Document.FACTS)
 
 
-_FACTS = frozenset({"profile", "words", "categories", "hosts", "serving", "timeline"})
+_FACTS = frozenset({"profile", "words", "categories", "hosts", "timeline"})
 _IN_BOTH = frozenset({"schema", "ops", "views"})
 _FACTS_OF_OPS = frozenset({"count", "groups", "names"})
 _PAGE_OF_OPS = frozenset({"predictions", "awaited"})

@@ -8,6 +8,7 @@ LIGHT = {
     "--line-2": "#8a939f",
     "--warn": "#8a5200",
     "--bad": "#b3261e",
+    "--good": "#1d6b34",
     "--wait-infeed": "#36424f",
     "--accent": "#2f4bd0",
     "--on-accent": "#ffffff",

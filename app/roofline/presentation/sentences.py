@@ -89,6 +89,8 @@ SENTENCES: Mapping[str, str] = {
     # Two runs against each other. `per` is "a step", "an execution", "in the capture".
     "series": "{count} {count|run|runs} of {name}: {time} {per} in the newest",
     "series_roof": ", at {share} of the roof",
+    "series_change": "{span}, {per} takes {share} {how}: {after} instead of {before} ({new} "
+    "{new|run|runs} against {old} before). ",
     "series_none": "No run of {name} is ready",
     "change_none": "No change: {total} {per} on both sides",
     "change_within": "No change beyond the noise: {sign}{change} of {total} {per}",

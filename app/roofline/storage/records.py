@@ -59,8 +59,9 @@ class Summary:
 
     `subject` is what its numbers are of, as in the page data but without `parts`: `None` for one
     stored by an earlier release. `headline` is the first sentence of its page, `lines` are this
-    sentence and what to do first, as segments. `efficiency_ratio` is the subject's share of the
-    roof, `bound_by` its verdict's ceiling.
+    sentence and what to do first, as segments. `picture` is its "Time to gain" as an `svg` element:
+    empty without times, `None` for one stored by an earlier release. `efficiency_ratio` is the
+    subject's share of the roof, `bound_by` its verdict's ceiling.
     """
 
     device: str
@@ -76,6 +77,7 @@ class Summary:
     subject: Mapping[str, Any] | None = None
     headline: str = ""
     lines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import devices as devices_pages
 from roofline.web.pages import explore as explore_pages
-from roofline.web.pages import health, login, oidc, previews, run_previews
+from roofline.web.pages import health, login, oidc
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
@@ -94,14 +94,12 @@ _ROUTERS = (
     comparing_pages.router,
     series_pages.router,
     run_pages.router,
-    run_previews.router,
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
     devices_pages.router,
     explore_pages.router,
     op_cost_pages.router,
-    previews.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

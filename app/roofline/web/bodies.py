@@ -122,13 +122,19 @@ class EditBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleBody:
-    """A bundled profile; POST to `open_url` opens it."""
+    """A bundled profile; POST to `open_url` opens it, to `beside_url` another to compare it with.
+
+    `headline` and `picture` (an `svg` element) are of its page, for some.
+    """
 
     name: str
     title: str
     description: str
     open_url: str
     size_bytes: int
+    beside_url: str = ""
+    headline: str = ""
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +212,16 @@ def sample_body(sample: Sample) -> SampleBody:
         name=sample.name,
         title=sample.title,
         description=sample.description,
-        open_url=f"/api/v1/samples/{sample.name}",
+        open_url=_sample_url(sample.name),
         size_bytes=sample.size_bytes,
+        beside_url=_sample_url(sample.beside) if sample.beside else "",
+        headline=sample.sight.headline if sample.sight else "",
+        picture=sample.sight.picture if sample.sight else "",
     )
+
+
+def _sample_url(name: str) -> str:
+    return f"/api/v1/samples/{name}"
 
 
 def _importing_body(request: Request, state: Importing) -> ProfileBody:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from roofline.compare.series_records import RunNumbers, Standing
+from roofline.exports.run_preview import Preview
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
@@ -15,7 +16,6 @@ from roofline.library.profiles import ProfileLibrary
 from roofline.library.ranges import PreparedPart, RangeResults
 from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.library.runs import RunLibrary
-from roofline.presentation.first_view.thumbnail import Preview
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
@@ -75,6 +75,7 @@ class ServerParts:
     comparisons: Memory[ComparedPage] = field(default_factory=lambda: Memory(COMPARISONS_KEPT))
     run_numbers: Memory[Mapping[str, RunNumbers]] = field(default_factory=lambda: Memory(RUNS_KEPT))
     standings: Memory[Standing] = field(default_factory=lambda: Memory(RUNS_KEPT))
+    change_words: Memory[str] = field(default_factory=lambda: Memory(RUNS_KEPT))
     ranges: Memory[RangeResults] = field(default_factory=lambda: Memory(RANGES_KEPT))
     prepared: Memory[PreparedPart] = field(
         default_factory=lambda: Memory(PREPARED_BYTES, lambda part: part.array_bytes)

@@ -1,6 +1,7 @@
 // Calculator and model: the answer follows the form. The server computes it for the same address
 // that the form has without this script, so both always show the same numbers.
 
+import { createChart, sentFigure } from "../chart/sent.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
 import { find, findAll } from "../ui/dom.js";
 
@@ -28,6 +29,20 @@ function isChosenMore(key) {
   return form.querySelectorAll(`input[type=checkbox][name="${CSS.escape(key)}"]`).length > 1;
 }
 
+/** @type {Map<string, { box: HTMLElement, show: ReturnType<typeof createChart>["show"] }>} */
+const charts = new Map();
+
+/** Draws the charts of the answer; one that was there before keeps its box, and moves within it. */
+function drawCharts() {
+  for (const sent of findAll(HTMLElement, "[data-figure]")) {
+    const figure = sentFigure(sent);
+    const { box, show } = charts.get(figure.id) ?? { box: sent, ...createChart(sent) };
+    if (box !== sent) sent.replaceWith(box);
+    charts.set(figure.id, { box, show });
+    show(figure);
+  }
+}
+
 async function follow() {
   const number = ++latest;
   const url = address();
@@ -38,6 +53,7 @@ async function follow() {
   const answer = page.querySelector("[data-cost-answer]");
   if (!answer) return form.submit(); // another kind of page: let the browser show it
   find(HTMLElement, "[data-cost-answer]").replaceWith(document.adoptNode(answer));
+  drawCharts();
   markWrong(page);
   history.replaceState(null, "", url);
 }
@@ -90,4 +106,5 @@ for (const button of findAll(HTMLElement, "[data-copy-link]")) {
 // On phones the kinds are one line that scrolls.
 for (const kind of findAll(HTMLElement, ".kinds [aria-current]"))
   kind.scrollIntoView({ block: "nearest", inline: "center" });
+drawCharts();
 document.body.dataset.ready = "true";

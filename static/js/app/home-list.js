@@ -3,7 +3,6 @@
 
 import { around, findAll, inputPart, part } from "../ui/dom.js";
 import { dateTime } from "../text/format.js";
-import { watchPreviews } from "./home-previews.js";
 import { markSelection, wireSelection } from "./home-select.js";
 import { relativeTime } from "../text/relative-time.js";
 
@@ -12,14 +11,6 @@ const PAUSE_MS = 150;
 const MINUTE_MS = 60_000;
 
 let asked = 0;
-
-/** Colours and ages of the rows; the server writes them raw. */
-function fillRows() {
-  for (const element of findAll(HTMLElement, "[data-token]"))
-    element.style.setProperty("--mark", `var(${element.dataset.token})`);
-  fillAges();
-  watchPreviews();
-}
 
 function fillAges() {
   const now = new Date();
@@ -50,7 +41,7 @@ async function show(address) {
   const found = new DOMParser().parseFromString(text, "text/html");
   part("list").replaceChildren(...document.adoptNode(part("list", found)).childNodes);
   part("list").ariaBusy = null;
-  fillRows();
+  fillAges();
   markSelection();
 }
 
@@ -94,7 +85,7 @@ function wireSearch() {
 
 /** Brings the list to life. */
 export function wireList() {
-  fillRows();
+  fillAges();
   setInterval(fillAges, MINUTE_MS);
   wireSearch();
   wireSelection();

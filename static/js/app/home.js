@@ -137,16 +137,25 @@ async function openSample(button) {
   const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
   retry = () => openSample(button);
   // A sample belongs to everyone: a user who does not want to wait for it must not delete it.
+  const { sample = "", beside } = button.dataset;
   const start = (/** @type {AbortSignal} */ signal) =>
-    startSample(button.dataset.sample ?? "", signal);
+    beside ? startPair(sample, beside, signal) : startSample(`${sample}?wait=0`, signal);
   await run(parcel, start, { isOwn: false, delayMs: SAMPLE_CARD_DELAY_MS });
+}
+
+/** Both samples, and the page that compares them. @param {string} a @param {string} b @param {AbortSignal} signal */
+async function startPair(a, b, signal) {
+  const first = await startSample(a, signal);
+  const second = await startSample(b, signal);
+  const ids = [first, second].map(({ id }) => encodeURIComponent(id));
+  return { ...second, url: new URL(`/c/${ids.join("..")}`, location.href).href };
 }
 
 /** @param {string} url @param {AbortSignal} signal */
 async function startSample(url, signal) {
   let response;
   try {
-    response = await fetch(`${url}?wait=0`, { method: "POST", headers: csrfHeaders(), signal });
+    response = await fetch(url, { method: "POST", headers: csrfHeaders(), signal });
   } catch (error) {
     throw signal.aborted ? error : connectionProblem();
   }

@@ -32,3 +32,10 @@ def test_neighbours_that_broke_a_rule_share_a_band() -> None:
     runs = [run(1), run(1, is_broken=True), run(1, is_broken=True), run(1), run(1, is_broken=True)]
     shapes = series_figure(runs)["layouts"]["wide"]["shapes"]
     assert [(one["x0"], one["x1"]) for one in shapes] == [(0.5, 2.5), (3.5, 4.5)]
+
+
+def test_a_lasting_change_is_a_step_at_its_first_run() -> None:
+    shapes = series_figure([run(1), run(1), run(2)], [(0, 2, 3, 1.0, 2.0)])["layouts"]["wide"]
+    lines = [[one[key] for key in ("x0", "x1", "y0", "y1")] for one in shapes["shapes"]]
+    assert lines == [[-0.5, 1.5, 1, 1], [1.5, 1.5, 1, 2], [1.5, 2.5, 2, 2]]
+    assert {one["line"]["color"] for one in shapes["shapes"]} == {"--bad"}

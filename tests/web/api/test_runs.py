@@ -237,7 +237,6 @@ def test_rights_to_runs(launch: Launch) -> None:
         assert client.delete(path, headers=other).status_code == 404
         assert client.get(API, headers=other).json() == {"runs": [], "total": 0}
         assert run["id"] not in client.get("/", headers={**other, "accept": "text/html"}).text
-        assert client.get(f"/r/{run['id']}/preview", headers=other).status_code == 404
     assert run["id"] in client.get("/?q=mine+ADA", headers={**ada, "accept": "text/html"}).text
     client.delete(path, headers=ada)
     assert [one["id"] for one in in_trash(client, ada)] == [run["id"]]

@@ -70,7 +70,7 @@ WITHOUT = {
     *("/api/v1/samples/{name}", "/api/v1/devices", "/api/v1/estimate", "/api/v1/limits"),
     *("/api/v1/ledger", "/api/v1/ledger/rates", "/api/v1/series/events"),
     *("/api/v1/found-runs", "/api/v1/runs", "/r/{run_id}", "/api/v1/runs/{run_id}"),
-    *("/r/{run_id}/preview", "/api/v1/trash/runs/{run_id}", "/api/v1/runs/{run_id}/profiles"),
+    *("/api/v1/trash/runs/{run_id}", "/api/v1/runs/{run_id}/profiles"),
     *(f"/api/v1/runs/{{run_id}}/{rest}" for rest in ("close", "events", "hosts", "restore")),
     *("/api/v1/runs/{run_id}/hosts/{file}/profile", "/api/v1/runs/{run_id}/ops/{op_id}/hosts"),
     *("/api/v1/audit", "/api/v1/tokens", "/api/v1/tokens/{token_id}", "/api/v1/trash"),

@@ -1,6 +1,9 @@
 """The calculator: the numbers of the API on a page that needs no script, and its faults."""
 
+import json
+import re
 from html import unescape
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -19,6 +22,10 @@ def read(client: Client, **given: object) -> str:
     return unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
 
 
+def figures(html: str) -> list[Any]:
+    return [json.loads(sent) for sent in re.findall(r"data-figure='([^']+)'", html)]
+
+
 def test_every_op_has_a_page(client: Client) -> None:
     for op, form in FORMS.items():
         html = read(client, op=op, device="tpu-v5p")
@@ -31,7 +38,8 @@ def test_every_op_has_a_page(client: Client) -> None:
 
 def test_a_size_on_the_axis_is_the_size_that_was_asked(client: Client) -> None:
     html = read(client, op="matmul", m=8192, k=4096, n=4096, device="h100-sxm")
-    assert ">8,192</text>" in html
+    named = (trace for trace in figures(html)[1]["data"] if trace["meta"]["role"] == "names")
+    assert [trace["text"] for trace in named] == [["8,192"], ["8,192"]]
     assert "8.19 k" not in html
 
 
@@ -60,6 +68,11 @@ def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
         'href="/p/abc-1"',
     ):
         assert said in html, said
+    traces = {trace["meta"]["role"]: trace for trace in figures(html)[0]["data"]}
+    assert traces["predicted"]["x"] == traces["measured"]["x"] == pytest.approx([693], rel=1e-3)
+    assert traces["predicted"]["y"] == pytest.approx([989_400], rel=1e-3)
+    assert traces["measured"]["y"] == pytest.approx([51.6e3 / 83.65e-3], rel=1e-3)
+    assert traces["labels"]["text"] == ["52.1\xa0µs at best", "83.7\xa0µs measured"]
     raw = client.get(f"/calculator?{urlencode({'name': NAME, 'from': 'abc'})}", headers=HTML).text
     assert NAME not in raw
     assert "onerror" in raw

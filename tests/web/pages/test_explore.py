@@ -35,9 +35,11 @@ def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
     (said,) = view.chains
     assert (said.ops, said.saves.replace("\u00a0", " "), said.limited_by) == ("2", "30.0 µs", "hbm")
     assert view.fusion is not None
-    assert [one.css for one in view.fusion.curves][-1] == "tie"
-    kinds = [mark.css for mark in view.fusion.marks]
-    assert kinds[-2:] == ["measured", "predicted"]
+    traces = {trace["meta"]["role"]: trace for trace in view.fusion["data"]}
+    places = {role: list(zip(one["x"], one["y"], strict=True)) for role, one in traces.items()}
+    assert (places["measured"], places["predicted"]) == ([(1, 1)], [(4, 4)])
+    assert places["curve"] == [(1, 1), (4, 4)]
+    assert traces["labels"]["text"] == ["&lt;norm&gt;"]
 
 
 def test_a_profile_is_explored(client: Client) -> None:

@@ -71,16 +71,20 @@ def titles_at(client: Client, path: str) -> list[str]:
     return re.findall(r'class="open"[^>]*>([^<]+)<', client.get(path, headers=HTML).text)
 
 
-def test_preview_has_the_verdict_and_a_drawing(client: Client, capture: bytes) -> None:
+def test_a_row_has_the_goal_the_picture_and_the_first_finding(
+    client: Client, capture: bytes
+) -> None:
     body = client.upload(capture).json()
-    answer = client.get(f"/p/{body['id']}/preview").json()
     page = client.get(f"/p/{body['id']}", headers=HTML).text
-    headline = re.search(r"<h1 data-headline>(.*?)</h1>", page, re.S)
-    assert headline is not None
-    assert answer["headline"] == re.sub(r"<[^>]+>", "", headline[1])
-    assert answer["svg"].startswith('<svg xmlns="http://www.w3.org/2000/svg" width="132"')
-    assert answer["svg"] in page, "the page has the same picture"
-    assert client.get("/p/unknown/preview").status_code == 404
+    row = client.get("/", headers=HTML).text.split("<tbody>")[1].split("</tbody>")[0]
+    found = client.get(body["url"].replace("/p/", "/api/v1/profiles/")).json()["summary"]
+    assert found["picture"].startswith('<svg xmlns="http://www.w3.org/2000/svg" width="132"')
+    assert found["picture"] in page and found["picture"] in row
+    text = re.sub(r"<[^>]+>", "", row)
+    assert found["headline"] in text
+    saving = re.search(r'<data data-q="saving" value="([^"]+)"', row)
+    assert saving and float(saving[1]) == found["subject"]["first"]["saving_us"]
+    assert found["subject"]["first"]["title"] in text
 
 
 def test_unknown_profile_is_a_page_with_a_way_back(client: Client) -> None:

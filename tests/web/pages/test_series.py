@@ -1,11 +1,13 @@
 """Runs of one title or tag over time: the numbers, the page, and what is left out."""
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.test_comparing import slower_from_the_ninth
 from tests.compare.captures import capture_path
 from tests.web.conftest import Client, Launch
 
@@ -69,6 +71,23 @@ def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
     client = launch(auth="token", token="a-token-of-this-test")
     assert client.get("/s/x", headers=HTML).status_code == 303
     assert client.get("/api/v1/series?name=x").status_code == 401
+
+
+def test_a_lasting_change_is_marked_with_its_run_and_its_module(
+    client: Client, tmp_path: Path
+) -> None:
+    for path in slower_from_the_ninth(tmp_path):
+        client.upload(path.read_bytes(), names=(path.name,), title="nightly")
+    found = client.get("/api/v1/series?name=nightly").json()
+    (change,) = found["changes"]
+    assert change["id"] == found["runs"][8]["id"]
+    assert change["before_ids"] == [one["id"] for one in found["runs"][3:8]]
+    page = client.get("/s/nightly", headers=HTML).text
+    assert change["words"] in page
+    assert "Attention takes" in change["words"]
+    href = re.search(r'<a href="(/c/[^"]+)">Compare the runs on both sides', page)
+    assert href is not None
+    assert client.get(unescape(href[1]), headers=HTML).status_code == 200
 
 
 BUDGET = '[exact]\nflops = "+5%"\nhbm_bytes = "+0.5%"\n'

@@ -45,6 +45,7 @@ from roofline.presentation.charts.roof_traces import (
     Namer,
     RoofChart,
     bent,
+    labels_trace,
     names_trace,
     region_shapes,
     roof_traces,
@@ -326,13 +327,8 @@ def _op_names(
             (name, CLOCK_SIZE, None)
             for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE, _WORST_OWN)
         ]
-    # Texts keep clear of a mark of their own trace only: it is there, and is not seen.
-    return {
-        **names_trace([name for name, _, _ in found], namer.width, "labels"),
-        "mode": "markers+text",
-        "customdata": [op for _, _, op in found],
-        "marker": {"size": [round(size, 1) for _, size, _ in found], "opacity": 0},
-    }
+    labels = labels_trace([(name, size) for name, size, _ in found], namer.width)
+    return {**labels, "customdata": [op for _, _, op in found]}
 
 
 def _around(namer: Namer, at: Place, radius: float) -> list[Spot]:

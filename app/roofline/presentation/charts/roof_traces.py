@@ -251,7 +251,11 @@ class Namer:
         spots = [spot for spot in spots if spot.x > start] or spots[:1]
         size = self.size if is_main else self.size - 1
         rate = peak_rate(roof.peak)
-        texts = [rate] if self.chart.is_small else [f"{inert(roof.label)} {rate}", rate]
+        texts = (
+            [rate]
+            if self.chart.is_small or not roof.label
+            else [f"{inert(roof.label)} {rate}", rate]
+        )
         for text in texts:
             names = list(self.name(spots, text, roof.token, size))
             if names:
@@ -283,6 +287,15 @@ class Namer:
             if scale.y[0] < here < scale.y[1] and not near:
                 spot = Spot(x=scale.width - 3, y=scale.to_y(here) - 1, position="top left")
                 yield from self.name([spot], text, "--ink-3", 11)
+
+
+def labels_trace(labels: Sequence[tuple[Name, float]], width: Width) -> Json:
+    """Names beside marks of so many pixels: texts keep clear of a mark of their own trace only."""
+    return {
+        **names_trace([name for name, _ in labels], width, "labels"),
+        "mode": "markers+text",
+        "marker": {"size": [round(size, 1) for _, size in labels], "opacity": 0},
+    }
 
 
 def names_trace(names: Sequence[Name], width: Width, role: str = "names") -> Json:

@@ -40,14 +40,19 @@ _PANELS = (
 )
 
 
-def series_figure(runs: Sequence[PlottedRun]) -> Figure:
+Level = tuple[int, int, int, float, float]
+"""A lasting change of time: places of the first run before it, of its first run and of the run
+behind its last one, and the times before and after, in us."""
+
+
+def series_figure(runs: Sequence[PlottedRun], levels: Sequence[Level] = ()) -> Figure:
     """The runs in their order; the `customdata` of a mark is the place of its run among them."""
     across: Range = (-0.5, len(runs) - 0.5)
     axes: Json = {}
     for number, panel in enumerate(_PANELS):
         axes[_axis_id(number).replace("y", "yaxis")] = _axis_of(panel, number, runs)
     xaxis = {**linear_axis(across, ()), "anchor": "y3", "showgrid": False}
-    whole = layout(_MARGIN, xaxis, axes["yaxis"], [*_bands(runs)], "series")
+    whole = layout(_MARGIN, xaxis, axes["yaxis"], [*_bands(runs), *_steps(levels)], "series")
     whole = {**whole, **axes, "dragmode": False}
     data = [
         one
@@ -124,6 +129,23 @@ def _title(panel: _Panel, number: int, runs: Sequence[PlottedRun], axes: Json) -
         textposition=["top right"],
         textfont={"size": 12, "color": "--ink"},
     )
+
+
+def _steps(levels: Sequence[Level]) -> Iterator[Json]:
+    """In the panel of time: the level before and after each change, and where it began."""
+    for start, first, end, before, after in levels:
+        lines = [(start, first, before, before), (first, first, before, after)]
+        for left, right, low, high in [*lines, (first, end, after, after)]:
+            yield {
+                "type": "line",
+                "x0": left - 0.5,
+                "x1": right - 0.5,
+                "yref": "y",
+                "y0": low,
+                "y1": high,
+                "line": {"color": "--bad" if after > before else "--good", "width": 2},
+                "layer": "below",
+            }
 
 
 def _bands(runs: Sequence[PlottedRun]) -> Iterator[Json]:

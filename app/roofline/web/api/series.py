@@ -1,7 +1,7 @@
 """The HTTP API, version 1: runs of one title or tag over time, and the gate's word on each."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
-from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
+from roofline.compare.series_records import (
+    Checked,
+    RunNumbers,
+    Standing,
+    TimeChange,
+    check_series,
+)
 from roofline.errors import ProfileNotFoundError, RooflineError
 from roofline.library.comparing import (
+    Sides,
+    StoredRun,
     budget_of_server,
+    changes_of,
     numbers_of,
     report_of_pair,
     standing_of_pair,
     unit_of,
+    words_of_change,
     words_of_report,
 )
 from roofline.library.reader import ProfileLists, ProfileReader
@@ -71,16 +81,37 @@ class SeriesRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesChange:
+    """A lasting change of time, that of the runs together: it began with the run `id`.
+
+    `start`, `first` and `end` are places among the runs: those from `start` on took `before_us`,
+    those from `first` to before `end` take `after_us` (medians). `words` say it, with the modules
+    that changed most between the runs `before_ids` and `after_ids`.
+    """
+
+    id: str
+    start: int
+    first: int
+    end: int
+    before_us: float
+    after_us: float
+    before_ids: tuple[str, ...]
+    after_ids: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """The newest runs in the order of time, all in one `unit`; `unread` ones have no numbers yet.
 
-    `total` counts all runs of the title or tag.
+    `total` counts all runs of the title or tag. `changes` are lasting changes of time.
     """
 
     name: str
     by: str
     unit: str
     runs: tuple[SeriesRun, ...]
+    changes: tuple[SeriesChange, ...]
     total: int
     unread: int
 
@@ -144,9 +175,51 @@ def series_of(seen: RunsSeen, name: str, by: str) -> Series:
         by=by,
         unit=unit,
         runs=tuple(_run(seen, read, k, unit, one) for k, one in enumerate(checked)),
+        changes=tuple(_changes(seen, read, unit)),
         total=found,
         unread=unread,
     )
+
+
+def _changes(seen: RunsSeen, read: Sequence[_Read], unit: str) -> Iterator[SeriesChange]:
+    for one in changes_of([each.units[unit] for each in read]):
+        before, after = ([read[at] for at in side] for side in one.sides)
+        yield SeriesChange(
+            id=read[one.first].manifest.id,
+            start=one.start,
+            first=one.first,
+            end=one.end,
+            before_us=one.before_us,
+            after_us=one.after_us,
+            before_ids=tuple(each.manifest.id for each in before),
+            after_ids=tuple(each.manifest.id for each in after),
+            words=_words_of(seen, one, (before, after), unit, len(read)),
+        )
+
+
+def _words_of(
+    seen: RunsSeen,
+    one: TimeChange,
+    sides: tuple[Sequence[_Read], Sequence[_Read]],
+    unit: str,
+    runs: int,
+) -> str:
+    """The words of a change; "" where a run beside it was deleted, or computed again, just now."""
+    etags = [each.etag for side in sides for each in side]
+    key = hashlib.sha256("\0".join((*etags, unit, repr(one), str(runs))).encode()).hexdigest()
+    kept = seen.parts.change_words.get(key)
+    if kept is not None:
+        return kept
+    try:
+        a, b = (tuple(_stored(seen, each) for each in side) for side in sides)
+    except RooflineError:
+        return ""
+    return seen.parts.change_words.put(key, words_of_change(one, Sides(a=a, b=b), unit, runs))
+
+
+def _stored(seen: RunsSeen, one: _Read) -> StoredRun:
+    packed = seen.reader.packed(one.manifest.id, COMPARED)[1]
+    return StoredRun(title=one.manifest.title, etag=one.etag, packed=packed)
 
 
 def _check_of(seen: RunsSeen, name: str, by: str, run_id: str) -> SeriesCheck:

@@ -1,6 +1,5 @@
 """The page `/calculator`: what one op should cost. Its address holds every input."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 
@@ -12,7 +11,7 @@ from roofline.errors import BadViewError
 from roofline.estimate.forms import FORMS, Field, Filled, filled
 from roofline.web.http.errors import error_body
 from roofline.web.pages import calculator_views as views
-from roofline.web.pages.calculator_cards import Measured, cost
+from roofline.web.pages.calculator_cards import Measured, cost, positive
 from roofline.web.parts import Parts
 
 _READ = ["GET", "HEAD"]
@@ -118,12 +117,3 @@ def measured_of(kept: Mapping[str, str], form: Filled) -> Measured:
         flop=positive(kept, "counted_flops"),
         bytes=positive(kept, "counted_bytes"),
     )
-
-
-def positive(kept: Mapping[str, str], key: str) -> float | None:
-    """A number above 0; `None` for all else."""
-    try:
-        value = float(kept.get(key, ""))
-    except ValueError:
-        return None
-    return value if 0 < value < math.inf else None

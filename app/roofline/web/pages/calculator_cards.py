@@ -1,5 +1,6 @@
 """The answer of the calculator: an estimate as sentences, bars, plots and tables."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,25 +21,34 @@ from roofline.estimate.on_device import (
     estimate,
 )
 from roofline.estimate.variants import Tiling, batch_threshold, tiling_of, unfused
+from roofline.figures.figure import Figure
 from roofline.model.units import GIGA, US_PER_S
-from roofline.presentation.plots import Drawing, Plot, axis_of, powers
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    PLAIN,
+    TIE,
+    CostChart,
+    Curve,
+    Mark,
+    plain_tick,
+    range_of,
+    roof_chart,
+    roof_pair,
+    size_tick,
+)
 from roofline.presentation.quantities import (
     amount,
     count,
     duration,
-    flop_rate,
     percent,
     significant,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 from roofline.web.pages import calculator_views as views
 from roofline.web.pages.pieces import pieces
-from roofline.web.pages.roof_lines import draw_roofs, size_tick
 
 OTHERS = ("h100-sxm", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
-_LINES = 8  # looks of lines in the style sheet
-_SWEPT = (1.0, 1e6)
-_SAMPLES = 61
+_DECADES, _PER_DECADE = 6, 10  # sizes of which the chart has intensities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +92,15 @@ def cost(form: Filled, device: str, measured: Measured, kept: Mapping[str, str])
         notes=found.notes,
         is_measured=bool(measured.time_us),
     )
+
+
+def positive(values: Mapping[str, str], key: str) -> float | None:
+    """A number above 0; `None` for all else."""
+    try:
+        value = float(values.get(key, ""))
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
 
 
 # -------------------------------------------------------------------------------- the sentence
@@ -231,41 +250,30 @@ def _boxes(found: Estimate) -> Iterable[views.BoxView]:
 # ------------------------------------------------------------------------------------ roofline
 
 
-def _roofline(found: Estimate, measured: Measured) -> Plot | None:
+def _roofline(found: Estimate, measured: Measured) -> Figure | None:
     unit = found.peaks.get(COMPUTE) or found.peaks.get(VECTOR)
-    corner = ridge(found)
-    if unit is None or not unit.value or corner is None or found.attainable_gflops is None:
+    memory = found.peaks.get(MEMORY)
+    best = found.attainable_gflops
+    if not (unit and unit.value and memory and memory.value and best is not None):
         return None
     at = found.flop / found.work.memory_bytes
-    best = found.attainable_gflops * GIGA
-    reached = found.flop / measured.time_us * US_PER_S if measured.time_us else None
-    rates = [best, best / 8, unit.value, *([reached] if reached else [])]
-    drawing = Drawing(axis_of([at, corner, at / 3, corner * 3]), axis_of(rates))
-    memory = found.peaks[MEMORY]
-    bandwidth = amount(memory.value, "B/s")
-    draw_roofs(drawing, unit.value, corner, f"{memory.label} {bandwidth}", apart_from=at)
-    if reached:
-        drawing.curve([(at, best), (at, reached)], "tie")
-        drawing.mark((at, reached), "measured", f"measured {duration(measured.time_us)}", 7)
-        drawing.label((at, reached), f"{duration(measured.time_us)} measured", dx=12, dy=4)
-    drawing.mark((at, best), "predicted", f"predicted {duration(found.t_min_us)}", 8)
-    _name_best(drawing, (at, best), f"{duration(found.t_min_us)} at best", is_flat=at > corner)
-    return drawing.plot(
-        title=f"Roofline of {found.part.name}: {bound_word(found)}, "
-        f"{duration(found.t_min_us)} at best",
+    words = f"{duration(found.t_min_us)} at best"
+    marks = [Mark(at=(at, best), kind="predicted", said=words, name=words, size=16)]
+    curves = []
+    if measured.time_us:
+        reached = found.flop / measured.time_us * US_PER_S / GIGA
+        taken = f"{duration(measured.time_us)} measured"
+        marks.append(Mark(at=(at, reached), kind="measured", said=taken, name=taken, size=14))
+        curves.append(Curve(points=[(at, best), (at, reached)], look=TIE))
+    return roof_chart(
+        "cost",
+        f"Roofline of {found.part.name}: {bound_word(found)}, {words}",
+        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
         x_title=f"FLOP per byte of {memory.label}",
-        x_text=lambda value: significant(value, 1),
-        y_text=lambda value: flop_rate(value / GIGA, 1),
-        split=corner,
-    )
-
-
-def _name_best(drawing: Drawing, place: tuple[float, float], text: str, *, is_flat: bool) -> None:
-    """Below the ring on a flat roof, right of it on a slope: clear of the slope on phones, too."""
-    if is_flat:
-        drawing.label(place, text, dy=26, anchor="middle", css="strong")
-    else:
-        drawing.label(place, text, dx=12, dy=20, css="strong")
+        around=[(at / 3, best / 8), *(mark.at for mark in marks)],
+        curves=curves,
+        marks=marks,
+    ).figure()
 
 
 # -------------------------------------------------------------------------------------- clocks
@@ -335,28 +343,42 @@ def _others(form: Filled, found: Estimate) -> Iterable[Estimate]:
             continue
 
 
-def _sizes(form: Filled, found: Estimate, others: Sequence[Estimate]) -> Plot | None:
+def _sizes(form: Filled, found: Estimate, others: Sequence[Estimate]) -> Figure | None:
     """FLOP per byte over the swept field, a ridge per device; `None` without FLOPs or peaks."""
-    ridges = [(_corner(one), one) for one in others[:_LINES]]
-    known = [corner for corner, _ in ridges if corner]
-    if not form.form.swept or not found.flop or not known:
+    ridges = [(corner, one) for one in others[: len(LOOKS)] if (corner := _corner(one))]
+    if not form.form.swept or not found.flop or not ridges:
         return None
-    samples = _samples(form, min(known) / _BELOW_RIDGE)
-    drawing = Drawing(
-        axis_of(value for value, _ in samples), axis_of([*(at for _, at in samples), *known])
-    )
-    for number, (corner, one) in enumerate(ridges):
-        if corner:
-            drawing.curve([(drawing.x.low, corner), (drawing.x.high, corner)], f"line-{number}")
-            _crossing(drawing, form, corner, f"{one.part.name}: ")
-    drawing.curve(samples, "intensity")
-    _here(drawing, form)
-    return drawing.plot(
-        title=f"FLOP per byte over {form.form.unit}, with the ridge of each device",
+    samples = _samples(form, min(corner for corner, _ in ridges) / _BELOW_RIDGE)
+    first, last = samples[0][0], samples[-1][0]
+    looks = {one.part.id: look for one, look in zip(others, LOOKS, strict=False)}
+    return CostChart(
+        id="sizes",
+        alt=f"FLOP per byte over {form.form.unit}, with the ridge of each device; the table beside "
+        "it has the same values.",
+        x=range_of(value for value, _ in samples),
+        y=range_of([*(at for _, at in samples), *(corner for corner, _ in ridges)]),
         x_title=form.form.unit,
         x_text=size_tick,
-        y_text=lambda value: significant(value, 1),
-    )
+        y_text=plain_tick,
+        curves=[
+            *(
+                Curve(points=[(first, corner), (last, corner)], look=looks[one.part.id])
+                for corner, one in ridges
+            ),
+            Curve(points=samples, look=PLAIN),
+        ],
+        marks=[
+            Mark(
+                at=(least, corner),
+                kind="crossing",
+                said=f"{one.part.name}: {count(least)} {form.form.unit}",
+                size=8,
+            )
+            for corner, one in ridges
+            if (least := crossing(form, corner)) is not None
+        ],
+        here=positive(form.values, form.form.swept),
+    ).figure()
 
 
 _BELOW_RIDGE = 50.0
@@ -364,24 +386,9 @@ _BELOW_RIDGE = 50.0
 
 def _samples(form: Filled, least: float) -> list[tuple[float, float]]:
     """Values of the swept field with their intensities, from `least` FLOP per byte on."""
-    values = dict.fromkeys(float(round(value)) for value in powers(*_SWEPT, _SAMPLES))
-    found = [(value, at) for value in values if (at := intensity(form, value))]
+    values = {float(round(10.0 ** (k / _PER_DECADE))) for k in range(_DECADES * _PER_DECADE + 1)}
+    found = [(value, at) for value in sorted(values) if (at := intensity(form, value))]
     return [one for one in found if one[1] >= least] or found
-
-
-def _crossing(drawing: Drawing, form: Filled, corner: float, name: str) -> None:
-    least = crossing(form, corner)
-    if least is not None:
-        drawing.mark((least, corner), "crossing", f"{name}{count(least)} {form.form.unit}", 4)
-
-
-def _here(drawing: Drawing, form: Filled) -> None:
-    """A line at the size that was chosen."""
-    text = form.values[form.form.swept]
-    here = float(text) if text.replace(".", "", 1).isdigit() else 0.0
-    if here > 0:
-        drawing.curve([(here, drawing.y.low), (here, drawing.y.high)], "here")
-        drawing.label((here, drawing.y.high), count(here), dx=6, dy=12, css="here")
 
 
 def _device(
@@ -393,7 +400,7 @@ def _device(
     return views.OtherDeviceView(
         name=one.part.name,
         url="/calculator?" + urlencode({key: value for key, value in query.items() if value}),
-        line=f"line-{number}" if number < _LINES else "",
+        line=LOOKS[number] if number < len(LOOKS) else None,
         ridge=significant(corner),
         batch=_batch(one, corner),
         crossing=_crossing_text(form, corner, least),

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from roofline.presentation.plots import Plot
+from roofline.figures.figure import Figure
+from roofline.presentation.charts.cost_figures import Look
 from roofline.web.http.errors import ErrorBody
 from roofline.web.pages.views import Piece
 
@@ -87,7 +88,7 @@ class OtherDeviceView:
 
     name: str
     url: str
-    line: str
+    line: Look | None
     ridge: str
     batch: str
     crossing: str
@@ -108,11 +109,11 @@ class CostView:
     tensors: tuple[TensorView, ...]
     all_bytes: str
     bytes_note: str
-    roofline: Plot | None
+    roofline: Figure | None
     clocks: tuple[BarView, ...]
     facts_title: str
     facts: tuple[FactView, ...]
-    sizes: Plot | None
+    sizes: Figure | None
     sizes_title: str
     devices: tuple[OtherDeviceView, ...]
     batch_title: str

@@ -1,6 +1,6 @@
 """The page `/explore`: a stored profile with other number formats, and on other parts.
 
-Its address holds every input. It needs no script.
+Its address holds every input. Without scripts it has words and tables in place of charts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 It is loaded with the first request: most servers answer others first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +16,24 @@ from roofline.errors import BadViewError
 from roofline.exports.comparison_words import PER
 from roofline.exports.number_formats import Formats, formats_record, with_formats
 from roofline.exports.on_parts import OnPart, intensity_of
+from roofline.figures.figure import Figure
 from roofline.library.comparing import StoredRun, on_parts_of, read_run
 from roofline.model.units import GIGA, US_PER_S
-from roofline.presentation.plots import Drawing, Plot, axis_of
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    LOWERED,
+    TIE,
+    CostChart,
+    Curve,
+    Look,
+    Mark,
+    Point,
+    plain_tick,
+    range_of,
+    rate_tick,
+    roof_chart,
+    roof_pair,
+)
 from roofline.presentation.quantities import (
     amount,
     bandwidth,
@@ -34,14 +49,14 @@ from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
 from roofline.web.pages.explore_views import ChainView, ChangedOpView, ExploreView, OnPartView
 from roofline.web.pages.model_views import ChoiceView
 from roofline.web.pages.pieces import pieces
-from roofline.web.pages.roof_lines import draw_roofs
 
 _BESIDE = ("h100-sxm", "h200", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
-_MOST_DRAWN = 4  # looks of lines in the style sheet
+_MOST_DRAWN = 4
 _MOST_OPS = 20
 _MOST_ARROWS = 6
 _COMMUNICATION = (0.2, 0.4, 0.6)
 _LONGEST_NAME = 40
+_X_TITLE = "FLOP per byte of the main memory"
 _STORED = ("fp8", "int8", "int4:g128", "int4:g32", "nvfp4", "mxfp4", "bf16", "fp32")
 _COMPUTED = ("fp8", "int8", "fp4", "bf16", "fp16", "tf32")
 
@@ -78,18 +93,18 @@ def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
     record = _record(asked)
     names = dict.fromkeys((*_own(asked.run), *_drawn(asked), *_BESIDE))
     found = on_parts_of(asked.run, tuple(names), view.prices)
-    lines = {part: f"line-{number + 1}" for number, part in enumerate(_drawn(asked))}
+    looks = dict(zip(_drawn(asked), LOOKS, strict=False))
     return replace(
         view,
         headline=pieces(_headline(asked.run, record)),
         lead=pieces(_lead(record)),
         ops=tuple(map(_op, record["ops"][:_MOST_OPS])) if record else (),
-        parts=tuple(_on_part(one, lines.get(one.part.id, "")) for one in found),
+        parts=tuple(_on_part(one, looks.get(one.part.id)) for one in found),
         chains=tuple(map(_chain, asked.chains)),
         fusion=_fusion(asked.run, asked.chains),
         communication=_communication(asked.run),
         has_prices=any(one.dollars for one in found),
-        roofline=_roofline(asked.run, [one for one in found if one.part.id in lines], lines),
+        roofline=_roofline(asked.run, [one for one in found if one.part.id in looks], looks),
     )
 
 
@@ -153,7 +168,6 @@ def _others(asked: _Asked) -> list[ChoiceView]:
         ChoiceView(
             id=part.id,
             name=part.name,
-            line=f"line-{drawn.index(part.id) + 1}" if part.id in drawn else "",
             is_chosen=part.id in drawn,
         )
         for part in found
@@ -229,43 +243,40 @@ def _chain(one: Mapping[str, Any]) -> ChainView:
     )
 
 
-def _fusion(run: Run, chains: Sequence[Mapping[str, Any]]) -> Plot | None:
+def _fusion(run: Run, chains: Sequence[Mapping[str, Any]]) -> Figure | None:
     """Where each chain is and where one kernel would be, joined by a line, under the own roof."""
     flops, gbs = run.peaks.get("compute", 0.0), run.peaks.get(run.main_memory, 0.0)
     ends = [_ends(one) for one in chains[:_MOST_ARROWS]]
     drawn = [(one, pair) for one, pair in zip(chains, ends, strict=False) if pair is not None]
     if not (flops and gbs and drawn):
         return None
-    corner, peak = flops / gbs, flops * US_PER_S
-    xs = [x for _, pair in drawn for x, _ in pair]
-    ys = [y for _, pair in drawn for _, y in pair]
-    drawing = Drawing(axis_of([*xs, corner * 2]), axis_of([*ys, peak]))
-    name = f"{run.main_memory.upper()} {amount(gbs * US_PER_S, 'B/s')}"
-    draw_roofs(drawing, peak, corner, name, apart_from=xs[-1])
+    marks: list[Mark] = []
     for one, (now, then) in drawn:
-        drawing.curve([now, then], "tie")
-        drawing.mark(now, "measured", f"{one['what']}, as it ran: {duration(one['now_us'])}", 6)
-        drawing.mark(
-            then, "predicted", f"{one['what']}, one kernel: {duration(one['after_us'])}", 6
-        )
-        drawing.label(then, one["what"][:_LONGEST_NAME], dx=10, dy=-8)
-    return drawing.plot(
-        title="Chains as they ran, and as one kernel",
-        x_title="FLOP per byte of the main memory",
-        x_text=lambda value: significant(value, 1),
-        y_text=lambda value: flop_rate(value / GIGA, 1),
-    )
+        name, was = one["what"], duration(one["now_us"])
+        best = f"{name}, one kernel: {duration(one['after_us'])}"
+        short = name[:_LONGEST_NAME]
+        marks.append(Mark(at=now, kind="measured", said=f"{name}, as it ran: {was}", size=12))
+        marks.append(Mark(at=then, kind="predicted", said=best, name=short, size=12))
+    return roof_chart(
+        "fusion",
+        "Chains as they ran, and as one kernel; the table below has the same values.",
+        roof_pair(run.main_memory.upper(), gbs, flops * US_PER_S / GIGA),
+        x_title=_X_TITLE,
+        around=[mark.at for mark in marks],
+        curves=[Curve(points=pair, look=TIE) for _, pair in drawn],
+        marks=marks,
+    ).figure()
 
 
-def _ends(one: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Intensity and FLOP/s of both ends; `None` without FLOPs or bytes."""
+def _ends(one: Mapping[str, Any]) -> tuple[Point, Point] | None:
+    """Intensity and GFLOP/s of both ends; `None` without FLOPs or bytes."""
     x, y = one["flop_per_byte"], one["gflops"]
     if not all((x["now"], x["after"], y["now"], y["after"])):
         return None
-    return (x["now"], y["now"] * GIGA), (x["after"], y["after"] * GIGA)
+    return (x["now"], y["now"]), (x["after"], y["after"])
 
 
-def _on_part(one: OnPart, line: str) -> OnPartView:
+def _on_part(one: OnPart, line: Look | None) -> OnPartView:
     first = next((each.rows for each in one.ridges if each.rows is not None), None)
     return OnPartView(
         name=one.part.name,
@@ -284,50 +295,60 @@ def _on_part(one: OnPart, line: str) -> OnPartView:
     )
 
 
-def _roofline(run: Run, found: Sequence[OnPart], lines: Mapping[str, str]) -> Plot | None:
+def _roofline(run: Run, found: Sequence[OnPart], looks: Mapping[str, Look]) -> Figure | None:
     """The roofs of the parts drawn, and the program on each: its best rate at its intensity."""
     drawn = [(one, *_peaks(one.part)) for one in found]
     roofs = [(one, flops, gbs) for one, flops, gbs in drawn if flops and gbs]
-    at = intensity_of(run)
     if not roofs:
         return None
-    rates = [one.gflops * GIGA for one, _, _ in roofs if one.gflops]
+    at = intensity_of(run)
     corners = [flops / gbs for _, flops, gbs in roofs]
-    xs = [*corners, max(corners) * 3, min(corners) / 30, *([at] if at else [])]
-    ys = [*(flops * GIGA for _, flops, _ in roofs), *rates, min(corners) / 30 * roofs[0][2] * GIGA]
-    drawing = Drawing(axis_of(xs), axis_of(ys))
-    if roofs[0][0].part.id in _own(run):
-        _lowered(drawing, roofs[0][1] * GIGA, roofs[0][2] * GIGA)
-    for one, flops, gbs in roofs:
-        _draw(drawing, one, lines[one.part.id], (flops, gbs), at)
-    return drawing.plot(
-        title="Roofs of several devices, and the best rate of this program on each",
-        x_title="FLOP per byte of the main memory",
-        x_text=lambda value: significant(value, 1),
-        y_text=lambda value: flop_rate(value / GIGA, 1),
-    )
+    low, high = min(corners) / 30, max(corners) * 3
+    marks = [mark for one, _, _ in roofs for mark in _best(one, looks[one.part.id], at)]
+    lowered = _lowered(*roofs[0][1:], low, high) if roofs[0][0].part.id in _own(run) else ()
+    return CostChart(
+        id="devices",
+        alt="Roofs of several devices, and the best rate of this program on each; the table below "
+        "has the same values.",
+        x=range_of([low, high, *(mark.at[0] for mark in marks)]),
+        y=range_of(
+            [low * roofs[0][2], *(flops * 1.5 for _, flops, _ in roofs), *(m.at[1] for m in marks)]
+        ),
+        x_title=_X_TITLE,
+        x_text=plain_tick,
+        y_text=rate_tick,
+        curves=[
+            *lowered,
+            *(
+                Curve(
+                    points=_roof((flops, gbs), low, high),
+                    look=looks[one.part.id],
+                )
+                for one, flops, gbs in roofs
+            ),
+        ],
+        marks=marks,
+    ).figure()
 
 
-def _lowered(drawing: Drawing, flops: float, gbs: float) -> None:
+def _roof(peaks: Point, low: float, high: float) -> list[Point]:
+    """A roof of GFLOP/s and GB/s, beyond both ends of the axis from `low` to `high`."""
+    flops, gbs = peaks
+    return [(low / 10, low / 10 * gbs), (flops / gbs, flops), (high * 10, flops)]
+
+
+def _lowered(flops: float, gbs: float, low: float, high: float) -> Iterable[Curve]:
     """The own roof where exposed communication takes a part of the time."""
     for share in _COMMUNICATION:
-        peak, corner = (1 - share) * flops, flops / gbs
-        low, high = drawing.x.low, drawing.x.high
-        drawing.curve([(low, low * gbs * (1 - share)), (corner, peak), (high, peak)], "flat tenth")
+        left = 1 - share
+        yield Curve(points=_roof((left * flops, left * gbs), low, high), look=LOWERED)
 
 
-def _draw(
-    drawing: Drawing, one: OnPart, line: str, peaks: tuple[float, float], at: float | None
-) -> None:
-    flops, gbs = peaks[0] * GIGA, peaks[1] * GIGA
-    corner = flops / gbs
-    low, high = drawing.x.low, drawing.x.high
-    drawing.curve([(low, low * gbs), (corner, flops), (high, flops)], line)
-    said = f"{one.part.name}: ridge at {significant(corner)} FLOP/B"
-    drawing.mark((corner, flops), f"ridge {line}", said, 3.5)
+def _best(one: OnPart, look: Look, at: float | None) -> Iterable[Mark]:
     if at and one.gflops:
-        best = f"{one.part.name}: at best {flop_rate(one.gflops)}, {percent(one.peak_ratio)}"
-        drawing.mark((at, one.gflops * GIGA), f"predicted {line}", best, 6)
+        said = f"{one.part.name}: at best {flop_rate(one.gflops)}, {percent(one.peak_ratio)}"
+        at_best = (at, one.gflops)
+        yield Mark(at=at_best, kind="predicted", said=said, size=12, token=look.token)
 
 
 def _peaks(part: Part) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from roofline.presentation.plots import Plot
+from roofline.figures.figure import Figure
+from roofline.presentation.charts.cost_figures import Look
 from roofline.web.http.errors import ErrorBody
 from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
 from roofline.web.pages.model_views import ChoiceView
@@ -41,7 +42,7 @@ class OnPartView:
     """The profile on one part; `line` is the look of its roof in the chart, empty without one."""
 
     name: str
-    line: str
+    line: Look | None
     ridges: tuple[FactView, ...]
     rows: str
     links: str
@@ -67,7 +68,7 @@ class ExploreView:
     ops: tuple[ChangedOpView, ...] = ()
     parts: tuple[OnPartView, ...] = ()
     chains: tuple[ChainView, ...] = ()
-    fusion: Plot | None = None
+    fusion: Figure | None = None
     communication: str = ""
     has_prices: bool = False
-    roofline: Plot | None = None
+    roofline: Figure | None = None

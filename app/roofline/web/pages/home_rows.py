@@ -1,7 +1,10 @@
-"""Rows of profiles on the home page: first sentences, share of the roof, idle time.
+"""Rows of profiles on the home page: first sentence, of the roof, idle, do first.
 
 They are of its subject, as its page says them.
 """
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from roofline.presentation.first_view.summary import Piece, pieces
 from roofline.presentation.goal_numbers import COMPLETE, marked, whole_percent
@@ -10,22 +13,38 @@ from roofline.web.http.access import shown_owner
 from roofline.web.pages.profile_view import tag_view
 from roofline.web.pages.views import ListedProfile
 
+_DO_FIRST = "Do first: "  # the column's heading says it
+
 
 def row_of(manifest: Manifest) -> ListedProfile:
     """A row of the list; one stored by an earlier release says nothing of its subject."""
     subject, lines = manifest.summary.subject or {}, manifest.summary.lines
     known = subject.get("known_ratio")
+    saving, do_first = _first(lines.get("do_first", ()), subject)
     return ListedProfile(
         manifest=manifest,
         url=f"/p/{manifest.id}",
         tags=tuple(map(tag_view, manifest.tags)),
         uploader=shown_owner(manifest.uploader or ""),
         headline=pieces(lines.get("headline", ())),
-        do_first=pieces(lines.get("do_first", ())),
+        saving=saving,
+        do_first=do_first,
         share=_percent("roof_share", subject.get("roof_ratio")),
         idle=_percent("idle", subject.get("idle_ratio")),
         is_part_known=known is not None and known < COMPLETE,
     )
+
+
+def _first(
+    said: Sequence[Mapping[str, Any]], subject: Mapping[str, Any]
+) -> tuple[Piece | None, str]:
+    """What the first finding saves and its title; without a saving, the sentence said instead."""
+    found = pieces(said)
+    saving = next((one for one in found if one.quantity == "saving"), None)
+    if saving is not None:
+        return saving, subject["first"]["title"]
+    text = "".join(one.text for one in found).removeprefix(_DO_FIRST)
+    return None, text[:1].upper() + text[1:]
 
 
 def _percent(quantity: str, ratio: float | None) -> Piece | None:

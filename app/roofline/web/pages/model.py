@@ -143,7 +143,6 @@ def _others(device: str, beside: Sequence[str]) -> list[views.ChoiceView]:
         views.ChoiceView(
             id=part.id,
             name=part.name,
-            line=f"line-{drawn.index(part.id) + 1}" if part.id in drawn else "",
             is_chosen=part.id in drawn,
         )
         for part in known

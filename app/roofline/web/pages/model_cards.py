@@ -1,6 +1,5 @@
 """The answer of the page of a model: a step as sentences, bars, plots and tables."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,13 +10,21 @@ from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, EXP, LINK, MEMORY, NETWORK, VECTOR
+from roofline.figures.figure import Figure
 from roofline.model.units import GIGA, US_PER_S
-from roofline.presentation.plots import Drawing, Plot, axis_of
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    TIE,
+    Curve,
+    Mark,
+    Point,
+    roof_chart,
+    roof_pair,
+)
 from roofline.presentation.quantities import (
     amount,
     count,
     duration,
-    flop_rate,
     percent,
     share,
     significant,
@@ -29,7 +36,6 @@ from roofline.web.pages.model_curves import curves
 from roofline.web.pages.model_form import ModelForm
 from roofline.web.pages.model_over import Measured, OverRecord, over_view
 from roofline.web.pages.pieces import pieces
-from roofline.web.pages.roof_lines import draw_roofs
 
 _S_PER_HOUR = 3600.0
 
@@ -237,92 +243,58 @@ def _memory(step: Step) -> views.MemoryView:
 # ------------------------------------------------------------------------------------ roofline
 
 
-def _roofline(step: Step, record: OverRecord | None) -> Plot | None:
+def _roofline(step: Step, record: OverRecord | None) -> Figure | None:
     """Each op with products at its intensity and best rate; measured ones joined to theirs."""
     unit, memory = step.peaks[COMPUTE], step.peaks[MEMORY]
     ops = [one for one in step.ops if one.op.matrix and one.op.bytes and one.time_us]
     if not unit.value or not memory.value or not ops:
         return None
-    corner = unit.value / memory.value
-    places = [(_intensity(one), _rate(one)) for one in ops]
     seen = list(_measured_places(record)) if record else []
-    ends = [place for one in seen for place in one[1:]]
-    xs = [x for x, _ in (*places, *ends)]
-    ys = [y for _, y in (*places, *ends)]
-    drawing = Drawing(axis_of([*xs, corner, corner * 3]), axis_of([*ys, unit.value]))
-    name = f"{memory.label} {amount(memory.value, 'B/s')}"
-    draw_roofs(drawing, unit.value, corner, name, apart_from=_log_middle(xs))
-    _rings(drawing, ops, with_names=not seen)
-    _discs(drawing, seen)
-    _star(drawing, step)
-    return drawing.plot(
-        title=f"Operations of the model on the roofline of {step.part.name}",
+    marks = [*_star(step), *_rings(ops, with_names=not seen)]
+    for name, _, measured in seen:
+        said = f"{name}, measured"
+        marks.append(Mark(at=measured, kind="measured", said=said, name=name, size=12))
+    return roof_chart(
+        "model",
+        f"Operations of the model on the roofline of {step.part.name}; the table below has the "
+        "same values.",
+        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
         x_title=f"FLOP per byte of {memory.label}",
-        x_text=lambda value: significant(value, 1),
-        y_text=lambda value: flop_rate(value / GIGA, 1),
-        split=corner,
-    )
+        around=[mark.at for mark in marks],
+        curves=[Curve(points=ends, look=TIE) for _, *ends in seen],
+        marks=marks,
+    ).figure()
 
 
-def _log_middle(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def _intensity(timed: TimedOp) -> float:
-    return timed.op.matrix / timed.op.bytes
-
-
-def _rate(timed: TimedOp) -> float:
-    return timed.op.matrix / (timed.time_us or 1.0) * US_PER_S
-
-
-def _rings(drawing: Drawing, ops: Sequence[TimedOp], *, with_names: bool) -> None:
-    """A ring per op, the larger the longer it takes; names where they have room."""
+def _rings(ops: Sequence[TimedOp], *, with_names: bool) -> Iterable[Mark]:
+    """A ring per op, the larger the longer it takes, the longest first."""
     longest = max(map(time_of, ops)) or 1.0
-    named: list[float] = []
     for timed in sorted(ops, key=time_of, reverse=True):
-        radius = max(3.5, 11 * (time_of(timed) / longest) ** 0.5)
-        title = f"{timed.op.name}: {duration(time_of(timed))}, bound by {timed.bound}"
-        place = (_intensity(timed), _rate(timed))
-        drawing.mark(place, "predicted", title, radius)
-        at = drawing.x.share(place[0])
-        if with_names and all(abs(at - other) > _APART for other in named):
-            drawing.label(place, timed.op.name, dx=radius + 4, dy=-6 - radius / 2)
-            named.append(at)
+        name, taken = timed.op.name, time_of(timed)
+        yield Mark(
+            at=_place(timed.op.matrix, timed.op.bytes, timed.time_us or 1.0),
+            kind="predicted",
+            said=f"{name}: {duration(taken)}, bound by {timed.bound}",
+            name=name if with_names else "",
+            size=max(7.0, 22 * (taken / longest) ** 0.5),
+        )
 
 
-_APART = 15.0  # percent of the width that a name needs
-
-
-Seen = tuple[str, tuple[float, float], tuple[float, float]]
-"""Name of an op, its predicted and its measured place."""
-
-
-def _discs(drawing: Drawing, seen: Sequence[Seen]) -> None:
-    """Measured places, joined to the predicted ones; names where they have room."""
-    named: list[float] = []
-    for name, predicted, measured in seen:
-        drawing.curve([predicted, measured], "tie")
-        drawing.mark(measured, "measured", f"{name}, measured", 6)
-        at = drawing.y.share(measured[1])
-        if all(abs(at - other) > _LINE for other in named):
-            drawing.label(measured, name, dx=10, dy=4)
-            named.append(at)
-
-
-_LINE = 4.5  # percent of the height that a line of text needs
-
-
-def _star(drawing: Drawing, step: Step) -> None:
+def _star(step: Step) -> Iterable[Mark]:
     matrix, moved = step.total(lambda op: op.matrix), step.total(lambda op: op.bytes)
     serial = step.step_us["serial"]
     if serial and moved and matrix:
-        place = (matrix / moved, matrix / serial * US_PER_S)
-        drawing.mark(place, "whole-step", f"the whole step: {duration(serial)}", 5)
-        drawing.label(place, "step", dx=-10, dy=16, anchor="end", css="strong")
+        said = f"the whole step: {duration(serial)}"
+        at = _place(matrix, moved, serial)
+        yield Mark(at=at, kind="whole", said=said, name="step", size=14)
 
 
-def _measured_places(record: OverRecord) -> Iterable[Seen]:
+def _place(flop: float, moved: float, time_us: float) -> Point:
+    """FLOP per byte, and GFLOP/s."""
+    return flop / moved, flop / time_us * US_PER_S / GIGA
+
+
+def _measured_places(record: OverRecord) -> Iterable[tuple[str, Point, Point]]:
     """Name, predicted and measured place of each op with known work on both sides."""
     for one in record["ops"]:
         if one["by"] != "flops" or not all((*one["flops"], *one["bytes"], one["ratio"])):
@@ -332,8 +304,8 @@ def _measured_places(record: OverRecord) -> Iterable[Seen]:
         name = f"{one['model'][0]} {significant(one['ratio'], 2)}×"
         yield (
             name,
-            (best / moved, best * calls / one["predicted_us"] * US_PER_S),
-            (taken / crossed, taken * seen / one["measured_us"] * US_PER_S),
+            _place(best, moved, one["predicted_us"] / calls),
+            _place(taken, crossed, one["measured_us"] / seen),
         )
 
 
@@ -366,7 +338,7 @@ def _device(step: Step, number: int, price: float | None) -> views.ModelDeviceVi
     found, bound = thresholds_of(step), step.bound
     return views.ModelDeviceView(
         name=step.part.name,
-        line=f"line-{number}",
+        line=LOOKS[number] if number < len(LOOKS) else None,
         time=duration(step.step_us["serial"]),
         rate=significant(step.tokens_per_s),
         each=significant(step.tokens_per_s_per_device),

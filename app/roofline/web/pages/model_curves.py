@@ -1,6 +1,7 @@
 """Curves of a step over batch and context, one line per part."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 
@@ -13,16 +14,25 @@ from roofline.estimate.llm.thresholds import (
     over_context,
     thresholds_of,
 )
-from roofline.presentation.plots import Drawing, Plot, axis_of
+from roofline.figures.figure import Figure
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    CostChart,
+    Curve,
+    Look,
+    Mark,
+    Point,
+    range_of,
+    size_tick,
+)
 from roofline.presentation.quantities import amount, count, duration
-from roofline.web.pages.roof_lines import size_tick
 
 _BATCHES = tuple(2**power for power in range(11))
 _CONTEXTS = tuple(2**power for power in range(7, 18))
 _TIME, _RATE = "time", "rate"
 
 
-def curves(step: Step, parts: Sequence[Part]) -> Iterable[tuple[str, Plot]]:
+def curves(step: Step, parts: Sequence[Part]) -> Iterable[tuple[str, Figure]]:
     """Time and tokens per second over the batch, time over the context; with their titles."""
     model, load = step.model, step.load
     batches = [over_batch(model, load, part, _BATCHES) for part in parts]
@@ -38,10 +48,10 @@ def curves(step: Step, parts: Sequence[Part]) -> Iterable[tuple[str, Plot]]:
     )
     for title, points, of, what, has_limit in drawn:
         if any(points):
-            yield title, _plot(step, parts, points, title, of=of, what=what, limit=has_limit)
+            yield title, _figure(step, parts, points, title, of=of, what=what, limit=has_limit)
 
 
-def _plot(
+def _figure(
     step: Step,
     parts: Sequence[Part],
     points: Sequence[Sequence[CurvePoint]],
@@ -50,27 +60,34 @@ def _plot(
     of: str,
     what: str,
     limit: bool,
-) -> Plot:
-    known = [one for line in points for one in line]
+) -> Figure:
     here = step.load.batch if of == "batch" else _tokens(step)
-    drawing = Drawing(
-        axis_of([*(one.at for one in known), here]),
-        axis_of((_value(one, what) for one in known), least_span=20),
-    )
-    drawing.curve([(here, drawing.y.low), (here, drawing.y.high)], "here")
-    drawing.label((here, drawing.y.high), count(here), dx=6, dy=12, css="here")
-    for number, (part, line) in enumerate(zip(parts, points, strict=True)):
-        _line(drawing, step, part, line, number, of=of, what=what)
+    drawn: list[Curve] = []
+    marks: list[Mark] = []
+    for part, line, look in zip(parts, points, LOOKS, strict=False):
+        places = [(float(one.at), _value(one, what)) for one in line]
+        most = most_that_fits(step.model, step.load, part, of=of)
+        drawn += _line(places, most, look)
+        if most is not None and (edge := _between(places, most)):
+            said = f"{part.name}: the memory is full at {of} {count(most)}"
+            marks.append(Mark(at=edge, kind="full", said=said, size=7))
         if limit:
-            _limit(drawing, step, part, line, of=of, what=what)
-    return drawing.plot(
-        title=f"{title}; a disc is where the memory is full",
+            marks += _limits(step, part, places, of)
+    known = [one for line in points for one in line]
+    return CostChart(
+        id=f"{what}-{of}",
+        alt=f"{title} of each device; the table below has its values here.",
+        x=range_of([*(one.at for one in known), here]),
+        y=range_of((_value(one, what) for one in known), decades=1.3),
         x_title="batch" if of == "batch" else "tokens of a sequence",
         x_text=size_tick,
         y_text=(lambda value: duration(value, 1))
         if what == _TIME
         else lambda value: amount(value, digits=1),
-    )
+        curves=drawn,
+        marks=marks,
+        here=here,
+    ).figure()
 
 
 def _tokens(step: Step) -> int:
@@ -82,59 +99,35 @@ def _value(point: CurvePoint, what: str) -> float:
     return point.time_us if what == _TIME else point.tokens_per_s
 
 
-def _line(
-    drawing: Drawing,
-    step: Step,
-    part: Part,
-    line: Sequence[CurvePoint],
-    number: int,
-    *,
-    of: str,
-    what: str,
-) -> None:
-    """A line, dotted beyond what the part's memory holds, where a disc stands."""
-    most = most_that_fits(step.model, step.load, part, of=of)
-    places = [(float(one.at), _value(one, what)) for one in line]
+def _line(places: Sequence[Point], most: float | None, look: Look) -> Iterable[Curve]:
+    """A line, dotted beyond what the part's memory holds."""
     edge = None if most is None else _between(places, most)
+    ends = [edge] if edge else []
     inside = [place for place in places if most is None or place[0] <= most]
     beyond = [place for place in places if most is not None and place[0] > most]
-    drawing.curve([*inside, *([edge] if edge else [])], f"line-{number}")
-    drawing.curve([*([edge] if edge else []), *beyond], f"line-{number} beyond")
-    if edge and beyond:
-        title = f"{part.name}: the memory is full at {of} {count(most)}"
-        drawing.mark(edge, "full", title, 3.5)
+    yield Curve(points=[*inside, *ends], look=look)
+    yield Curve(points=[*ends, *beyond], look=replace(look, dash="1px,4px", width=1.0))
 
 
-def _limit(
-    drawing: Drawing, step: Step, part: Part, line: Sequence[CurvePoint], *, of: str, what: str
-) -> None:
+def _limits(step: Step, part: Part, places: Sequence[Point], of: str) -> Iterable[Mark]:
     """Rings where classes of ops, and the whole step, become compute-bound; or at ctx*."""
-    found = thresholds_of(_on(step, part))
+    found = thresholds_of(step_of(step.model, step.load, part))
     if found is None:
         return
     sizes: dict[str, int | None] = {"ctx*": found.context}
     if of == "batch":
         sizes = {f"B* of {name}": one.batch for name, one in found.classes.items()}
         sizes["B* of the whole step"] = found.batch_at_context
-    places = [(float(one.at), _value(one, what)) for one in line]
     for name, size in sizes.items():
         place = size and _between(places, size)
         if place:
-            drawing.mark(place, "crossing", f"{part.name}: {name} {count(size)}", 5)
+            said = f"{part.name}: {name} {count(size)}"
+            yield Mark(at=place, kind="crossing", said=said)
 
 
-def _on(step: Step, part: Part) -> Step:
-    return step_of(step.model, step.load, part)
-
-
-def _between(places: Sequence[tuple[float, float]], at: float) -> tuple[float, float] | None:
+def _between(places: Sequence[Point], at: float) -> Point | None:
     """The place at `at` on the line through `places`, straight on logarithmic axes."""
     for (x0, y0), (x1, y1) in pairwise(places):
         if x0 <= at <= x1:
-            share = _log_share(x0, x1, at)
-            return at, y0 * (y1 / y0) ** share
+            return at, y0 * (y1 / y0) ** (log(at / x0) / log(x1 / x0))
     return None
-
-
-def _log_share(low: float, high: float, value: float) -> float:
-    return log(value / low) / log(high / low)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from roofline.presentation.plots import Plot
+from roofline.figures.figure import Figure
+from roofline.presentation.charts.cost_figures import Look
 from roofline.web.http.errors import ErrorBody
 from roofline.web.pages.calculator_views import (
     BarView,
@@ -17,11 +18,10 @@ from roofline.web.pages.views import Piece
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceView:
-    """A part to lay beside the first one; `line` is the look of its line."""
+    """A part to lay beside the first one."""
 
     id: str
     name: str
-    line: str
     is_chosen: bool
 
 
@@ -57,7 +57,7 @@ class ModelDeviceView:
     """The step on one part."""
 
     name: str
-    line: str
+    line: Look | None
     time: str
     rate: str
     each: str
@@ -120,9 +120,9 @@ class StepView:
     times: tuple[BarView, ...]
     expected: str
     memory: tuple[MemoryView, ...]
-    roofline: Plot | None
+    roofline: Figure | None
     ops: tuple[ModelOpView, ...]
-    curves: tuple[tuple[str, Plot], ...]
+    curves: tuple[tuple[str, Figure], ...]
     devices: tuple[ModelDeviceView, ...]
     has_price: bool
     has_limits: bool

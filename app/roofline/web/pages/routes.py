@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from roofline.devices.this_machine import written_at_ns
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.library.samples import SHOWN_AT_FIRST
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
@@ -31,8 +32,9 @@ TAGS_SHOWN = 12
 _HEADS = (
     ("title", "Profile", "title"),
     ("device", "Device", "device"),
-    ("idle", "Idle", ""),
     ("share", "Of the roof", "-share"),
+    ("idle", "Idle", ""),
+    ("first", "Do first", ""),
     ("added", "Added", "-added"),
 )
 
@@ -59,13 +61,14 @@ def home(
     has_runs = page == 1 and not tag  # runs have no tags
     view = views.HomeView(
         list=_list(lists, narrowed, page),
-        runs=run_list(parts.runs, actor_of(request).viewer, narrowed, runs)
+        runs=run_list(parts, actor_of(request).viewer, narrowed, runs)
         if has_runs
         else views.RunListView(),
         found=found_runs(parts.runs, actor_of(request).viewer)
         if has_runs and not q
         else views.FoundRunsView(),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
+        samples_shown=SHOWN_AT_FIRST,
         upload_url="/api/v1/profiles",
         origin=_origin(request),
         max_upload_bytes=settings.max_upload_bytes,

@@ -11,7 +11,7 @@ from roofline.presentation.charts.series_figure import PlottedRun, series_figure
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, say
-from roofline.web.api.series import By, Seen, Series, SeriesRun, series_of
+from roofline.web.api.series import By, Seen, Series, SeriesChange, SeriesRun, series_of
 from roofline.web.pages import views
 from roofline.web.parts import Parts
 
@@ -49,6 +49,7 @@ async def series(
 
 def _view(found: Series) -> views.SeriesView:
     before = {new.id: f"/c/{old.id}..{new.id}" for old, new in pairwise(found.runs)}
+    levels = [(one.start, one.first, one.end, one.before_us, one.after_us) for one in found.changes]
     return views.SeriesView(
         name=found.name,
         by=found.by,
@@ -56,11 +57,23 @@ def _view(found: Series) -> views.SeriesView:
         per=_PER[found.unit],
         rows=tuple(_row(one, before.get(one.id, "")) for one in reversed(found.runs)),
         runs=tuple(_mark(one) for one in found.runs),
-        figure=to_json(series_figure([_plotted(one) for one in found.runs])).decode(),
+        changes=tuple(
+            views.SeriesChangeView(words=one.words, compare_url=_between(one))
+            for one in found.changes
+        ),
+        figure=to_json(series_figure([_plotted(one) for one in found.runs], levels)).decode(),
         check_url=f"/api/v1/series/check?{urlencode({'name': found.name, 'by': found.by})}",
         total=found.total,
         unread=found.unread,
     )
+
+
+def _between(one: SeriesChange) -> str:
+    """The address of the comparison of the runs on both sides, those next to the change first."""
+    a, *more_a = reversed(one.before_ids)
+    b, *more_b = one.after_ids
+    more = [*(("a", each) for each in more_a), *(("b", each) for each in more_b)]
+    return f"/c/{a}..{b}?{urlencode(more)}"
 
 
 def _headline(found: Series) -> str:

@@ -30,6 +30,7 @@ from typing import Any
 
 import orjson
 
+from roofline.exports.run_preview import Preview
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
@@ -83,7 +84,7 @@ class ListedProfile:
     """One row of the home list: what is stored, the path of its page, and how to call people.
 
     `share` of the roof (`is_part_known`: of the known part of its work) and `idle` are `None` where
-    they are not known.
+    they are not known. `saving` is that of the first finding, `do_first` its title or a sentence.
     """
 
     manifest: Manifest
@@ -91,7 +92,8 @@ class ListedProfile:
     tags: tuple["TagView", ...]
     uploader: str  # empty when unknown
     headline: tuple[summary.Piece, ...]
-    do_first: tuple[summary.Piece, ...]
+    saving: summary.Piece | None
+    do_first: str
     share: summary.Piece | None
     idle: summary.Piece | None
     is_part_known: bool
@@ -146,11 +148,11 @@ class ListView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """A run of many hosts as one row of the home list; its preview changes with its documents."""
+    """A run of many hosts as one row of the list; `preview` is `None` before hosts were read."""
 
     run: Run
     url: str
-    preview_url: str
+    preview: Preview | None
     uploader: str  # empty when unknown
 
 
@@ -196,6 +198,7 @@ class HomeView:
     runs: RunListView
     found: FoundRunsView
     samples: tuple[SampleBody, ...]
+    samples_shown: int
     upload_url: str
     origin: str
     max_upload_bytes: int
@@ -401,6 +404,14 @@ class SeriesMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesChangeView:
+    """A lasting change of time in words, and the comparison of the runs on both sides."""
+
+    words: str
+    compare_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesView:
     """Runs of one title or tag, the newest first; `runs` are their marks at the
     gate, the oldest first; `figure` is what the chart draws, as JSON.
@@ -414,6 +425,7 @@ class SeriesView:
     per: str
     rows: tuple[SeriesRow, ...]
     runs: tuple[SeriesMark, ...]
+    changes: tuple[SeriesChangeView, ...]
     figure: str
     check_url: str
     total: int
