@@ -22,15 +22,21 @@ PRINTED = 0.05  # us: the expected values have one decimal
 DIFFERENT: dict[str, tuple[dict[str, float], str]] = {
     "h100": (
         {
-            **{"floor_us": -1492.8, "needed_us": 525.0, "to_gain_us": 1492.8},
-            **{"unknown_us": -2017.8, "roof_ratio": -0.0188},
+            "floor_us": -1492.8,
+            "needed_us": 525.0,
+            "to_gain_us": 1492.8,
+            "unknown_us": -2017.8,
+            "roof_ratio": -0.0188,
         },
         "bytes of `aten::cat` are known by the name of its kernel",
     ),
     "mi300x": (
         {
-            **{"floor_us": -1051.6, "needed_us": 331.8, "to_gain_us": 1051.6},
-            **{"unknown_us": -1383.4, "roof_ratio": -0.0073},
+            "floor_us": -1051.6,
+            "needed_us": 331.8,
+            "to_gain_us": 1051.6,
+            "unknown_us": -1383.4,
+            "roof_ratio": -0.0073,
         },
         "as h100, and `aten::bmm` fp32 is known since the catalogue has MI300X's matrix fp32 peak",
     ),

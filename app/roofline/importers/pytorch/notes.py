@@ -35,7 +35,7 @@ _HOST_ONLY = (
     " accelerator computed."
 )
 _ESTIMATES = (
-    "FLOPs are estimated from shapes. Of causal attention only the scores that the mask keeps count."
+    "FLOPs are estimated from shapes. Of causal attention only scores that the mask keeps count."
     " Elementwise operations, normalisations and reductions count as what they need at least."
     " Copies have none. The FLOPs of operations without a formula are unknown.",
     "Bytes are a lower bound from shapes: every input and output once. Real traffic is higher where"
