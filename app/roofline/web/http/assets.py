@@ -30,6 +30,7 @@ _STYLES = (
     "page",
     "zone",
     "first-view",
+    "shown-values",
     "gain",
     "op-cost",
     "profile-meta",
