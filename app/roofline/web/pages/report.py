@@ -31,7 +31,7 @@ from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
 from roofline.web.pages.profile_view import in_range, own_view, unstored_view
-from roofline.web.pages.views import ProfileView
+from roofline.web.pages.views import ProfileView, Shown
 from roofline.web.parts import Parts, Reader
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
@@ -115,8 +115,9 @@ def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -
     """The view whose addresses are names of documents in the file, without what changes it."""
     return replace(
         view,
-        first=first_view(page),
-        advice=orjson.loads(content.advice),
+        shown=Shown(
+            "", first=lambda: first_view(page), advice=lambda: orjson.loads(content.advice)
+        ),
         facts_url="facts",
         view_url="view",
         figures_url="figures",
