@@ -82,9 +82,8 @@ def test_notebook_opens_a_sample_of_the_wheel(python: Path, tmp_path: Path) -> N
     script = (
         "import roofline\n"
         "from pathlib import Path\n"
-        "from roofline.notebook import open_profile\n"
         "home = Path(roofline.__file__).parent\n"
-        f"print(home, len(open_profile(home / '_assets/sample_profiles/{SAMPLE}').frame()))\n"
+        "print(home, len(roofline.open_profile(roofline.example('attention')).frame()))\n"
     )
     home, rows = run([python, "-c", script], tmp_path).split()
     assert Path(home).is_relative_to(python.parents[1])
@@ -195,10 +194,10 @@ def test_wheel_without_extras_says_what_to_install(bare: Path, tmp_path: Path) -
     )  # fmt: skip
     assert "The fleet is not installed." in run_of_hosts.stderr
     script = (
+        "import roofline\n"
         "from roofline.errors import RooflineError\n"
-        "from roofline.notebook import open_profile\n"
-        f"profile = open_profile({str(profile)!r})\n"
-        "print(profile.analysis.device.name)\n"
+        f"profile = roofline.open_profile({str(profile)!r})\n"
+        "print(profile.device)\n"
         "for method in (profile.frame, profile.figure):\n"
         "    try: method()\n"
         "    except RooflineError as error: print(error.message, error.remedy)"

@@ -14,7 +14,7 @@ from roofline.devices import PeakChoice, identification, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
-from roofline.importers.intake.grouping import tables_of
+from roofline.importers.intake.folders import files_of_folder
 from roofline.importers.registry import formats_read, identify, import_profile, is_mirrored
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device
@@ -33,7 +33,8 @@ def analyse_files(
     dvfs: bool = False,
     progress: Progress = silent,
 ) -> RooflineAnalysis:
-    """The roofline of the files at `paths`, one per host, archives of them, or a workload's folder.
+    """The roofline of the files at `paths`, one per host, archives of them, or the folder of a
+    workload or of sessions, of which the newest is read.
 
     `choice` is the device or the peaks to hold the program against, `range_ps` a part of the
     capture's time, `host` one of its hosts. With `dvfs` peaks are those at the clock that ran.
@@ -163,13 +164,14 @@ def analysis_as_xprof(sources: Sequence[SourceFile], profile: Profile) -> Roofli
 
 
 def _sources(path: Path) -> list[SourceFile]:
-    """The file at `path`, or the tables of the workload in the folder there.
+    """The file at `path`, or those of the workload or of the newest session in the folder there.
 
     What the profiler leaves beside them (statistics, logs) is not read.
     """
     if not path.is_dir():
         return [_source(path)]
-    return [source for table in tables_of(path) if _is_profile(source := _source(table))]
+    found = [_source(one) for one in files_of_folder(path)]
+    return [one for one in found if one.path.suffix != ".csv" or _is_profile(one)]
 
 
 def _source(path: Path) -> SourceFile:
@@ -207,7 +209,7 @@ def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
         found = refused(skipped[0].source, formats)
         return UnknownFormatError(f"In {skipped[0].archive}: {found.message}", remedy=found.remedy)
     return UnknownFormatError(
-        f"{skipped[0].archive} holds no profile this server can read, only {_names(skipped)}.",
+        f"{skipped[0].archive} holds no profile, only {_names(skipped)}.",
         remedy=f"Formats read: {formats}. Pack the files as the profiler wrote them.",
     )
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from roofline.analysis.records import RooflineAnalysis, Timing
+from roofline.api.profiles import Profile
 from roofline.devices.choice import read_choice
 from roofline.exports.answering import answer_of
 from roofline.exports.render import render
 from roofline.model.memory import MemoryLevel
-from roofline.notebook import OpenProfile
 from roofline.pipeline import analyse_files
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.sentences import plain_text
@@ -187,7 +187,7 @@ def test_the_page_says_that_no_time_was_measured(tmp_path: Path, text: str, head
     report = render(found, "text", infeed=True).decode()
     assert headline in report
     assert " 0 s" not in report, "a time that was not measured is not 0"
-    assert len(OpenProfile(found).figure().data)
+    assert len(Profile("found", found).figure().data)
 
 
 def test_pages_with_measured_times_have_no_such_column(tmp_path: Path) -> None:

@@ -9,13 +9,19 @@ import random
 import subprocess
 import sys
 import tarfile
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import roofline
 from roofline.cli.main import main
+from roofline.cli.progress import progress_on_terminal, say_when_compiling
+from roofline.importers import kernels
+from roofline.presentation.text_table import WIDTH, table
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.make_rocprof_folder import workload
 
@@ -134,8 +140,124 @@ def test_missing_file_is_named_in_every_format(tmp_path: Path, output_format: st
     assert "missing.pb cannot be read: no such file" in said
 
 
-def test_folder_is_told_apart(tmp_path: Path) -> None:
-    assert "is a folder" in refused("analyze", tmp_path)
+def test_a_folder_of_sessions_is_its_newest_one(hosts: list[Path], tmp_path: Path) -> None:
+    assert "is a folder without a profiling session" in refused("analyze", tmp_path)
+    for session, files, at in (("b", hosts, 2e9), ("a", hosts[:1], 3e9), ("c", hosts[:1], 1e9)):
+        folder = tmp_path / "plugins" / "profile" / session
+        folder.mkdir(parents=True)
+        for host in files:
+            (folder / host.name).write_bytes(host.read_bytes())
+            os.utime(folder / host.name, (at, at))
+    newest = json.loads(run("analyze", tmp_path, "-f", "json").stdout)
+    assert newest["ops"] == json.loads(run("analyze", hosts[0], "-f", "json").stdout)["ops"]
+    os.utime(tmp_path / "plugins/profile/b" / hosts[1].name, (4e9, 4e9))
+    both = json.loads(run("analyze", tmp_path / "plugins", "-f", "json").stdout)
+    assert both["ops"] == json.loads(run("analyze", *hosts, "-f", "json").stdout)["ops"]
+
+
+def test_a_minus_sign_is_standard_input(hosts: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(hosts[0].read_bytes())))
+    said = json.loads(run("compare", "-", hosts[0], "-f", "json").stdout)
+    assert said["change_us"] == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert "standard-input is empty" in refused("analyze", "-")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["analyse", "x"], "“analyse” is not a command.\n          Did you mean analyze? "),
+        (
+            ["analyze", "x", "--fromat", "json"],
+            "no option --fromat.\n          Did you mean --format? ",
+        ),
+        (["analyze", "x", "--zzz=1"], "no option --zzz.\n          `roofline analyze --help`"),
+        (["devices", "a", "b"], "`roofline devices` does not take “b”."),
+        (["devices", "h10"], "Near it: "),
+    ],
+)
+def test_a_wrong_word_is_named_with_the_likeliest_one(words: list[str], expected: str) -> None:
+    assert expected in refused(*words)
+
+
+def test_colour_is_for_terminals_and_as_the_environment_says(
+    hosts: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    said = run("series", hosts[0], hosts[0]).stdout.decode()
+    assert said.startswith("\x1b[1mRuns over time")
+    assert "\x1b[32mpassed\x1b[0m" in said
+    for plain in (["-f", "json"], ["-o", tmp_path / "out.txt"]):
+        assert b"\x1b" not in run("series", hosts[0], hosts[0], *plain).stdout
+    assert "\x1b" not in (tmp_path / "out.txt").read_text()
+    assert b"\x1b[31mroofline:" in run("analyze", "missing.pb", code=2).stderr
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert b"\x1b" not in run("series", hosts[0], hosts[0]).stdout
+
+
+def test_a_table_fits_into_the_terminal() -> None:
+    rows = [["jit(step)/jvp(Block_0)/Attention/dot_general", "1,234 us"], ["short", "1 us"]]
+    token = WIDTH.set(30)
+    try:
+        shown = table(["Name", "Time"], rows, left={0})
+    finally:
+        WIDTH.reset(token)
+    assert max(map(len, shown.splitlines())) == 30
+    assert "1,234 us" in shown
+    assert table(["Name", "Time"], rows, left={0}).splitlines()[1].startswith(rows[0][0])
+
+
+def test_bash_completes_commands_options_and_choices() -> None:
+    script = run("completion", "bash").stdout.decode()
+
+    def completed(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in words)
+        asked = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _roofline\n"
+        shown = subprocess.run(
+            ["bash", "-c", f'{asked}echo "${{COMPREPLY[*]}}"'], capture_output=True, timeout=60
+        )
+        assert shown.stderr == b""
+        return shown.stdout.decode().split()
+
+    assert completed("roofline", "ana") == ["analyze"]
+    assert completed("roofline", "compare", "--ex") == ["--explain"]
+    assert completed("roofline", "analyze", "x", "--format", "x") == ["xprof"]
+    assert completed("roofline", "completion", "") == ["bash", "zsh", "fish", "--help"]
+    assert completed("roofline", "serve", "--po") == ["--port"]
+    assert script in run("completion", "zsh").stdout.decode()
+    fish = run("completion", "fish").stdout.decode().splitlines()
+    after = "complete -c roofline -n '__fish_seen_subcommand_from check'"
+    assert f"{after} -l format -x -a 'text json markdown'" in fish
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_takes_long_says_so_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roofline.cli.progress._PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    for is_terminal, stream in ((True, _Terminal()), (False, io.StringIO())):
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress_on_terminal() as show:
+            while is_terminal and "Reading events" not in stream.getvalue():
+                show("read", 0.4)
+                time.sleep(0.02)
+        assert bool(stream.getvalue()) is is_terminal
+
+
+def test_the_first_compile_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernels, "BEFORE_COMPILING", [])
+    say_when_compiling.cache_clear()
+    for name in ("first", "second"):
+        say_when_compiling()
+        made: Any = SimpleNamespace(name=f"{kernels.__name__}.{name}", compile=lambda: b"code")
+        assert kernels._object_file(made) == b"code"
+    assert capsys.readouterr().err.count("compiling the readers") == 1
 
 
 def test_a_folder_of_rocprof_compute_is_its_workload(tmp_path: Path) -> None:

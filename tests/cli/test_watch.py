@@ -9,6 +9,7 @@ from roofline.cli import watch
 from roofline.cli.upload import Receiver, Upload
 from roofline.cli.watch import Watched
 from roofline.errors import UploadRejectedError
+from tests.compare.captures import unpack_ten
 
 
 def write(path: Path, text: str = "x", at: int = 1) -> Path:
@@ -32,6 +33,18 @@ def test_run_is_whole_when_no_file_of_it_changes_any_more(tmp_path: Path) -> Non
     write(second, "again", at=2)
     assert watched.ready() == []
     assert watched.ready() == [(first, second)]
+
+
+def test_captures_of_one_host_in_one_folder_are_a_run_each(tmp_path: Path) -> None:
+    for name, path in zip("ab", unpack_ten(tmp_path / "from"), strict=False):
+        (tmp_path / "to").mkdir(exist_ok=True)
+        (tmp_path / "to" / f"{name}.xplane.pb").write_bytes(path.read_bytes())
+    watched = Watched(tmp_path / "to")
+    watched.ready()
+    a, b = (tmp_path / "to" / f"{name}.xplane.pb" for name in "ab")
+    assert watched.ready() == [(a,), (b,)]
+    watched.sent((a,))
+    assert watched.ready() == [(b,)]
 
 
 def test_other_files_are_a_run_each_and_unknown_or_empty_ones_none(tmp_path: Path) -> None:

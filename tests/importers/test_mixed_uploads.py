@@ -11,8 +11,10 @@ from roofline.devices import identification
 from roofline.errors import MixedUploadError, RooflineError, describe, error_from
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
+from roofline.importers.xspace.captures import Captured, captures_of
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.pipeline import analyse_files, analyse_sources
+from tests.compare.captures import unpack_ten
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.gpu_captures import gpu_plane
 from tests.tools.make_ncu_samples import Kernel
@@ -64,6 +66,26 @@ def test_files_of_one_name_keep_their_places(tmp_path: Path) -> None:
         paths.append(tmp_path / folder / "host.xplane.pb")
         paths[-1].write_bytes(source.read_bytes())
     assert groups(mixed(*paths)) == [("TPU v4", (0, 2)), ("TPU v6e (Trillium)", (1,))]
+
+
+def test_captures_of_one_host_one_after_the_other_are_a_run_each(tmp_path: Path) -> None:
+    first, second, *_ = unpack_ten(tmp_path)
+    error = mixed(second, first)
+    assert groups(error) == [("capture 1", (1,)), ("capture 2", (0,))]
+    assert "2 captures of one host" in error.message
+    assert len(analyse_files([second, first], xprof_compat=True).profile.hosts) == 2
+    assert len(analyse_files([first, first]).profile.hosts) == 2, "they overlap in time"
+
+
+def test_files_of_several_hosts_are_paired_by_capture() -> None:
+    files = [
+        Captured(host, (start, start + 5))
+        for host, start in (("a", 0), ("a", 10), ("b", 1), ("b", 12), ("c", 11))
+    ]
+    assert captures_of(files) == [[0, 2, 4], [1, 3]]
+    assert captures_of([Captured(""), Captured("", (0, 1)), Captured("a"), Captured("a")]) == [
+        [0, 1, 2, 3]
+    ]
 
 
 def test_hosts_of_one_part_still_make_one_profile() -> None:

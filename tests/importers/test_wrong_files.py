@@ -136,7 +136,7 @@ def test_unknown_content_lists_the_formats(content: bytes, tmp_path: Path) -> No
     path.write_bytes(content)
     with pytest.raises(UnknownFormatError) as caught:
         identify(SourceFile(path))
-    assert "is not a profile this server can read" in caught.value.message
+    assert "is not a profile that Roofline can read" in caught.value.message
     assert all(importer.READS in caught.value.remedy for importer in IMPORTERS)
 
 

@@ -93,7 +93,7 @@ def test_one_byte_of_what_computes_a_result_changes_the_version(package: Path, n
         "library/labels.py",
         "cli/main.py",
         "cli/device_text.py",
-        "notebook.py",
+        "api/results.py",
         "importers/generic/template.py",
         "importers/xspace/xspace_pb2.pyi",
     ],

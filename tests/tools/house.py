@@ -25,7 +25,7 @@ SMALL_LINES = 60
 
 _SKIPPED = {"vendor", "node_modules", "__pycache__", "generated"}
 # Hooks that a library calls by name.
-_CALLED_BY_LIBRARIES = {"pytest_addoption"}
+_CALLED_BY_LIBRARIES = {"pytest_addoption", "_repr_html_"}
 _QUANTITY = (
     r"(?:gflops|gibs|gbs|bandwidths?|intensit(?:y|ies)|attainable|ridge|[a-z_]*peaks?|flop_?rate"
     r"|efficiency|GIB_PER_GB|GB_PER_US|FLOP_PER_US)"
@@ -39,7 +39,7 @@ _SCRIPT_TEXT = re.compile(r"/\*.*?\*/|//[^\n]*|`[^`]*`|\"[^\"\n]*\"|'[^'\n]*'", 
 _UVICORN = re.compile(r"^\s*(?:from|import)\s+uvicorn\.", re.MULTILINE)
 # What a fresh interpreter does, and how many times the processor time of `import numpy` it takes.
 _STARTS = {
-    "import roofline.notebook": "import roofline.notebook",
+    "import roofline": "import roofline",
     "analyze a small file": (
         "import sys; from roofline.cli.main import main; sys.stdout = open('/dev/null', 'w');"
         " main(['analyze', 'sample_profiles/generic/cfd-cpu.csv'])"

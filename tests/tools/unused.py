@@ -3,8 +3,9 @@
     python -m tests.tools.unused
 
 vulture reads the package without its tests, as a function that only a test calls is not used. Names
-in the tables of commands and in templates count as used. The list below has the functions that only
-a library or a notebook calls. Fields of records are left out: they leave the process as JSON.
+in the tables of commands, in templates and of `import roofline` count as used. The list below has
+functions that only a library or a notebook calls. Fields of records are left out: they leave the
+process as JSON.
 """
 
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from vulture import Vulture
 
+import roofline
 from roofline.cli.main import COMMANDS
 from roofline.web import commands as server
 
@@ -22,7 +24,10 @@ KINDS = {"class", "function", "method", "property"}
 DECORATORS = ["@*router.*", "@*app.*", "@api.*", "@pages.*", "@model_validator"]
 _JINJA = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 CALLED_BY = {
-    "open_profile": "notebooks",
+    "_repr_html_": "notebooks",
+    "__getattr__": "Python, of a module",
+    "__dir__": "Python, of a module",
+    "change_ratio": "users of a comparison",
     "pytest_addoption": "pytest, of a plug-in",
 }
 
@@ -50,7 +55,8 @@ def _used_by_name() -> list[str]:
     for path in (ROOT / "templates").rglob("*.html"):
         for code in _JINJA.findall(path.read_text("utf-8")):
             words.update(re.findall(r"[a-z_]\w+", code))
-    return [*(target.partition(":")[2] for target in targets), *sorted(words)]
+    commands = (target.partition(":")[2] for target in targets)
+    return [*commands, *roofline.__all__, *sorted(words)]
 
 
 if __name__ == "__main__":

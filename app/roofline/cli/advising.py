@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.options import add_ledger, add_of, add_peaks
+from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import BadViewError
 
@@ -17,7 +17,11 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         " Savings end at the next roof."
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+        "files",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="one file per host, or archives of them",
     )
     parser.add_argument("--top", type=int, default=5, metavar="N", help="findings to print (5)")
     parser.add_argument(
@@ -88,7 +92,7 @@ def _advise(given: argparse.Namespace) -> None:
     if given.top < 1:
         raise BadViewError("--top is a number of findings.", remedy="Give 1 or more.")
     choice = read_choice(given.device, given.peak)
-    with progress_on_terminal(given.files) as progress:
+    with progress_on_terminal() as progress:
         analysis = analyse_files(given.files, choice=choice, progress=progress)
     record = answered(analysis, given.of, target=given.target).advice
     if given.fusion and given.format != "json":

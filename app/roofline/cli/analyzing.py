@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline.cli import runs
-from roofline.cli.options import add_of, read_range
+from roofline.cli.options import add_of, file_argument, read_range
 from roofline.cli.output import BAD_INPUT, put_out
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _analyze(given: argparse.Namespace) -> None:
         sys.stderr.write("          Add --engine local, or use another --format.\n")
         sys.exit(BAD_INPUT)
     choice = read_choice(given.device, given.peak, given.sustained)
-    with progress_on_terminal(files) as progress:
+    with progress_on_terminal() as progress:
         analysis = analyse_files(
             files,
             xprof_compat=given.format == "xprof",
@@ -159,7 +159,7 @@ def _path(text: str) -> Path:
         sys.stderr.write(f"roofline: {text[:200]} is an address, not a file\n")
         sys.stderr.write("          Add --engine local, or copy the file here.\n")
         sys.exit(BAD_INPUT)
-    return Path(text)
+    return file_argument(text)
 
 
 def _refuse_grouped(output_format: str) -> NoReturn:

@@ -3,24 +3,22 @@
 import argparse
 import json
 import re
-import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roofline.cli import sharing
-from roofline.cli.first_sentence import first_sentence
 from roofline.cli.options import add_of, with_of
 from roofline.cli.output import print_bytes
 from roofline.cli.uploading import add_labels
-from roofline.errors import CaptureFailedError, ExtraMissingError
-from roofline.model.units import MS_PER_S, NS_PER_MS
+from roofline.errors import CaptureFailedError
+from roofline.model.units import MS_PER_S
 
 if TYPE_CHECKING:
+    from roofline.api.captures import CaptureWish
     from roofline.capture.hosts import HostCapture
 
 SCHEMA = "roofline.capture/1"
@@ -81,6 +79,8 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
 
 
 def _capture(given: argparse.Namespace) -> None:
+    from roofline.api.captures import captured
+
     addresses = _addresses(given)
     with ExitStack() as ends:
         folder = given.output
@@ -88,10 +88,7 @@ def _capture(given: argparse.Namespace) -> None:
             folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="roofline-")))
         else:
             folder.mkdir(parents=True, exist_ok=True)
-        if addresses[0].startswith(("http://", "https://")):
-            hosts = _from_servers(given, addresses, folder)
-        else:
-            hosts = _from_programs(given, addresses, folder)
+        hosts = captured(addresses, _wish(given), folder, _say)
         files = [host.path for host in hosts if host.path is not None]
         problems = [host.problem for host in hosts if host.problem is not None]
         if len(hosts) == 1 and problems:
@@ -107,52 +104,20 @@ def _capture(given: argparse.Namespace) -> None:
         _answer(given, hosts, files)
 
 
-def _from_programs(
-    given: argparse.Namespace, addresses: Sequence[str], folder: Path
-) -> "list[HostCapture]":
-    from roofline.capture.hosts import capture_hosts
-    from roofline.capture.profiler_service import MOST_BYTES
-    from roofline.capture.wire import CaptureOptions
+def _wish(given: argparse.Namespace) -> "CaptureWish":
+    from roofline.api.captures import CaptureWish
 
-    options = CaptureOptions(
+    return CaptureWish(
         duration_ms=given.duration,
         host_level=given.host_level,
         python=given.python,
         hlo=not given.no_hlo,
-        start_ns=None if given.at is None else time.time_ns() + given.at * NS_PER_MS,
-    )
-    named = addresses[0] if len(addresses) == 1 else f"{len(addresses)} programs"
-    _say(f"Recording {named} for {given.duration / MS_PER_S:g} s.")
-    try:
-        return capture_hosts(
-            addresses, options, into=folder, retries=given.retry, most_bytes=MOST_BYTES, say=_say
-        )
-    except ModuleNotFoundError as error:
-        if error.name != "grpc":
-            raise
-        raise ExtraMissingError.of("capture") from error
-
-
-def _from_servers(
-    given: argparse.Namespace, addresses: Sequence[str], folder: Path
-) -> "list[HostCapture]":
-    """The files of one inference server: its ranks are the hosts."""
-    from roofline.capture.hosts import HostCapture
-    from roofline.capture.inference_servers import ServerCapture, capture_server
-
-    if len(addresses) > 1:
-        raise CaptureFailedError(
-            "Servers are captured one at a time.", remedy="Name one http:// address."
-        )
-    wish = ServerCapture(
-        url=addresses[0],
-        duration_ms=given.duration,
+        after_ms=given.at,
+        retries=given.retry,
         remote_dir=given.remote_dir,
         steps=given.steps,
         by_stage=given.by_stage,
     )
-    files = capture_server(wish, _say)
-    return [HostCapture(one.name, Path(shutil.copy(one, folder))) for one in files]
 
 
 def _answer(
@@ -162,7 +127,9 @@ def _answer(
     if given.server:
         url = with_of(send_captures(given, files), given.of)
     else:
-        sentence = first_sentence(files, given.of)
+        from roofline.api.profiles import open_profile  # loads slowly
+
+        sentence = open_profile(*files, of=given.of).sentence
     if not given.json:
         kept = f"\n{' '.join(map(str, files))}" if given.output else ""
         print_bytes(f"{url or sentence}{kept}\n".encode())
@@ -206,6 +173,8 @@ def send_captures(given: argparse.Namespace, files: Sequence[Path]) -> str:
 
 def _addresses(given: argparse.Namespace) -> list[str]:
     """All addresses, each once. Raises `CaptureFailedError` for what is none."""
+    from roofline.api.captures import checked
+
     listed: list[str] = []
     if given.hosts is not None:
         try:
@@ -215,17 +184,7 @@ def _addresses(given: argparse.Namespace) -> list[str]:
                 f"{given.hosts} cannot be read.", remedy="Correct --hosts."
             ) from error
         listed = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    addresses = list(dict.fromkeys([*given.addresses, *listed]))
-    if not addresses:
-        raise CaptureFailedError("No address was named.", remedy="Write HOST:PORT.")
-    for address in addresses:
-        host, _, port = address.rpartition(":")
-        is_url = address.startswith(("http://", "https://"))
-        if not is_url and not (host and port.isdigit() and 0 < int(port) < 65536):
-            raise CaptureFailedError(
-                f"{address} is not an address.", remedy="Write HOST:PORT, or http://HOST:PORT."
-            )
-    return addresses
+    return checked([*given.addresses, *listed])
 
 
 def _milliseconds(text: str) -> int:

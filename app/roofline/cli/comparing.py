@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_ledger, add_of, add_peaks
+from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import UploadRejectedError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "markdown")
 UNITS = ("step", "execution", "capture")
-_BASELINE = b'{"roofline_baseline"'
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -26,14 +25,14 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         " from. From three captures of each side on, say whether it is noise, too."
     )
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="A and B: one capture of each"
+        "files", nargs="*", type=file_argument, metavar="FILE", help="A and B: one capture of each"
     )
     for side, meaning in (("a", "before"), ("b", "after")):
         parser.add_argument(
             f"--{side}",
             action="append",
             default=[],
-            type=Path,
+            type=file_argument,
             metavar="FILE",
             help=f"a capture of the program {meaning} the change; repeatable",
         )
@@ -55,28 +54,16 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 def read_runs(
     paths: Sequence[Path], choice: "PeakChoice | None", of: str | None = None
 ) -> "list[Run]":
-    """One run per path: a capture, an archive of its hosts' files, or a baseline.
-
-    Times are those of the subject with the address `of`. A baseline keeps the peaks and the
-    subject that it was saved with.
-    """
-    return [_read_run(path, choice, of) for path in paths]
-
-
-def _read_run(path: Path, choice: "PeakChoice | None", of: str | None) -> "Run":
-    if _is_baseline(path):
-        from roofline.compare.gate.baseline import baseline_from_json
-
-        return baseline_from_json(path.read_bytes()).run
+    """One run per path, as `roofline.api.comparing.read_run`; long reads show their progress."""
+    from roofline.api.comparing import read_run
     from roofline.cli.progress import progress_on_terminal
-    from roofline.compare.from_analysis import run_of_address
-    from roofline.pipeline import analyse_files
 
-    with progress_on_terminal([path]) as progress:
-        analysis = analyse_files([path], choice=choice, progress=progress)
-    run = run_of_address(analysis, of, path.name)
-    _warn(path, run)
-    return run
+    runs = []
+    for path in paths:
+        with progress_on_terminal() as progress:
+            runs.append(read_run(path, choice, of, progress))
+        _warn(path, runs[-1])
+    return runs
 
 
 def _warn(path: Path, run: "Run") -> None:
@@ -85,14 +72,6 @@ def _warn(path: Path, run: "Run") -> None:
         if subject is not None and subject.not_found:
             said = f"{path.name} has no {subject.not_found}; its times are of: {subject.label}."
             sys.stderr.write(f"roofline: {said}\n")
-
-
-def _is_baseline(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_BASELINE)) == _BASELINE
-    except OSError:
-        return False  # the reader of profiles says why it cannot be read
 
 
 def _compare(given: argparse.Namespace) -> None:

@@ -4,11 +4,11 @@ import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
+from roofline.api.estimates import estimate
 from roofline.cli.output import print_bytes
 from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
-from roofline.estimate.document import estimate_document, estimate_text
-from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import OPS, Options
 
 _CHOICES: Mapping[str, tuple[type, str]] = {
@@ -74,18 +74,14 @@ def add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimate(given: argparse.Namespace) -> None:
-    print_bytes(run_estimate(given))
-
-
-def run_estimate(given: argparse.Namespace) -> bytes:
-    """The answer as text or JSON; `BadViewError` says what is not understood."""
-    found = estimate(given.op, given.shape, given.device, _options(given))
+    found = estimate(given.op, given.shape, device=given.device, **options_of(given, Options))
     if given.format == "json":
-        return (json.dumps(estimate_document(found), indent=2) + "\n").encode()
-    return estimate_text(found).encode()
+        print_bytes((json.dumps(found.to_dict(), indent=2) + "\n").encode())
+    else:
+        print_bytes(found.to_text().encode())
 
 
-def _options(given: argparse.Namespace) -> Options:
-    chosen = {one.name: getattr(given, one.name, None) for one in fields(Options)}
-    chosen["flash"] = not given.no_flash
-    return Options(**{name: value for name, value in chosen.items() if value is not None})
+def options_of(given: argparse.Namespace, kind: type[Any]) -> dict[str, Any]:
+    """The options among `given` that have the names of fields of the dataclass `kind`."""
+    found = {one.name: getattr(given, one.name, None) for one in fields(kind)}
+    return found | {"flash": not given.no_flash}

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_peaks
+from roofline.cli.options import add_peaks, file_argument
 from roofline.cli.output import put_out
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
         " bytes, the computed one the roof. Savings end at the next roof."
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+        "files",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="one file per host, or archives of them",
     )
     parser.add_argument(
         "--storage", metavar="TYPE", help="store tensors so: fp8, int8, int4:g128 (groups of 128)"
@@ -90,5 +94,5 @@ def _analysed(files: list[Path], device: str | None, peaks: list[str]) -> "Roofl
     from roofline.devices.choice import read_choice
     from roofline.pipeline import analyse_files
 
-    with progress_on_terminal(files) as progress:
+    with progress_on_terminal() as progress:
         return analyse_files(files, choice=read_choice(device, peaks), progress=progress)

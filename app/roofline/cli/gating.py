@@ -4,7 +4,6 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,16 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from roofline.cli.comparing import FORMATS, UNITS, read_runs
-from roofline.cli.options import add_of, add_peaks
+from roofline.cli.options import add_of, add_peaks, file_argument
 from roofline.cli.output import print_bytes, put_out, write
-from roofline.errors import CorruptProfileError, RooflineError, SettingsError
+from roofline.errors import SettingsError
 
 if TYPE_CHECKING:
     from roofline.compare.gate.baseline import Baseline
     from roofline.compare.gate.budget import Budget
     from roofline.compare.gate.check import Report
-
-BUDGET_FILE = Path("roofline.toml")
 
 
 def add_baseline(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +27,9 @@ def add_baseline(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     save = actions.add_parser("save", help="write captures of one program as a baseline")
     save.add_argument("baseline", type=Path, metavar="OUT", help="the file to write")
-    save.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
+    save.add_argument(
+        "files", nargs="+", type=file_argument, metavar="FILE", help="one capture each"
+    )
     save.add_argument("--note", default="", help="text to keep with it, such as a commit")
     add_of(save)
     add_peaks(save)
@@ -45,7 +44,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         " captures of each side on. Exit status: 0 passed, 1 a rule is broken, 2 a file cannot be"
         " read, 3 inconclusive or nothing tested."
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
+    parser.add_argument(
+        "files", nargs="+", type=file_argument, metavar="FILE", help="one capture each"
+    )
     parser.add_argument("--against", type=Path, metavar="FILE", help="the baseline")
     parser.add_argument(
         "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"
@@ -94,6 +95,7 @@ def _save(given: argparse.Namespace) -> None:
 
 
 def _check(given: argparse.Namespace) -> None:
+    from roofline.api.comparing import read_baseline
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.compare.gate.check import check
     from roofline.devices.choice import read_choice
@@ -103,7 +105,7 @@ def _check(given: argparse.Namespace) -> None:
     runs = read_runs(given.files, read_choice(given.device, given.peak), given.of)
     baseline = None
     if path is not None and not (given.update and not path.exists()):
-        baseline = _read_baseline(path, given.files)
+        baseline = read_baseline(path, given.files)
     report = check(runs, baseline, budget, today=date.today())
     if given.confirm is not None:
         report = _confirmed(report, baseline, budget, given)
@@ -135,6 +137,7 @@ def _confirmed(
 
 def _budget(given: argparse.Namespace) -> "Budget":
     """The budget file, with the options of the command line in place of its own."""
+    from roofline.api.comparing import budget_of
     from roofline.compare.gate.budget import Limit, read_percent
 
     budget = budget_of(given.budget)
@@ -149,14 +152,6 @@ def _budget(given: argparse.Namespace) -> "Budget":
     return replace(budget, needs_time=budget.needs_time or given.require == "time")
 
 
-def budget_of(path: Path | None) -> "Budget":
-    """The budget in the file at `path`, else in `roofline.toml`, else the default limits."""
-    from roofline.compare.gate.budget import DEFAULT, read_budget
-
-    path = path or (BUDGET_FILE if BUDGET_FILE.is_file() else None)
-    return DEFAULT if path is None else read_budget(_content(path), str(path))
-
-
 def _baseline_path(given: argparse.Namespace, budget: "Budget") -> Path | None:
     if given.budget_only:
         return None
@@ -167,37 +162,6 @@ def _baseline_path(given: argparse.Namespace, budget: "Budget") -> Path | None:
     raise SettingsError(
         "There is no baseline to check against.",
         remedy="Name it with --against, or check values alone with --budget-only.",
-    )
-
-
-def _read_baseline(path: Path, files: Sequence[Path]) -> "Baseline":
-    from roofline.compare.gate.baseline import baseline_from_json
-
-    try:
-        return baseline_from_json(path.read_bytes())
-    except FileNotFoundError as error:
-        names = " ".join(str(file) for file in files)
-        raise SettingsError(
-            f"There is no baseline {path}.",
-            remedy=f"Make one on the main branch: roofline baseline save {path} {names}",
-        ) from error
-    except OSError as error:
-        raise _cannot_read(path, error) from error
-    except CorruptProfileError as error:
-        raise CorruptProfileError(f"{path}: {error.message}", remedy=error.remedy) from error
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _cannot_read(path, error) from error
-
-
-def _cannot_read(path: Path, error: OSError) -> RooflineError:
-    reason = (error.strerror or str(error)).lower()
-    return SettingsError(
-        f"{path} cannot be read: {reason}.", remedy="Check the path and its permissions."
     )
 
 

@@ -10,13 +10,15 @@ not in ours, and for the list of all commands.
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from roofline import __version__
-from roofline.cli.output import BAD_INPUT, print_bytes
+from roofline.cli.output import BAD_INPUT, adapt_to_reader, has_colour, print_bytes, red
+from roofline.cli.words import unknown_command, unknown_words
 from roofline.errors import ExtraMissingError, MixedUploadError, RooflineError
 
 WINGS = "roofline.commands"
@@ -32,6 +34,7 @@ COMMANDS = {
     ),
     "baseline": ("keep a run to compare later ones", "roofline.cli.gating:add_baseline"),
     "check": ("fail where a run became worse", "roofline.cli.gating:add_check"),
+    "ci": ("write the workflow that checks pull requests", "roofline.cli.ci:add_ci"),
     "series": ("show runs of a program over time", "roofline.cli.series:add_series"),
     "devices": ("list the hardware catalogue", "roofline.cli.device_text:add_devices"),
     "estimate": ("what an op should cost on a part", "roofline.cli.estimate:add_estimate"),
@@ -39,7 +42,7 @@ COMMANDS = {
         "what a language model should cost on a part",
         "roofline.cli.predicting:add_predict",
     ),
-    "calibrate": ("measure this machine's peaks", "roofline.cli.calibrate:add_calibrate"),
+    "calibrate": ("measure this machine's peaks", "roofline.cli.calibrating:add_calibrate"),
     "template": ("print an example of the generic format", "roofline.cli.main:add_template"),
     "upload": ("send a profile to a server, print its link", "roofline.cli.uploading:add_upload"),
     "import": ("have a server read a run of many hosts", "roofline.cli.run_client:add_import"),
@@ -49,6 +52,10 @@ COMMANDS = {
     "record": ("run a command and record its steps", "roofline.cli.recording:add_record"),
     "share": ("share a stored profile by a link", "roofline.cli.sharing:add_share"),
     "notes": ("notes on points of a stored profile", "roofline.cli.notes:add_notes"),
+    "completion": (
+        "print a script that completes commands in your shell",
+        "roofline.cli.completion:add_completion",
+    ),
     "warm-up": (
         "compile the kernels that read profiles, once per machine",
         "roofline.cli.main:add_warm_up",
@@ -64,11 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     wings = {} if command in COMMANDS else _wings()
     extra = next((name for name, table in wings.items() if command in table), None)
     try:
-        parser = _parser(command, wings)
-        given = parser.parse_args([_not_an_option(word) for word in words])
+        parser, parsers = _parsers({command}, wings)
+        if command and command[0] != "-" and command not in parsers:
+            raise unknown_command(command, parsers)
+        given, rest = parser.parse_known_args([_not_an_option(word) for word in words])
         if "run" not in given:
             parser.print_help()
             sys.exit(0)
+        if rest:
+            raise unknown_words(rest, str(command), parsers[str(command)])
+        adapt_to_reader(given)
         given.run(given)
     except RooflineError as error:
         sys.stderr.write(_said(error))
@@ -97,27 +109,43 @@ def _not_an_option(word: str) -> str:
 
 def _said(error: RooflineError) -> str:
     """The error, its remedy, and the files by group where they are not one profile."""
-    lines = [f"roofline: {error.message}", f"          {error.remedy}"]
+    name = red("roofline:") if has_colour(sys.stderr) else "roofline:"
+    lines = [f"{name} {error.message}", f"          {error.remedy}"]
     if isinstance(error, MixedUploadError):
         lines += [f"          {group.label}: {', '.join(group.files)}" for group in error.groups]
         lines += [f"          not readable: {one.name}" for one in error.unreadable]
     return "\n".join([*lines, ""])
 
 
-def _parser(command: str | None, wings: Mapping[str, Table]) -> argparse.ArgumentParser:
-    """The parser of all commands, with the arguments of `command` alone."""
+def all_commands() -> dict[str, tuple[str, argparse.ArgumentParser]]:
+    """Every command with its help and its parser; without the arguments of those whose libraries
+    are not installed."""
+    wings = _wings()
+    names = {
+        name: said for table in (*wings.values(), COMMANDS) for name, (said, _) in table.items()
+    }
+    _, parsers = _parsers(names, wings)
+    return {name: (said, parsers[name]) for name, said in names.items()}
+
+
+def _parsers(
+    wanted: Collection[str | None], wings: Mapping[str, Table]
+) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of all commands, and that of each; those of `wanted` have their arguments."""
     parser = argparse.ArgumentParser(
         prog="roofline",
         description="See what bounds an accelerator program: rooflines from real profiles.",
     )
     parser.add_argument("--version", action="version", version=f"roofline {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    parsers = {}
     for table in (*wings.values(), COMMANDS):
         for name, (help_text, target) in table.items():
-            added = commands.add_parser(name, help=help_text)
-            if name == command:
-                _function(target)(added)
-    return parser
+            parsers[name] = commands.add_parser(name, help=help_text)
+            if name in wanted:
+                with suppress(ModuleNotFoundError) if len(wanted) > 1 else nullcontext():
+                    _function(target)(parsers[name])
+    return parser, parsers
 
 
 def _function(target: str) -> Callable[[argparse.ArgumentParser], None]:
@@ -148,8 +176,10 @@ def add_warm_up(parser: argparse.ArgumentParser) -> None:
 def _warm_up(_given: argparse.Namespace) -> None:
     import compileall  # loads slowly, as do the readers
 
+    from roofline.cli.progress import say_when_compiling
     from roofline.importers.registry import warm_up
 
+    say_when_compiling()
     warm_up()
     # Byte code, too, where the environment keeps Python from writing it: 0.05 s of every start.
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)

@@ -1,6 +1,10 @@
 """Options of several commands: a range (`10ms..20ms`, `2.5s..`), a subject, peaks, the ledger."""
 
 import argparse
+import atexit
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +20,18 @@ def read_range(text: str) -> tuple[float, float]:
         return read(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def file_argument(text: str) -> Path:
+    """The path of a profile; `-` is standard input, which a temporary file takes up."""
+    if text != "-":
+        return Path(text)
+    folder = Path(tempfile.mkdtemp(prefix="roofline-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "standard-input"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
 
 
 def add_of(parser: argparse.ArgumentParser) -> None:

@@ -7,22 +7,21 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.estimate import add_network
+from roofline.api.predictions import Prediction, predict
+from roofline.cli.estimate import add_network, options_of
 from roofline.cli.output import put_out
-from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
-from roofline.estimate.llm.config import ModelConfig, preset, presets
-from roofline.estimate.llm.document import generic_document, step_document, step_text
-from roofline.estimate.llm.hugging_face import read_config
-from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.config import presets
+from roofline.estimate.llm.document import generic_document
+from roofline.estimate.llm.request import PredictOptions
 from roofline.estimate.llm.request_document import (
     MeasuredRequest,
     measured_in,
     request_document,
     request_text,
 )
-from roofline.estimate.llm.serving import request_of
-from roofline.estimate.llm.step import Step, step_of
+from roofline.estimate.llm.serving import Request
+from roofline.estimate.llm.step import Step
 
 if TYPE_CHECKING:
     from roofline.exports.model_overlay import Record
@@ -121,19 +120,17 @@ def _predict(given: argparse.Namespace) -> None:
 
 def run_predict(given: argparse.Namespace) -> bytes:
     """The answer in the chosen format; `BadViewError` says what is not understood."""
-    name, model = _model(given.model)
-    if given.phase == "request":
-        return _request(given, name, model)
-    step = step_of(model, workload(_options(given)), known_part(given.device))
-    over = None if given.over is None else _over(step, given)
+    options = options_of(given, PredictOptions) | {"draft": given.draft}
+    found = predict(given.model, device=given.device, **options)
+    if isinstance(found.found, Request):
+        return _request(given, found.found, found.name)
+    over = None if given.over is None else _over(found.found, given)
     if given.format == "csv":
         return _csv(over)
-    return _written(step, name, given.format, over)
+    return _written(found, found.found, given.format, over)
 
 
-def _request(given: argparse.Namespace, name: str, model: ModelConfig) -> bytes:
-    draft = None if given.draft is None else _model(given.draft)[1]
-    found = request_of(model, _options(given), known_part(given.device), draft)
+def _request(given: argparse.Namespace, found: Request, name: str) -> bytes:
     measured = _measured(given)
     if given.format == "json":
         document = request_document(found, name, measured)
@@ -169,7 +166,7 @@ def _over(step: Step, given: argparse.Namespace) -> "Record":
             "A file of kernels has no place for a measured run.",
             remedy="Leave out --over, or choose another --format.",
         )
-    with progress_on_terminal(given.over) as progress:
+    with progress_on_terminal() as progress:
         analysis = analyse_files(given.over, progress=progress)
     return overlay_record(overlay(step, run_of(analysis)))
 
@@ -185,23 +182,10 @@ def _csv(over: "Record | None") -> bytes:
     return overlay_csv(over)
 
 
-def _model(given: str) -> tuple[str, ModelConfig]:
-    path = Path(given)
-    if path.suffix.casefold() != ".json":
-        return given.casefold(), preset(given)
-    return path.stem if path.stem != "config" else path.absolute().parent.name, read_config(path)
-
-
-def _options(given: argparse.Namespace) -> PredictOptions:
-    chosen = {one.name: getattr(given, one.name, None) for one in fields(PredictOptions)}
-    chosen["flash"] = not given.no_flash
-    return PredictOptions(**{name: value for name, value in chosen.items() if value is not None})
-
-
-def _written(step: Step, name: str, form: str, over: "Record | None") -> bytes:
+def _written(found: Prediction, step: Step, form: str, over: "Record | None") -> bytes:
     if form == "text":
-        return (step_text(step, name) + ("" if over is None else _over_text(over))).encode()
-    document = generic_document(step, name) if form == "generic" else step_document(step, name)
+        return (found.to_text() + ("" if over is None else _over_text(over))).encode()
+    document = generic_document(step, found.name) if form == "generic" else found.to_dict()
     if over is not None:
         document |= {"coverage": over["coverage"], "over": over}
     return (json.dumps(document, indent=2) + "\n").encode()

@@ -1,33 +1,79 @@
-"""Progress of a long import, shown where standard error is a terminal."""
+"""What takes longer than a second says what it does, where standard error is a terminal."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
+from threading import Timer
+from typing import TYPE_CHECKING
 
 from roofline.importers.source import Progress, silent
-from roofline.model.units import MIB
 
-# Smaller files are read before a bar could be seen.
-_WORTH_WATCHING_BYTES = 100 * MIB
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
 _PHASES = {"unpack": "Unpacking", "recognise": "Recognising", "read": "Reading events"}
+_PATIENCE_S = 1.0
+
+
+@cache
+def say_when_compiling() -> None:
+    """A line on standard error, once, where this machine has to compile the readers first."""
+    from roofline.importers.kernels import BEFORE_COMPILING  # loads slowly
+
+    BEFORE_COMPILING.append(_say_compiling)
+
+
+def _say_compiling() -> None:
+    sys.stderr.write("roofline: compiling the readers, once per machine: about a minute.\n")
 
 
 @contextmanager
-def progress_on_terminal(paths: Sequence[Path]) -> Iterator[Progress]:
+def progress_on_terminal() -> Iterator[Progress]:
     """Yields the function that an import calls with its phase and the fraction done."""
-    large = sum(path.stat().st_size for path in paths if path.is_file()) >= _WORTH_WATCHING_BYTES
-    if not large or not sys.stderr.isatty():
+    say_when_compiling()
+    if not sys.stderr.isatty():
         yield silent
         return
-    # rich takes a tenth of a second to import: not for pipes and scripts.
-    from rich.console import Console
-    from rich.progress import Progress as Bars
+    bar = _LateBar()
+    timer = Timer(_PATIENCE_S, bar.begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield bar.show
+    finally:
+        timer.cancel()
+        timer.join()  # it may be about to show the bar
+        bar.end()
 
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("Reading", total=1.0)
 
-        def show(phase: str, fraction: float) -> None:
-            bars.update(task, description=_PHASES.get(phase, "Analysing"), completed=fraction)
+class _LateBar:
+    """A bar that appears when `begin` is called: an import that is over by then shows none."""
 
-        yield show
+    def __init__(self) -> None:
+        self._phase, self._fraction = "Reading", 0.0
+        self._bars: Bars | None = None
+
+    def begin(self) -> None:
+        """Shows the bar, from now on."""
+        # rich takes a tenth of a second to import: not for what is quick.
+        from rich.console import Console
+        from rich.progress import Progress as Bars
+
+        bars = Bars(console=Console(stderr=True), transient=True)
+        task = bars.add_task(self._phase, total=1.0)
+        bars.update(task, completed=self._fraction)
+        bars.start()
+        self._bars = bars
+
+    def show(self, phase: str, fraction: float) -> None:
+        """The phase of the import, and how much of it is done."""
+        self._phase, self._fraction = _PHASES.get(phase, "Analysing"), fraction
+        if self._bars is not None:
+            task = self._bars.task_ids[0]
+            self._bars.update(task, description=self._phase, completed=fraction)
+
+    def end(self) -> None:
+        """Takes the bar away."""
+        if self._bars is not None:
+            self._bars.stop()

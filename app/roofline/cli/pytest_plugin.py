@@ -6,7 +6,6 @@ writes them. JAX or PyTorch captures, whichever the test has imported.
 
 import sys
 from collections.abc import Callable, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -71,31 +70,23 @@ class Gate:
         self, files: Sequence[Path], *, budget: str | None = None, peaks: Sequence[str] = ()
     ) -> None:
         """Checks captures that the test made itself."""
-        from roofline.cli.comparing import read_runs
-        from roofline.compare.gate.baseline import (
-            baseline_from_json,
-            baseline_of,
-            baseline_to_json,
-        )
-        from roofline.compare.gate.budget import DEFAULT, read_budget
-        from roofline.compare.gate.check import PASSED, check
+        from roofline.api.comparing import check, runs_of
+        from roofline.compare.gate.baseline import baseline_of, baseline_to_json
+        from roofline.compare.gate.check import PASSED
         from roofline.devices.choice import read_choice
-        from roofline.exports.gate import report_to_text
 
         path = self._folder / f"{budget or self._name}.json"
-        runs = read_runs(files, read_choice(None, peaks))
         if self._update:
+            runs = runs_of(files, read_choice(None, peaks), None)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(baseline_to_json(baseline_of(runs)))
             return
         if not path.is_file():
             pytest.fail(f"There is no baseline {path}: run pytest --roofline-update once.")
-        limits = DEFAULT
-        if self._budget_file.is_file():
-            limits = read_budget(self._budget_file.read_bytes(), BUDGET_FILE)
-        report = check(runs, baseline_from_json(path.read_bytes()), limits, today=date.today())
-        if report.status != PASSED:
-            pytest.fail(report_to_text(report), pytrace=False)
+        limits = self._budget_file if self._budget_file.is_file() else None
+        found = check(files, baseline=path, budget=limits, peaks=peaks)
+        if found.status != PASSED:
+            pytest.fail(found.to_text(), pytrace=False)
 
     def _capture(self, step: Callable[[], object], steps: int, number: int) -> Path:
         folder = self._scratch / f"capture-{number}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from roofline.cli import sharing
 from roofline.cli.capturing import send_captures
-from roofline.cli.first_sentence import first_sentence
 from roofline.cli.options import add_of, with_of
 from roofline.cli.output import BAD_INPUT
 from roofline.cli.runs import seconds
@@ -128,7 +127,9 @@ class _Teller:
             if self._given.server:
                 self.url = with_of(send_captures(self._given, self.files), self._given.of)
             else:
-                self.sentence = first_sentence(self.files, self._given.of)
+                from roofline.api.profiles import open_profile  # loads slowly
+
+                self.sentence = open_profile(*self.files, of=self._given.of).sentence
             say(str(self.url or self.sentence))
         except (RooflineError, OSError) as error:
             self.problem = str(error)

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from roofline.cli.comparing import UNITS, read_runs
-from roofline.cli.gating import budget_of
-from roofline.cli.options import add_of, add_peaks
+from roofline.cli.options import add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 
 
@@ -18,7 +17,11 @@ def add_series(parser: argparse.ArgumentParser) -> None:
         " found by all captures together."
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one capture each, the oldest first"
+        "files",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="one capture each, the oldest first",
     )
     parser.add_argument(
         "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"
@@ -32,6 +35,7 @@ def add_series(parser: argparse.ArgumentParser) -> None:
 
 
 def _series(given: argparse.Namespace) -> None:
+    from roofline.api.comparing import budget_of
     from roofline.compare.series import changes_over, series_of_runs
     from roofline.devices.choice import read_choice
     from roofline.exports.series import RunInSeries, change_words, series_to_json, series_to_text

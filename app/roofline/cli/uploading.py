@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from roofline.cli import sharing
-from roofline.cli.options import add_of, with_of
+from roofline.cli.options import add_of, file_argument, with_of
 from roofline.cli.output import print_bytes
 from roofline.cli.upload import Receiver, Upload, read_token, send
 
@@ -17,7 +17,11 @@ def add_upload(parser: argparse.ArgumentParser) -> None:
         " gets the one in --token-file, ROOFLINE_TOKEN_FILE or ROOFLINE_TOKEN."
     )
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+        "files",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="one file per host, or archives of them",
     )
     sharing.add_server(parser)
     add_labels(parser)
@@ -53,9 +57,15 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _files(path: Path) -> list[Path]:
+    from roofline.importers.intake.folders import files_of_folder  # loads slowly
+
+    return files_of_folder(path) if path.is_dir() else [path]
+
+
 def _upload(given: argparse.Namespace) -> None:
     upload = Upload(
-        files=tuple(given.files),
+        files=tuple(file for path in given.files for file in _files(path)),
         title=given.title,
         note=given.note,
         tags=tuple(given.tag),

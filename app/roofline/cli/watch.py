@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from roofline.errors import RooflineError
 
 if TYPE_CHECKING:
     from roofline.cli.upload import Receiver, Upload
+    from roofline.importers.xspace.captures import Captured
 
 # Endings of what profilers write; files with other endings are not looked at.
 ENDINGS = (
@@ -42,7 +43,8 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     """The options of `roofline watch`."""
     parser.description = (
         "Send each capture that appears in a folder, or below it, to a server, and print its link."
-        " XPlane files of one folder are hosts of one run; any other file is a run of its own. All"
+        " XPlane files of one folder are hosts of one run, but for captures of one host one after"
+        " the other; any other file is a run of its own. All"
         " get one title, so that they form a series; pages that follow it show each at once."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder that profilers write to")
@@ -72,6 +74,7 @@ class Watched:
     folder: Path
     _done: dict[Path, Stamp] = field(default_factory=dict)
     _before: dict[Path, Stamp] = field(default_factory=dict)
+    _hosts: dict[tuple[Path, Stamp], "Captured"] = field(default_factory=dict)
 
     def skip_present(self) -> None:
         """Leaves out what is there now, until it changes."""
@@ -83,11 +86,40 @@ class Watched:
         steady = {path for path, stamp in present.items() if self._before.get(path) == stamp}
         self._before = present
         new = {path for path, stamp in present.items() if self._done.get(path) != stamp}
-        return [run for run in _runs(sorted(present)) if new & set(run) and steady >= set(run)]
+        return [run for run in self._runs(present) if new & set(run) and steady >= set(run)]
 
     def sent(self, run: tuple[Path, ...]) -> None:
         """Does not offer `run` again, as long as it stays as it was."""
         self._done.update({path: self._before[path] for path in run})
+
+    def _runs(self, present: dict[Path, Stamp]) -> Iterator[tuple[Path, ...]]:
+        hosts: dict[Path, list[Path]] = {}
+        for path in sorted(present):
+            if path.name.endswith(_OF_ONE_RUN):
+                hosts.setdefault(path.parent, []).append(path)
+            else:
+                yield (path,)
+        for paths in hosts.values():
+            yield from self._captures(paths, present)
+
+    def _captures(
+        self, paths: Sequence[Path], present: dict[Path, Stamp]
+    ) -> Iterator[tuple[Path, ...]]:
+        """The files of one folder by capture."""
+        if len(paths) == 1:
+            yield (paths[0],)
+            return
+        from roofline.importers.xspace.captures import captures_of  # loads slowly
+
+        found = [self._captured(path, present[path]) for path in paths]
+        for run in captures_of(found):
+            yield tuple(paths[at] for at in run)
+
+    def _captured(self, path: Path, stamp: Stamp) -> "Captured":
+        key = path, stamp
+        if key not in self._hosts:
+            self._hosts[key] = _read_captured(path)
+        return self._hosts[key]
 
     def _present(self) -> dict[Path, Stamp]:
         return dict(_stamped(self.folder))
@@ -103,14 +135,18 @@ def _stamped(folder: Path) -> Iterator[tuple[Path, Stamp]]:
             yield path, (stat.st_size, stat.st_mtime_ns)
 
 
-def _runs(paths: list[Path]) -> Iterator[tuple[Path, ...]]:
-    hosts: dict[Path, list[Path]] = {}
-    for path in paths:
-        if path.name.endswith(_OF_ONE_RUN):
-            hosts.setdefault(path.parent, []).append(path)
-        else:
-            yield (path,)
-    yield from map(tuple, hosts.values())
+def _read_captured(path: Path) -> "Captured":
+    """The host and the time of a capture; unknown of a file that is packed or not whole."""
+    import numpy as np  # loads slowly, as does the reader
+
+    from roofline.importers.source import SourceFile
+    from roofline.importers.xspace.captures import Captured
+    from roofline.importers.xspace.planes import open_space
+
+    try:
+        return open_space(np.frombuffer(SourceFile(path).data, np.uint8), path.name).captured
+    except (OSError, RooflineError):
+        return Captured("")
 
 
 def _watch(given: argparse.Namespace) -> None:

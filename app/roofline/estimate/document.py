@@ -167,16 +167,24 @@ def _lines(found: Estimate) -> Iterable[str]:
         yield f"  {found.work.exp_ops:,.6g} exponentials"
     for clock, time in found.time_us.items():
         yield f"  {clock:<10}{_time(time):>18}  {_peak(found, clock)}".rstrip()
-    if found.t_min_us is not None and found.t_max_us is not None:
-        yield (
-            f"At least {_time(found.t_min_us)} (all clocks at once), {_time(found.t_max_us)} one "
-            f"after the other. Bound by {found.bound}."
-        )
+    said = bound_sentence(found)
+    if said:
+        yield said
     if found.attainable_gflops is not None:
         yield f"At best {found.attainable_gflops * GIGA / TERA:,.4g} TFLOP/s."
     yield from _threshold_lines(found)
     yield from _choice_lines(found)
     yield from found.notes
+
+
+def bound_sentence(found: Estimate) -> str:
+    """The least and the largest time, and what binds; "" where a peak is not known."""
+    if found.t_min_us is None or found.t_max_us is None:
+        return ""
+    return (
+        f"At least {_time(found.t_min_us)} (all clocks at once), {_time(found.t_max_us)} one "
+        f"after the other. Bound by {found.bound}."
+    )
 
 
 def _threshold_lines(found: Estimate) -> Iterable[str]:

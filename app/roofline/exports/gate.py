@@ -81,7 +81,7 @@ def render_report(report: Report, output_format: str) -> bytes:
 
 def report_to_text(report: Report) -> str:
     """The report for a terminal: verdict, rules, terms, operations, notes."""
-    lines = [_first_line(report), ""]
+    lines = [first_line(report), ""]
     rows = [_cells(one) for one in report.results]
     if rows:
         lines += [table(_HEADS, rows, left={0, 1}), ""]
@@ -92,7 +92,7 @@ def report_to_text(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _first_line(report: Report) -> str:
+def first_line(report: Report) -> str:
     """The verdict, and that step time was not tested where this is all that it lacks."""
     untested = untested_time(report.results)
     said = f"Check {VERDICTS[report.status]}"
@@ -105,7 +105,7 @@ def _first_line(report: Report) -> str:
 
 def report_to_markdown(report: Report) -> str:
     """The same for a pull request or a step summary, below 64 kB."""
-    sections = [f"### Roofline {_first_line(report)[:1].lower()}{_first_line(report)[1:]}"]
+    sections = [f"### Roofline {first_line(report)[:1].lower()}{first_line(report)[1:]}"]
     rows = [_cells(one) for one in report.results]
     if rows:
         sections.append(markdown_table(_HEADS, rows))

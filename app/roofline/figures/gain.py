@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from roofline.figures.figure import Json, Width
+from roofline.figures.figure import Json, Width, layout
+from roofline.figures.scale import Margin
 
 LEAST_SHARE = 0.0022
 """Of the whole time: thinner blocks are merged, 3 px of 1,392."""
@@ -220,6 +221,34 @@ def bar_trace(
         "base": [100 * one.bottom for one in found],
         up: [100 * one.height for one in found],
     }
+
+
+def bars_layout(along: Json, up: Json, margin: Margin, width: Width, revision: str) -> Json:
+    """A layout of bars over time, which goes down where the chart is narrow."""
+    xaxis, yaxis = (along, up) if width == "wide" else (up, along)
+    whole = layout(margin, xaxis, yaxis, [], revision)
+    return {**whole, "barmode": "overlay", "bargap": 0, "dragmode": False}
+
+
+def time_axis(length: float, suffix: str, width: Width) -> Json:
+    """The axis of time, as long as that; its last tick has the `suffix`."""
+    return {
+        **_FIXED,
+        "range": [0, length] if width == "wide" else [length, 0],
+        "ticksuffix": suffix,
+        "showticksuffix": "last",
+        "nticks": 9 if width == "wide" else 6,
+        "gridcolor": "--grid",
+    }
+
+
+def height_axis(ticks: Sequence[float], width: Width) -> Json:
+    """The axis of heights, in percent."""
+    side = "left" if width == "wide" else "top"
+    return {**_FIXED, "range": [0, 100], "tickvals": list(ticks), "side": side}
+
+
+_FIXED: Json = {"fixedrange": True, "zeroline": False}
 
 
 def _look(texture: Texture, found: Sequence[Rectangle]) -> Json:

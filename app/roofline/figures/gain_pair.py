@@ -7,8 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from roofline.figures.figure import TICK_SIZE, Figure, Json, Width, inert, numbered
-from roofline.figures.gain import Block, Part, Rectangle, Texture, bar_trace, bars, rectangles
+from roofline.figures.gain import (
+    Block,
+    Part,
+    Rectangle,
+    Texture,
+    bar_trace,
+    bars,
+    bars_layout,
+    height_axis,
+    rectangles,
+    time_axis,
+)
 from roofline.figures.gain_picture import picture
+from roofline.figures.scale import Margin
 
 STRIP = 0.38
 """The height of a strip, as a share of both with what joins them."""
@@ -17,6 +29,10 @@ _LENGTHS: dict[Width, float] = {"wide": 1320.0, "narrow": 460.0}  # nominal pixe
 _LETTER = 7.0  # pixels
 # Where the strips of A and B stand, as shares of the height, or of the width where they stand.
 _BASES: dict[Width, tuple[float, float]] = {"wide": (1 - STRIP, 0.0), "narrow": (0.0, 1 - STRIP)}
+_MARGINS: dict[Width, Margin] = {
+    "wide": Margin(left=86, right=14, top=6, bottom=24),
+    "narrow": Margin(left=46, right=14, top=24, bottom=8),
+}
 _CLEAR = "rgba(0,0,0,0)"
 
 
@@ -190,39 +206,12 @@ def _labels(
 
 
 def _layout(names: tuple[str, str], axis: Axis, width: Width) -> Json:
-    wide = width == "wide"
-    along, up = ("xaxis", "yaxis") if wide else ("yaxis", "xaxis")
-    length = axis.longest_us / axis.unit_us
-    shared: Json = {"fixedrange": True, "zeroline": False}
-    return {
-        "margin": dict(zip("lrtb", (86, 14, 6, 24) if wide else (46, 14, 24, 8), strict=True)),
-        "showlegend": False,
-        "barmode": "overlay",
-        "bargap": 0,
-        "hovermode": "closest",
-        "dragmode": False,
-        "paper_bgcolor": _CLEAR,
-        "plot_bgcolor": _CLEAR,
-        "font": {"size": TICK_SIZE, "color": "--axis"},
-        "shapes": [],
-        "uirevision": "gain-pair",
-        along: {
-            **shared,
-            "range": [0, length] if wide else [length, 0],
-            "ticksuffix": f" {axis.unit}",
-            "showticksuffix": "last",
-            "nticks": 9 if wide else 6,
-            "gridcolor": "--grid",
-        },
-        up: {
-            **shared,
-            "range": [0, 100],
-            "tickvals": [100 * (base + STRIP / 2) for base in _BASES[width]],
-            "ticktext": [f"\u2068{inert(name)}\u2069" for name in names],
-            "showgrid": False,
-            "side": "left" if wide else "top",
-        },
+    heights = height_axis([100 * (base + STRIP / 2) for base in _BASES[width]], width) | {
+        "ticktext": [f"\u2068{inert(name)}\u2069" for name in names],
+        "showgrid": False,
     }
+    time = time_axis(axis.longest_us / axis.unit_us, f" {axis.unit}", width)
+    return bars_layout(time, heights, _MARGINS[width], width, "gain-pair")
 
 
 def blocks_of(

@@ -218,6 +218,8 @@ def kernel(signature: str) -> Callable[[Any], Any]:
 part: Any = Part
 primitive: Any = Primitive
 _KERNELS: list[Kernel] = []
+BEFORE_COMPILING: list[Callable[[], None]] = []
+"""Functions that are called once before the first kernel is compiled, which takes long."""
 _LOCK = RLock()
 
 
@@ -317,6 +319,8 @@ def _object_file(of: Kernel) -> bytes:
     for base in _bases():
         if content := _read(base / place):
             return content
+    while BEFORE_COMPILING:
+        BEFORE_COMPILING.pop()()
     content = of.compile()
     for base in _bases():
         if _write(base / place, content):

@@ -189,6 +189,13 @@ class _Upload:
         """The profile of files of one format. Raises `MixedUploadError` if they do not fit."""
         try:
             profile = self._read(importer)
+        except MixedUploadError as error:  # its groups number the files of this format
+            at = self._found[importer]
+            groups = [
+                one._replace(numbers=tuple(at[number] for number in one.numbers))
+                for one in error.groups
+            ]
+            raise MixedUploadError(error.message, remedy=error.remedy, groups=groups) from None
         except RooflineError as error:
             mixed = self._partly_unreadable(importer)
             if mixed is None:

@@ -56,11 +56,10 @@ def line_texts(subject: Subject, found: Prediction) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Ops that are not counted for one reason: how many, their share of the time, some names."""
+    """Ops that are not counted for one reason: how many, their share of the time."""
 
     ops: int
     share: float
-    names: tuple[str, ...]
 
 
 def notes_of(
@@ -156,12 +155,9 @@ def _left(
 
 
 def _reason(reason: str, left: "LeftOut", labels: Mapping[str, str], absent: set[str]) -> str:
-    more = " …" if left.ops > len(left.names) else ""
     share = percent(left.share)
     word = "operation" if left.ops == 1 else "operations"
-    ops = f"{count(left.ops)} {word} ({share} of the time: {', '.join(left.names)}{more})"
-    if reason == "cost":
-        return f"{ops} without counted work {'is' if left.ops == 1 else 'are'} as long as here."
+    ops = f"{count(left.ops)} {word} ({share} of the time)"
     if reason == "bandwidth":
         return f"No memory bandwidth is known: {ops} as long as here."
     unit = reason.removeprefix(_RATE)

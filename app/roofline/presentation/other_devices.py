@@ -31,7 +31,6 @@ Json = dict[str, Any]
 LATENCY_EFFICIENCY = 0.05
 """Below this share of its roof an op waits for something else: that time stays elsewhere."""
 _LEAST_PART = 1e-4  # a smaller part of an op's FLOPs does not make it that unit's
-_MOST_NAMES = 3
 LEAST_COVERED = 0.5
 """Below this share of the time no total is predicted."""
 _MOST_OF_MAKER = 4
@@ -167,20 +166,15 @@ def _estimate(self_us: Floats, efficiency: Floats, least: Floats) -> Floats:
     return np.where(~known, self_us, np.where(efficiency < LATENCY_EFFICIENCY, waits, nearer))
 
 
-def _left_out(here: RooflineAnalysis, there: OnDevice) -> dict[str, LeftOut]:
+def _left_out(subject: Subject, there: OnDevice) -> dict[str, LeftOut]:
+    """Known work that has no peak there, by what is missing; *Covers* has the rest."""
     found: dict[str, LeftOut] = {}
-    view = here.with_infeed
-    share = np.nan_to_num(view.self_share_ratio).tolist()
-    for op, part in zip(view.op.tolist(), share, strict=True):
-        if not np.isnan(there.us[op]) or there.why[op] == "idle":
-            continue
-        reason = there.why[op] or "cost"
-        before = found.get(reason, LeftOut(ops=0, share=0.0, names=()))
-        found[reason] = LeftOut(
-            ops=before.ops + 1,
-            share=before.share + part,
-            names=(*before.names, here.ops.name[op])[:_MOST_NAMES],
-        )
+    known = (subject.ops.needed_us + subject.ops.to_gain_us).tolist()
+    for us, reason in zip(known, there.why, strict=True):
+        if us > 0 and reason not in ("", "cost", "idle"):
+            before = found.get(reason, LeftOut(ops=0, share=0.0))
+            share = before.share + us / subject.time_us
+            found[reason] = LeftOut(ops=before.ops + 1, share=share)
     return found
 
 
@@ -233,7 +227,7 @@ def on_parts(
         "here": {
             "name": here.device.name or "Unknown device",
             **_line(subject, replace(predicted(here, subject, mine), time_us=subject.time_us)),
-            "notes": notes_of(here, _left_out(here, mine), _least_sums(here, mine)),
+            "notes": notes_of(here, {}, _least_sums(here, mine)),
         },
         "devices": [
             _device(here, subject, part, _held(prepared, here, part), own) for part in chosen
@@ -258,7 +252,7 @@ def _held(prepared: Prepared, here: RooflineAnalysis, part: Part) -> OnDevice:
 def _device_line(
     here: RooflineAnalysis, subject: Subject, part: Part, there: OnDevice, own: Part | None
 ) -> Json:
-    left = _left_out(here, there)
+    left = _left_out(subject, there)
     return {
         "id": part.id,
         "name": part.name,

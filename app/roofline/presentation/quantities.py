@@ -72,6 +72,11 @@ def count(value: float | None) -> str:
     return DASH if value is None or _missing(value) else fixed(0, float(value))
 
 
+def counted(number: int, one: str) -> str:
+    """ "1 core", "1,024 cores"."""
+    return f"{count(number)} {one}" if number == 1 else f"{count(number)} {one}s"
+
+
 def stated(value: float, digits: int = 5) -> str:
     """A stated number, such as a peak: as many digits as it has, up to five: "918", "1,525.5"."""
     exact = Decimal(repr(float(value)))

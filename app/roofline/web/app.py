@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from roofline import __version__
+from roofline.api.packaged import assets_dir
 from roofline.library.advising import AdviceBook
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
@@ -45,7 +46,7 @@ from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
-from roofline.web.http.assets import assets_dir, load_static
+from roofline.web.http.assets import load_static
 from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy

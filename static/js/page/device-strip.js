@@ -13,7 +13,7 @@ import {
   significant,
 } from "../text/format.js";
 import { keyOf } from "../text/roofs.js";
-import { gibToGb } from "../text/amounts.js";
+import { inGbs } from "../text/amounts.js";
 import { counted } from "../text/words.js";
 
 /** @import { Comparison, ComputeRoof, Device, DeviceField, MemoryRoof, Origin, Profile, ProfileFile } from "../types/page-data.js" */
@@ -218,7 +218,7 @@ function filesText(files) {
 /** Peaks with all their digits, the rest as everywhere. @param {DeviceField} field */
 function fieldText({ value, unit }) {
   if (typeof value === "number" && unit === "gflops") return peakRate(value);
-  if (typeof value === "number" && unit === "gibs") return peakBandwidth(gibToGb(value));
+  if (typeof value === "number" && unit === "gibs") return peakBandwidth(inGbs(value));
   return quantity(value, unit, 4);
 }
 

@@ -1,8 +1,6 @@
 // The content of the drawer: all numbers of an op, its places on small rooflines, its origin.
 
-import { miniRoofline } from "../chart/mini-roofline.js";
 import { logPlace } from "../state/places.js";
-import { computeRoof } from "../text/roofs.js";
 import { percent } from "../text/format.js";
 import { transferFacts } from "../text/link-words.js";
 import {
@@ -48,8 +46,7 @@ export function opDetails(model, view, row) {
     ),
     html("p", { class: "muted", "data-hidden-note": true, hidden: true }, "Hidden by the filters."),
     html("p", { class: "say" }, opSentence(model, view, row)),
-    title("Place on the roofline"),
-    ...miniatures(model, row, get),
+    ...withoutPlaceContent(model, row, get),
     title(`Time per ${model.coreWord}`),
     list(timeFacts(row, get)),
     ...clockContent(model, row, get),
@@ -70,18 +67,20 @@ function transferContent(model, row, get) {
   return facts.length > 0 ? [title("Over its link"), list(facts)] : [];
 }
 
-/** @param {Model} model @param {Row} row @param {Get} get */
-function miniatures(model, row, get) {
-  const unit = get("compute_unit");
-  const compute = model.units.length > 0 && unit === null ? null : computeRoof(model, unit);
-  const { token } = model.categories[row.category];
-  const drawn = model.levels.flatMap(({ columns, roof: memory }) => {
-    const place = logPlace(get(columns.intensity), get("flop_rate_gflops"));
-    const gibs = get(columns.bandwidth);
-    return memory && place ? [miniRoofline({ memory, compute, place, token, gibs })] : [];
-  });
-  if (drawn.length > 0) return drawn;
-  return [html("p", { class: "muted" }, withoutPlace(model, row, get))];
+/**
+ * Why the chart has no mark of the op: else it has, below the op's own ceilings.
+ * @param {Model} model
+ * @param {Row} row
+ * @param {Get} get
+ */
+function withoutPlaceContent(model, row, get) {
+  const rate = get("flop_rate_gflops");
+  if (model.levels.some(({ columns, roof }) => roof && logPlace(get(columns.intensity), rate)))
+    return [];
+  return [
+    title("Place on the roofline"),
+    html("p", { class: "muted" }, withoutPlace(model, row, get)),
+  ];
 }
 
 /**

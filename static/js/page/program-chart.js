@@ -75,6 +75,7 @@ export function createProgramChart({ model, store, pinned, onHover, onClick }) {
       const hasMarks = figure.data.some(({ meta, x }) => meta.role === "marks" && x.length > 0);
       part("program-empty").hidden = hasMarks;
       part("program-empty").textContent = noProgramText(points());
+      part("program-note").textContent = figure.note ?? "";
       await mount.show(figure);
     },
     redraw: () => mount.redraw(),

@@ -2,7 +2,7 @@
 
 import { createStepTimes } from "./step-times.js";
 import { columnScale, percent } from "../text/format.js";
-import { atLeast, programName, programNote } from "../text/words.js";
+import { atLeast, programName } from "../text/words.js";
 import { around, find, findAll, html, part } from "../ui/dom.js";
 import { icon, mark } from "../ui/marks.js";
 
@@ -75,7 +75,6 @@ export class ProgramList {
     this.#scales = chooseScales(this.#points);
     part("steps-time-unit").textContent = `${this.#scales.time.unit}/${model.coreWord}`;
     findAll(HTMLElement, "thead th", this.#table)[2].textContent = this.#scales.rate.unit;
-    part("program-note").textContent = programNote(this.#points, model.device.fields);
     this.#bars.draw(model, this.#points);
     this.#drawn = "";
     this.#render();

@@ -1,7 +1,6 @@
 // Amounts as people write them, and units that the page data mix. GFLOP/s, GB/s (1e9), GiB/s (2 ** 30). Pure.
 
-/** GiB/s as GB/s; an unknown value stays unknown. @param {number | null | undefined} gibs */
-export const gibToGb = (gibs) => (gibs == null ? null : gibs * 1.073741824);
+const GIB = 2 ** 30 / 1e9; // in GB
 
 /** @type {Record<"gflops" | "gbs", Record<string, number>>} */
 const UNITS = {
@@ -22,12 +21,15 @@ const UNITS = {
     "mb/s": 1e-3,
     "gb/s": 1,
     "tb/s": 1e3,
-    "gib/s": 1.073741824,
-    "tib/s": 1099.511627776,
+    "gib/s": GIB,
+    "tib/s": 1024 * GIB,
     g: 1,
     t: 1e3,
   },
 };
+
+/** A bandwidth of the page data, in GiB/s, as GB/s. @param {number} value */
+export const inGbs = (value) => value * GIB;
 
 /**
  * No device is outside of these, in GFLOP/s and GB/s: other values were written in another unit.

@@ -1,6 +1,6 @@
 // Numbers to text. Pure. Missing is "–" and never 0; three significant digits, integer digits always kept.
 
-import { gibToGb } from "./amounts.js";
+import { inGbs } from "./amounts.js";
 
 /** @import { Maybe, Value } from "../types/page-data.js" */
 
@@ -271,7 +271,7 @@ const WITH_UNIT = {
   time_us: duration,
   gflops: flopRate,
   gops: opRate,
-  gibs: (value, digits) => bandwidth(gibToGb(value), digits),
+  gibs: (value, digits) => bandwidth(inGbs(value), digits),
   flop_per_byte: intensity,
   ratio: (value) => percent(value),
   number: significant,
@@ -339,7 +339,7 @@ export function columnScale(unit, largest) {
     case "gops":
       return largest >= 1e4 ? scaled(1e3, "TOP/s") : scaled(1, "GOP/s");
     case "gibs":
-      return written("GB/s", (value) => significant(gibToGb(value)));
+      return written("GB/s", (value) => significant(inGbs(value)));
     case "gbs":
       return scaled(1, "GB/s");
     case "flop_per_byte":

@@ -1,9 +1,9 @@
 // Sentences about one op and names of things. Pure.
 
-import { count, DASH, duration } from "./format.js";
+import { DASH } from "./format.js";
 import { amount, plainText, say } from "./sentences.js";
 
-/** @import { Bound, Cost, DeviceField, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
+/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
 
 /**
  * The word in the place of a share of the roof where an op has none because it is a prediction.
@@ -130,47 +130,6 @@ export function programName(point) {
  */
 export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
-}
-
-/** Counters of a part of the chip: what they have not counted is not zero. */
-const PART_COUNTERS = ["matrix unit", "HBM"];
-
-/**
- * The content of the program's points in words.
- * @param {readonly ProgramPoint[]} points
- * @param {readonly Pick<DeviceField, "id" | "value">[]} fields of the device
- */
-export function programNote(points, fields) {
-  const counters = fields.find(({ id }) => id === "counters")?.value;
-  const isPart =
-    points.some(({ scope }) => scope === "total_hw") && PART_COUNTERS.includes(String(counters));
-  const hardware = isPart
-    ? ` Total (HW) has what the hardware counted: the ${counters} alone.`
-    : "";
-  return counts(points) + hardware;
-}
-
-/** @param {readonly ProgramPoint[]} points */
-function counts(points) {
-  const steps = points.filter((point) => point.scope === "step").length;
-  if (points[0]?.total_time_per_core_us == null) return "";
-  const whole = points[0].scope === "total_hw" ? "Total (HW)" : "Total";
-  if (steps === 0) return `No steps in this profile: ${whole} counts every op.`;
-  if (!points.some((point) => point.scope === "average"))
-    return `Total counts every op; ${counted(steps, count(steps), "step")}.${slowSteps(points)}`;
-  const complete = steps === 1 ? "one complete step" : `${count(steps)} complete steps`;
-  return `Total counts every op; Average only the ${complete}.${slowSteps(points)}`;
-}
-
-const LEAST_STEPS_FOR_P95 = 20;
-
-/** The 95th percentile of the steps' times, where there are enough steps for one. @param {readonly ProgramPoint[]} points */
-function slowSteps(points) {
-  const steps = points.filter((point) => point.scope === "step");
-  if (steps.length < LEAST_STEPS_FOR_P95) return "";
-  const times = steps.map((point) => point.total_time_per_core_us ?? 0).sort((a, b) => a - b);
-  const place = Math.ceil(0.95 * times.length) - 1;
-  return ` 95 % of them take ${duration(times[place])} or less.`;
 }
 
 /** XProf's category of idle time is in capitals: files and links keep it, the page says "idle". @param {string} name */

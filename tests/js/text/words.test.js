@@ -7,11 +7,9 @@ import {
   counted,
   placeSentence,
   programName,
-  programNote,
 } from "../../../static/js/text/words.js";
 import { GOLDEN, plain } from "../builders.js";
 
-/** @import { ProgramPoint } from "../../../static/js/types/page-data.js" */
 /** @import { PlacedOp } from "../../../static/js/text/words.js" */
 
 /** @param {Partial<PlacedOp>} change @returns {PlacedOp} */
@@ -107,46 +105,6 @@ test("a prediction has no share of a roof", () => {
 test("lower bounds are named", () => {
   assert.equal(atLeast("3 GB/s", true), "≥\u00a03 GB/s");
   assert.equal(atLeast("3 GB/s", undefined), "3 GB/s");
-});
-
-test("the time that 95 % of the steps do not exceed is told from 20 steps on", () => {
-  /** @param {number} n @returns {ProgramPoint[]} */
-  const steps = (n) =>
-    Array.from({ length: n }, (_, k) => ({
-      scope: "step",
-      label: String(k),
-      order: k / n,
-      is_outlier: false,
-      bound_by: 0,
-      total_time_per_core_us: 100 + n - k,
-    }));
-  assert.equal(programNote(steps(19), []), "Total counts every op; 19 steps.");
-  assert.equal(
-    plain(programNote(steps(20), [])),
-    "Total counts every op; 20 steps. 95 % of them take 119 µs or less.",
-  );
-});
-
-test("hardware totals say which part of the chip was counted", () => {
-  /** @type {ProgramPoint[]} */
-  const points = [
-    {
-      scope: "total_hw",
-      label: "Total (HW)",
-      order: null,
-      is_outlier: false,
-      bound_by: 0,
-      total_time_per_core_us: 9,
-    },
-  ];
-  const note = (/** @type {string} */ value) => programNote(points, [{ id: "counters", value }]);
-  assert.match(
-    note("matrix unit"),
-    /Total \(HW\) has what the hardware counted: the matrix unit alone\.$/,
-  );
-  assert.match(note("matrix unit and HBM"), /: Total \(HW\) counts every op\.$/);
-  const untimed = points.map((point) => ({ ...point, total_time_per_core_us: null }));
-  assert.equal(programNote(untimed, []), "", "predictions have no total");
 });
 
 test("names and counts", () => {

@@ -16,7 +16,7 @@ from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_S
 from roofline.presentation.quantities import peak_bandwidth, peak_rate, stated
 
 ROOT = Path(__file__).resolve().parents[3]
-CSS = (ROOT / "static" / "css" / "first-view.css").read_text("utf-8")
+CSS = (ROOT / "static" / "css" / "shown-values.css").read_text("utf-8")
 IDENTITY = PageIdentity(id="abc", created_at="2026-01-01T00:00:00Z")
 
 TABLE = """kernel,time (us),flop,dram bytes

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from roofline.api.packaged import assets_dir
 from roofline.web.http import bundles
-from roofline.web.http.assets import BUNDLES, assets_dir
+from roofline.web.http.assets import BUNDLES
 from tests.web.conftest import Client
 
 MODULES = {

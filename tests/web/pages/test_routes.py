@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from roofline.web.http.assets import assets_dir
+from roofline.api.packaged import assets_dir
 from tests.web.conftest import Client
 
 HTML = {"accept": "text/html,application/xhtml+xml"}

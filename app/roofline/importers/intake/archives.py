@@ -158,7 +158,7 @@ class _Work:
                 return self._checked(source, self._packed_content)
             case other:
                 raise UploadRejectedError(
-                    f"{source.name} is packed with {other}, which this server does not read.",
+                    f"{source.name} is packed with {other}, which Roofline does not read.",
                     remedy="Upload the file itself, or pack it as .gz, .zip or .tar.gz.",
                 )
 
@@ -374,7 +374,7 @@ def _damaged(name: str, error: Exception) -> UploadRejectedError:
 
 def _unsupported(name: str) -> UploadRejectedError:
     return UploadRejectedError(
-        f"{name} uses a zip compression this server does not read.",
+        f"{name} uses a zip compression that Roofline does not read.",
         remedy="Pack it again with the usual (deflate) compression, or as .tar.gz.",
     )
 

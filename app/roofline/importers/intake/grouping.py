@@ -1,8 +1,7 @@
-"""Files of one upload: which belong together, which cannot be read; and tables of one folder."""
+"""Files of one upload: which belong together, which cannot be read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from roofline.errors import (
@@ -10,39 +9,10 @@ from roofline.errors import (
     MixedUploadError,
     RooflineError,
     UnreadableFile,
-    UploadRejectedError,
 )
 from roofline.importers.source import SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile
-
-WORKLOAD = "pmc_perf.csv"
-# The profiler writes workloads/NAME/PART/pmc_perf.csv: each of these folders may be given.
-_PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
-_WORKLOADS_SHOWN = 4
-
-
-def tables_of(folder: Path) -> list[Path]:
-    """The tables of the workload in `folder`, or in the one of the folders below it that has some.
-
-    Raises `UploadRejectedError` where there is no workload, or several.
-    """
-    tables = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
-    workloads = sorted({path.parent for path in tables})
-    if not workloads:
-        raise UploadRejectedError(
-            f"{folder} is a folder.", remedy=f"Name the profile files: {folder}/*.xplane.pb."
-        )
-    if len(workloads) > 1:
-        names = ", ".join(str(path.relative_to(folder)) for path in workloads[:_WORKLOADS_SHOWN])
-        rest = len(workloads) - _WORKLOADS_SHOWN
-        raise UploadRejectedError(
-            f"{folder} holds {len(workloads):,} workloads of rocprof-compute: {names}"
-            + (f" and {rest:,} more." if rest > 0 else "."),
-            remedy="Name one of them. Ranks of one program are a run: add --engine local.",
-        )
-    return sorted(path for path in workloads[0].glob("*.csv") if path.is_file())
-
 
 _NAMES_SHOWN = 3
 

@@ -232,7 +232,7 @@ def refused(source: SourceFile, formats: str) -> UnknownFormatError:
         )
     if wrong is None:
         return UnknownFormatError(
-            f"{source.name} is not a profile this server can read.",
+            f"{source.name} is not a profile that Roofline can read.",
             remedy=f"Upload the file as the profiler wrote it. Formats read: {formats}.",
         )
     return UnknownFormatError(

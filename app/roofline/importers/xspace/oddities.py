@@ -36,6 +36,11 @@ class Oddities:
         return self.on
 
     @property
+    def joins_captures(self) -> bool:
+        """Captures of one host, one after the other, count as hosts of one run."""
+        return self.on
+
+    @property
     def pairs_steps_without_overlap(self) -> bool:
         """Hosts whose steps share no time share their first ones all the same."""
         return self.on

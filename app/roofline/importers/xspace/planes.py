@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.xspace import event_scan
+from roofline.importers.xspace.captures import Captured
 from roofline.importers.xspace.event_scan import REF, TEXT, Events, Lookup, StatColumn, make_lookup
 from roofline.importers.xspace.messages import Field, Line, read_line, walk_fields
 from roofline.importers.xspace.wire import Bytes, damaged
@@ -344,6 +345,13 @@ class Space:
         plane = self.named(TASK_ENVIRONMENT)
         start = plane.stats.int_or_uint("profile_start_time") if plane is not None else 0
         return start or None
+
+    @property
+    def captured(self) -> Captured:
+        """The host, and the time of the capture."""
+        plane, start = self.named(TASK_ENVIRONMENT), self.captured_at_ns
+        stop = plane.stats.int_or_uint("profile_stop_time") if plane is not None else 0
+        return Captured(self.hostname, (start, stop) if start and stop else None)
 
     def named(self, name: str) -> Plane | None:
         """The first plane of this name."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.importers.source import Progress, SourceFile
+from roofline.importers.xspace.captures import captures_of, several_captures
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host, read_without_device
 from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.hosts import merge_hosts
@@ -50,6 +51,9 @@ def _read_hosts(
     sources: Sequence[SourceFile], oddities: Oddities, progress: Progress
 ) -> list[Profile]:
     spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
+    runs = captures_of([space.captured for space in spaces])
+    if len(runs) > 1 and not oddities.joins_captures:
+        raise several_captures(runs, [source.name for source in sources])
     # A host beside accelerators only drives them: what it computes itself is not a part of the job.
     alone = not any(space.tensor_cores or space.gpus for space in spaces)
     profiles = []

@@ -13,10 +13,14 @@ from roofline.figures.gain import (
     Texture,
     bar_trace,
     bars,
+    bars_layout,
+    height_axis,
     merged,
     rectangles,
+    time_axis,
 )
 from roofline.figures.gain_picture import picture
+from roofline.figures.scale import Margin
 from roofline.presentation.charts.gain_blocks import GainBlocks
 from roofline.presentation.charts.gain_records import BlockWords, Gain, GainChart
 from roofline.presentation.charts.gain_words import (
@@ -43,6 +47,10 @@ _FEWEST_LETTERS = 10  # of a longer name that lies
 _COMMON = "aten::"  # of nearly all names of PyTorch
 _UNKNOWN_COUNTS = 0.4  # of its time, beside the gains of others, in the choice of labels
 _SMALL_WORK = 120 / 1392  # of the time: work of no more gets a strip of its own
+_MARGINS: dict[Width, Margin] = {
+    "wide": Margin(left=46, right=14, top=6, bottom=24),
+    "narrow": Margin(left=46, right=14, top=22, bottom=8),
+}
 _CLEAR = "rgba(0,0,0,0)"
 
 
@@ -228,45 +236,18 @@ class _Chart:
         judged = self._found.is_judged
         lengths = [subject.time_us, subject.parts.work] if self.has_work else [subject.time_us]
         wide = width == "wide"
+        axes: list[tuple[Json, Json]] = []
+        for length_us in lengths:
+            time = time_axis(length_us / scale.us, f"{SPACE}{scale.unit}", width)
+            heights = height_axis([0, 50] if wide else [0, 50, 100], width)
+            axes.append((time, heights | {"visible": judged, "gridcolor": "--grid"}))
+        found = bars_layout(*axes[0], _MARGINS[width], width, "gain")
+        found["uniformtext"] = {"mode": "hide", "minsize": _LABEL_SIZE}
         along, up = ("xaxis", "yaxis") if wide else ("yaxis", "xaxis")
-        found: Json = {
-            "margin": dict(zip("lrtb", (46, 14, 6, 24) if wide else (46, 14, 22, 8), strict=True)),
-            "showlegend": False,
-            "barmode": "overlay",
-            "bargap": 0,
-            "hovermode": "closest",
-            "dragmode": False,
-            "paper_bgcolor": _CLEAR,
-            "plot_bgcolor": _CLEAR,
-            "font": {"size": TICK_SIZE, "color": "--axis"},
-            "uniformtext": {"mode": "hide", "minsize": _LABEL_SIZE},
-            "shapes": [],
-            "uirevision": "gain",
-        }
-        for number, length_us in enumerate(lengths):
+        for number, (time, heights) in enumerate(axes):
             suffix = "" if number == 0 else "2"
-            length = length_us / scale.us
-            found[f"{along}{suffix}"] = {
-                "range": [0, length] if wide else [length, 0],
-                "ticksuffix": f"{SPACE}{scale.unit}",
-                "showticksuffix": "last",
-                "nticks": 9 if wide else 6,
-                "fixedrange": True,
-                "gridcolor": "--grid",
-                "zeroline": False,
-                "anchor": f"{up[0]}{suffix}",
-            }
-            found[f"{up}{suffix}"] = {
-                "range": [0, 100],
-                "tickvals": [0, 50, 100] if not wide else [0, 50],
-                "visible": judged,
-                "ticksuffix": "",
-                "fixedrange": True,
-                "gridcolor": "--grid",
-                "zeroline": False,
-                "side": "left" if wide else "top",
-                "anchor": f"{along[0]}{suffix}",
-            }
+            found[f"{along}{suffix}"] = time | {"anchor": f"{up[0]}{suffix}"}
+            found[f"{up}{suffix}"] = heights | {"anchor": f"{along[0]}{suffix}", "ticksuffix": ""}
         if self.has_work:
             bottom, top = (0.36, 0.52) if wide else (0.3, 0.4)
             vertical = up if wide else along

@@ -58,7 +58,14 @@ from roofline.presentation.charts.shown_roofs import (
 )
 from roofline.presentation.charts.told_apart import told_apart
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
-from roofline.presentation.quantities import count, flop_rate, intensity, percent, significant
+from roofline.presentation.quantities import (
+    count,
+    counted,
+    flop_rate,
+    intensity,
+    percent,
+    significant,
+)
 
 MARGINS: dict[Width, Margin] = {
     "wide": Margin(left=84, right=14, top=10, bottom=44),
@@ -385,19 +392,15 @@ def _note(rows: Rows, places: Sequence[Place | None]) -> str:
     costs = [cost for cost, at in zip(rows.column("cost"), places, strict=True) if at is None]
     without = sum(cost in _NO_ARITHMETIC for cost in costs)
     unknown = sum(cost in _UNKNOWN for cost in costs)
-    left = [f"{_operations(without)} without arithmetic"] if without else []
+    left = [f"{counted(without, 'operation')} without arithmetic"] if without else []
     if unknown:
-        left.append(f"{count(unknown) if left else _operations(unknown)} of unknown cost")
+        left.append(f"{count(unknown) if left else counted(unknown, 'operation')} of unknown cost")
     said = [f"{', '.join(left)}: above only"] if left else []
     if not rows.page["roofs"]["compute"] and not rows.page["roofs"]["memory"]:
         said.append("no peak known: no roofs")
     elif unheld := sum(rows.is_unheld):
         said.append(f"{count(unheld)} on a compute unit without a known peak")
     return "; ".join(said)
-
-
-def _operations(number: int) -> str:
-    return f"{count(number)} operation{'' if number == 1 else 's'}"
 
 
 def _alt(rows: Rows, drawn: int, star: Place | None, choice: ChartChoice) -> str:

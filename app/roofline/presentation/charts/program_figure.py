@@ -1,9 +1,10 @@
 """The small roofline of the program as a figure: its total, its average step and its steps."""
 
-from collections.abc import Sequence
-from math import log10
+from collections.abc import Mapping, Sequence
+from math import ceil, log10
 from typing import Any
 
+from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
 from roofline.figures.figure import PLOTS, Figure, Json, Width, layout, line, log_axis, numbered
 from roofline.figures.labels import Spot
 from roofline.figures.roofs import Roof, Roofs, ridge
@@ -20,7 +21,14 @@ from roofline.presentation.charts.roof_traces import (
 )
 from roofline.presentation.charts.shown_roofs import log_places, main_memory, shown_roofs
 from roofline.presentation.page_rows import Page, Rows
-from roofline.presentation.quantities import count, flop_rate, percent, significant
+from roofline.presentation.quantities import (
+    count,
+    counted,
+    duration,
+    flop_rate,
+    percent,
+    significant,
+)
 
 MARGIN = Margin(left=78, right=10, top=8, bottom=38)
 # Beside its list the chart is never wide: both layouts are of one size, in pixels of the plot.
@@ -38,6 +46,7 @@ STEP_COLOURS = 9
 """Steps of the scale of colours from the first step of a program to its last."""
 _SIZES = {"total": 14, "total_hw": 14, "average": 11, "phase": 11, "step": 10}
 _ORDER = {"step": 0, "phase": 1, "average": 2, "total_hw": 3, "total": 4}
+_PART_COUNTERS = ("matrix unit", "HBM")
 _LABEL_ROOM = 0.12  # of the plot's height, above the compute roof
 _MOST_NAMED = 3  # a few outliers can be named; the list has all
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
@@ -80,6 +89,7 @@ def program_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
         "marks": "program",
         "beyond": {},
         "legend": [],
+        "note": program_note(points, page["device"]["fields"]),
         "alt": _alt(known),
     }
 
@@ -237,3 +247,37 @@ def _alt(known: Sequence[Placed]) -> str:
     if not known:
         return "Roofline of the program: its place is not known."
     return f"Roofline of the program: {count(len(known))} of its points have a place."
+
+
+def program_note(points: Sequence[Point], fields: Sequence[Mapping[str, Any]]) -> str:
+    """What the points of the program count; `fields` are those of the device."""
+    return _counts(points) + _hardware_note(points, fields)
+
+
+def _counts(points: Sequence[Point]) -> str:
+    steps = sum(point["scope"] == "step" for point in points)
+    if not points or points[0].get("total_time_per_core_us") is None:
+        return ""  # no time was measured: the chart's place says so
+    if steps == 0:
+        whole = "Total (HW)" if points[0]["scope"] == "total_hw" else "Total"
+        return f"No steps in this profile: {whole} counts every op."
+    if all(point["scope"] != "average" for point in points):
+        return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
+    complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
+    return f"Total counts every op; Average only the {complete}.{_slow_steps(points)}"
+
+
+def _hardware_note(points: Sequence[Point], fields: Sequence[Mapping[str, Any]]) -> str:
+    """Counters of a part of the chip: what they have not counted is not zero."""
+    counters = next((one["value"] for one in fields if one["id"] == "counters"), "")
+    is_part = any(point["scope"] == "total_hw" for point in points) and counters in _PART_COUNTERS
+    return f" Total (HW) has what the hardware counted: the {counters} alone." if is_part else ""
+
+
+def _slow_steps(points: Sequence[Point]) -> str:
+    """The 95th percentile of the steps' times, where there are enough steps for one."""
+    times = sorted(one["total_time_per_core_us"] or 0.0 for one in points if one["scope"] == "step")
+    if len(times) < LEAST_STEPS_FOR_P95:
+        return ""
+    place = ceil(0.95 * len(times)) - 1
+    return f" 95 % of them take {duration(times[place])} or less."

@@ -1,19 +1,18 @@
 """Headline, device strip, notes, chips and lists of the page as it opens, in words."""
 
 import datetime as dt
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
-from roofline.presentation.charts.program_figure import SYMBOLS, step_token
+from roofline.presentation.charts.program_figure import SYMBOLS, program_note, step_token
 from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.first_view.table import shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,
     count,
+    counted,
     duration,
     peak_bandwidth,
     peak_rate,
@@ -25,7 +24,6 @@ from roofline.presentation.quantities import (
 
 STEP_ROWS = 40
 _HOST = "host"
-_PART_COUNTERS = ("matrix unit", "HBM")
 _SEVERITIES = {"error": "error", "warning": "warning", "info": "note"}
 _ORIGINS = {"user": "set by you"}
 _MEANINGS = {
@@ -36,11 +34,6 @@ _MEANINGS = {
     ),
     "stated": "as the file states them; it does not say how they were obtained",
 }
-
-
-def counted(number: int, one: str) -> str:
-    """ "1 core", "1,024 cores"."""
-    return f"{count(number)} {one}" if number == 1 else f"{count(number)} {one}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +352,7 @@ def step_list(rows: Rows) -> StepList:
         rows=tuple(map(row, points[:STEP_ROWS])),
         time_unit=f"{time.unit}/{core_word(rows.page)}",
         rate_unit=rate.unit,
-        note=_program_note(points) + _hardware_note(points, rows.page["device"]["fields"]),
+        note=program_note(points, rows.page["device"]["fields"]),
         all=len(points),
     )
 
@@ -372,35 +365,6 @@ def _point_name(point: Mapping[str, Any]) -> str:
 
 def _largest(points: Sequence[Mapping[str, Any]], name: str) -> float:
     return max((point.get(name) or 0.0 for point in points), default=0.0)
-
-
-def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
-    steps = sum(point["scope"] == "step" for point in points)
-    if not points or points[0].get("total_time_per_core_us") is None:
-        return ""  # no time was measured: the chart's place says so
-    if steps == 0:
-        whole = "Total (HW)" if points[0]["scope"] == "total_hw" else "Total"
-        return f"No steps in this profile: {whole} counts every op."
-    if all(point["scope"] != "average" for point in points):
-        return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
-    complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
-    return f"Total counts every op; Average only the {complete}.{_slow_steps(points)}"
-
-
-def _hardware_note(points: Sequence[Mapping[str, Any]], fields: Sequence[Mapping[str, Any]]) -> str:
-    """Counters of a part of the chip: what they have not counted is not zero."""
-    counters = next((one["value"] for one in fields if one["id"] == "counters"), "")
-    is_part = any(point["scope"] == "total_hw" for point in points) and counters in _PART_COUNTERS
-    return f" Total (HW) has what the hardware counted: the {counters} alone." if is_part else ""
-
-
-def _slow_steps(points: Sequence[Mapping[str, Any]]) -> str:
-    """The 95th percentile of the steps' times, where there are enough steps for one."""
-    times = sorted(one["total_time_per_core_us"] or 0.0 for one in points if one["scope"] == "step")
-    if len(times) < LEAST_STEPS_FOR_P95:
-        return ""
-    place = math.ceil(0.95 * len(times)) - 1
-    return f" 95 % of them take {duration(times[place])} or less."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,6 @@ from roofline.web.http import bundles
 from roofline.web.http.encodings import accepts, best_encoding, packed
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-_PACKAGE = Path(__file__).resolve().parents[2]
 _ZSTD_LEVEL = 19  # of files, which are compressed once
 _WORTH = 0.9  # of the size, up to which a compressed form is sent
 # Files that a page needs together, as one: the order of style sheets counts.
@@ -31,6 +30,7 @@ _STYLES = (
     "page",
     "zone",
     "first-view",
+    "shown-values",
     "gain",
     "op-cost",
     "profile-meta",
@@ -68,12 +68,6 @@ _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/sv
 _IMPORT = re.compile(
     rb"""^(?:import|export)\s(?:[^"';]*\sfrom\s*)?["'](\.{1,2}/[^"']+)["']""", re.M
 )
-
-
-def assets_dir(name: str) -> Path:
-    """The folder `templates`, `static` or `sample_profiles`, wherever this package was put."""
-    installed = _PACKAGE / "_assets" / name
-    return installed if installed.is_dir() else _PACKAGE.parents[1] / name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from roofline import __version__
+from roofline.api.packaged import assets_dir
 from roofline.presentation.quantities import duration, percent
-from roofline.web.http.assets import StaticFiles, assets_dir
+from roofline.web.http.assets import StaticFiles
 from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.http.guard import actor_of
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from roofline.api.packaged import assets_dir
 from roofline.web.http import bundles
-from roofline.web.http.assets import assets_dir
 from roofline.web.pages.run_view import run_view
 
 _STYLES = ("tokens", "base", "page", "working", "compare", "run", "narrow")

@@ -1,20 +1,20 @@
-"""`roofline calibrate`: measures this machine and keeps it as the device `this-machine`.
+"""`calibrate`: measures this machine and keeps it as the device `this-machine`.
 
 Peaks are what a program can reach, not what a data sheet promises: large matrix products through
 BLAS, copy and triad through memory and caches.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from roofline.cli.calibrate.hardware import Machine, this_machine
-from roofline.cli.calibrate.kernels import (
+from roofline.api.calibration.hardware import Machine, this_machine
+from roofline.api.calibration.kernels import (
     Bandwidth,
     Effort,
     Rate,
@@ -22,7 +22,7 @@ from roofline.cli.calibrate.kernels import (
     measure_matmul,
     plans,
 )
-from roofline.cli.output import print_bytes
+from roofline.api.results import Result
 from roofline.devices.this_machine import VERSION, machine_files
 from roofline.errors import SettingsError
 from roofline.model.compute import ComputeUnit
@@ -47,21 +47,73 @@ class Measurement:
     how: str
 
 
-def calibrate(*, quick: bool, keep: bool, write: Callable[[str], None]) -> None:
-    """Measures this machine, writes a table row by row, and keeps the result if `keep`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured(Result):
+    """What this machine can do; `kept_in` is the file that makes it the device `this-machine`."""
+
+    machine: Machine
+    values: tuple[Measurement, ...]
+    kept_in: Path | None
+
+    @property
+    def sentence(self) -> str:
+        """The machine, and its two best rates."""
+        said = [f"{one.label} {_rate(one)}" for one in self.values]
+        return f"{_head(self.machine)}: {', '.join(said)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the file that is kept."""
+        return _entry(self.machine, self.values)
+
+    def to_text(self) -> str:
+        """What `roofline calibrate` prints."""
+        rows = "".join(row_text(one) for one in self.values)
+        return f"{_head(self.machine)}\n\n{rows}\n{self.remarks()}"
+
+    def remarks(self) -> str:
+        """How the numbers are to be read, whether to repeat them, and where they are kept."""
+        return _remarks(self.values) + (
+            f"Kept in {self.kept_in}: the roofs of programs that ran on this CPU, and `--device"
+            " this-machine`.\n"
+            if self.kept_in
+            else ""
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per peak, in FLOP/s or B/s."""
+        return [
+            {
+                "of": one.of,
+                "per_second": one.rate.per_second,
+                "spread_ratio": one.rate.spread_ratio,
+                "how": one.how,
+            }
+            for one in self.values
+        ]
+
+
+def calibrate(
+    *, quick: bool = False, keep: bool = True, write: Callable[[str], object] = len
+) -> Measured:
+    """Measures this machine, and keeps the result as the device `this-machine` if `keep`.
+
+    `write` is given each row of the text as soon as it is measured. Leave the machine idle
+    meanwhile: a minute, or some seconds if `quick`, which is less exact.
+    """
     machine = this_machine()
-    write(f"{machine.cpu} ({machine.hostname}), {machine.threads} threads\n\n")
+    write(f"{_head(machine)}\n\n")
     found = []
     for one in measure(machine, QUICK if quick else FULL):
-        write(_row(one))
+        write(row_text(one))
         found.append(one)
-    write("\n" + _remarks(found))
-    if keep:
-        path = save(machine, found)
-        write(
-            f"Kept in {path}: the roofs of programs that ran on this CPU, and `--device"
-            " this-machine`.\n"
-        )
+    kept = save(machine, found) if keep else None
+    result = Measured(machine, tuple(found), kept)
+    write("\n" + result.remarks())
+    return result
+
+
+def _head(machine: Machine) -> str:
+    return f"{machine.cpu} ({machine.hostname}), {machine.threads} threads"
 
 
 def measure(machine: Machine, effort: Effort) -> Iterator[Measurement]:
@@ -102,7 +154,22 @@ def _kernels(found: Bandwidth) -> str:
 
 def save(machine: Machine, found: Sequence[Measurement]) -> Path:
     """Keeps what was found as this machine's; `SettingsError` where that cannot be written."""
-    entry = {
+    path = machine_files()[0]
+    try:
+        with explained_writes():
+            write_whole(
+                path, json.dumps(_entry(machine, found), ensure_ascii=False, indent=1).encode()
+            )
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
+            remedy="Set ROOFLINE_DATA_DIR to a folder that can be written.",
+        ) from error
+    return path
+
+
+def _entry(machine: Machine, found: Sequence[Measurement]) -> dict[str, Any]:
+    return {
         "version": VERSION,
         "hostname": machine.hostname,
         "cpu": machine.cpu,
@@ -119,19 +186,14 @@ def save(machine: Machine, found: Sequence[Measurement]) -> Path:
             for one in found
         ],
     }
-    path = machine_files()[0]
-    try:
-        with explained_writes():
-            write_whole(path, json.dumps(entry, ensure_ascii=False, indent=1).encode())
-    except OSError as error:
-        raise SettingsError(
-            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
-            remedy="Set ROOFLINE_DATA_DIR to a folder that can be written.",
-        ) from error
-    return path
 
 
-def _row(one: Measurement) -> str:
+def _rate(one: Measurement) -> str:
+    return f"{one.rate.per_second / GIGA:,.1f} {one.unit}"
+
+
+def row_text(one: Measurement) -> str:
+    """A line of the table."""
     value = f"{one.rate.per_second / GIGA:,.1f}"
     return f"  {one.label:<6}{value:>10} {one.unit:<9}± {one.rate.spread_ratio:<6.1%} {one.how}\n"
 
@@ -142,23 +204,3 @@ def _remarks(found: Sequence[Measurement]) -> str:
     if any(one.rate.spread_ratio > BUSY_FROM for one in found):
         lines.append("Some timings differ by more than 10 %: repeat this while nothing else runs.")
     return "\n".join(lines) + "\n"
-
-
-def add_calibrate(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `roofline calibrate`."""
-    parser.description = (
-        "Measure what this machine's processor and memory can do, and keep it as the device"
-        " `this-machine`: the roofs of programs that ran on this CPU. Leave the machine idle"
-        " meanwhile."
-    )
-    parser.add_argument("--quick", action="store_true", help="a few seconds, less exact")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only print, do not keep the measurements"
-    )
-    parser.set_defaults(run=_calibrate)
-
-
-def _calibrate(given: argparse.Namespace) -> None:
-    calibrate(
-        quick=given.quick, keep=not given.dry_run, write=lambda text: print_bytes(text.encode())
-    )

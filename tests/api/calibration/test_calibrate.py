@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy import float32, float64
 
-from roofline.cli import calibrate
-from roofline.cli.calibrate.hardware import Cache, Machine, read_caches, this_machine
-from roofline.cli.calibrate.kernels import (
+from roofline.api import calibration as calibrate
+from roofline.api.calibration.hardware import Cache, Machine, read_caches, this_machine
+from roofline.api.calibration.kernels import (
     Effort,
     Plan,
     Rate,

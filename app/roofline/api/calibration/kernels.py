@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from roofline.cli.calibrate.hardware import Cache, Machine
+from roofline.api.calibration.hardware import Cache, Machine
 from roofline.importers.kernels import kernel
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import MIB

@@ -1,0 +1,1 @@
+"""What `import roofline` gives: the commands as functions, with typed results."""

@@ -1,0 +1,267 @@
+"""`compare` and `check`: runs of a program against each other, or against a baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from roofline.api.profiles import AnyPath, Profile
+from roofline.api.results import Cell, Record, Result
+from roofline.compare import changes
+from roofline.compare import comparison as comparing
+from roofline.compare.from_analysis import run_of_address
+from roofline.compare.gate import check as gate
+from roofline.compare.gate.baseline import Baseline, baseline_from_json
+from roofline.compare.gate.budget import DEFAULT, Budget, read_budget
+from roofline.compare.gate.rules import Result as RuleResult
+from roofline.compare.run import Run
+from roofline.compare.statistics import Tested
+from roofline.devices.choice import PeakChoice, read_choice
+from roofline.errors import CorruptProfileError, RooflineError, SettingsError
+from roofline.exports.comparison import comparison_record, comparison_to_text
+from roofline.exports.comparison_page import comparison_frame
+from roofline.exports.comparison_words import change_verdict, place_name
+from roofline.exports.gate import first_line, report_record, report_to_text
+from roofline.importers.source import Progress, silent
+from roofline.pipeline import analyse_files
+from roofline.presentation.sentences import plain_text
+
+Capture = Profile | AnyPath
+"""A profile, the path of one, or that of a baseline."""
+
+BUDGET_FILE = Path("roofline.toml")
+_BASELINE = b'{"roofline_baseline"'
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """What changed from A to B, in us per unit and core; docs/comparing.md.
+
+    `found` is all that is known of the change, and not a stable surface.
+    """
+
+    found: changes.Comparison
+
+    @property
+    def sentence(self) -> str:
+        """The headline, and the largest changes."""
+        said = change_verdict(self.found)
+        return " ".join(plain_text(one).strip() for one in (said.headline, said.largest) if one)
+
+    @property
+    def unit(self) -> str:
+        """What times are per: "step", "execution" or "capture"."""
+        return self.found.unit
+
+    @property
+    def a_us(self) -> float:
+        """The time of A."""
+        return self.found.a_us
+
+    @property
+    def b_us(self) -> float:
+        """The time of B."""
+        return self.found.b_us
+
+    @property
+    def change_us(self) -> float:
+        """The time of B less that of A."""
+        return self.found.change_us
+
+    @property
+    def change_ratio(self) -> float | None:
+        """The change as a share of A's time; `None` where A has none."""
+        return self.change_us / self.a_us if self.a_us else None
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """Parts of the change with one cause each, in us; they add up to it."""
+        return self.found.terms
+
+    @property
+    def is_comparable(self) -> bool:
+        """False where the two do not do the same work."""
+        return self.found.is_comparable
+
+    @property
+    def tested(self) -> Tested | None:
+        """Whether the change is more than noise; `None` below three captures a side."""
+        return self.found.tested
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `roofline compare --format json`."""
+        return comparison_record(self.found)
+
+    def to_text(self) -> str:
+        """What `roofline compare` prints."""
+        return comparison_to_text(self.found)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The change by module, waits among them: one row each, the terms' order of the page."""
+        return [
+            {
+                "name": place_name(one),
+                "a_us": one.a.time_us,
+                "b_us": one.b.time_us,
+                "change_us": one.change_us,
+                "noise_us": one.noise_us,
+                "source": one.source,
+            }
+            for one in self.found.places
+        ]
+
+    def cell(self) -> Cell:
+        """The sentence, the time of both, and the change by module."""
+        frame = comparison_frame(self.found)
+        rows = sorted(self.rows(), key=lambda row: -abs(row["change_us"]))
+        return Cell(lines=[self.sentence], pictures=frame["pictures"], rows=rows[:10])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Result):
+    """The result of a check; docs/gate.md. `report` is all of it, and not a stable surface."""
+
+    report: gate.Report
+
+    @property
+    def sentence(self) -> str:
+        """Passed, failed or inconclusive, and how many rules are which."""
+        return first_line(self.report)
+
+    @property
+    def status(self) -> int:
+        """As the command exits: 0 passed, 1 a rule is broken, 3 inconclusive."""
+        return self.report.status
+
+    @property
+    def broken(self) -> Sequence[RuleResult]:
+        """The rules that are broken."""
+        return self.report.of_state("broken")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `roofline check --format json`."""
+        return report_record(self.report)
+
+    def to_text(self) -> str:
+        """What `roofline check` prints."""
+        return report_to_text(self.report)
+
+    def rows(self) -> Sequence[Record]:
+        """One row per rule."""
+        names = ("rule", "state", "level", "base", "new", "change_ratio", "limit", "message")
+        return [{name: one[name] for name in names} for one in self.to_dict()["rules"]]
+
+    def cell(self) -> Cell:
+        """The verdict, notes, and all rules."""
+        return Cell(lines=[self.sentence], notes=self.report.notes, rows=self.rows())
+
+
+def compare(
+    a: Capture | Sequence[Capture],
+    b: Capture | Sequence[Capture],
+    *,
+    unit: str | None = None,
+    of: str | None = None,
+    device: str | None = None,
+    peaks: Sequence[str] = (),
+) -> Comparison:
+    """What changed from A to B; several captures of a side say whether it is noise.
+
+    `unit` is "step", "execution" or "capture", `of` the address of the subject; `device` and
+    `peaks` are those of files that are read here. Raises `RooflineError` with a remedy.
+    """
+    choice = read_choice(device, peaks)
+    before, after = (runs_of(side, choice, of) for side in (a, b))
+    return Comparison(comparing.compare(before, after, unit))
+
+
+def check(
+    captures: Capture | Sequence[Capture],
+    *,
+    baseline: AnyPath | None = None,
+    budget: AnyPath | None = None,
+    of: str | None = None,
+    device: str | None = None,
+    peaks: Sequence[str] = (),
+) -> CheckResult:
+    """Captures of one program against a baseline and limits, as `roofline check`.
+
+    `budget` is a file of limits, else `roofline.toml` where there is one, else the default limits.
+    Without a `baseline` values are tested alone. Raises `RooflineError` with a remedy.
+    """
+    runs = runs_of(captures, read_choice(device, peaks), of)
+    kept = None if baseline is None else read_baseline(Path(baseline), [])
+    limits = budget_of(None if budget is None else Path(budget))
+    return CheckResult(gate.check(runs, kept, limits, today=date.today()))
+
+
+def runs_of(
+    side: Capture | Sequence[Capture], choice: PeakChoice | None, of: str | None
+) -> list[Run]:
+    """The runs of one side; a profile that is open keeps its peaks."""
+    every = [side] if isinstance(side, Profile | str | PathLike) else side
+    return [_run(one, choice, of) for one in every]
+
+
+def _run(one: Capture, choice: PeakChoice | None, of: str | None) -> Run:
+    if isinstance(one, Profile):
+        return run_of_address(one.analysis, of or one.of, one.title)
+    return read_run(Path(one), choice, of)
+
+
+def read_run(
+    path: Path, choice: PeakChoice | None, of: str | None = None, progress: Progress = silent
+) -> Run:
+    """The run at `path`: a capture, an archive of its hosts' files, or a baseline.
+
+    Times are those of the subject with the address `of`. A baseline keeps the peaks and the
+    subject that it was saved with.
+    """
+    if _is_baseline(path):
+        return baseline_from_json(path.read_bytes()).run
+    analysis = analyse_files([path], choice=choice, progress=progress)
+    return run_of_address(analysis, of, path.name)
+
+
+def _is_baseline(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BASELINE)) == _BASELINE
+    except OSError:
+        return False  # the reader of profiles says why it cannot be read
+
+
+def budget_of(path: Path | None) -> Budget:
+    """The budget in the file at `path`, else in `roofline.toml`, else the default limits."""
+    path = path or (BUDGET_FILE if BUDGET_FILE.is_file() else None)
+    if path is None:
+        return DEFAULT
+    try:
+        return read_budget(path.read_bytes(), str(path))
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+
+
+def read_baseline(path: Path, files: Sequence[Path]) -> Baseline:
+    """The baseline at `path`; where there is none, the remedy makes one of `files`."""
+    try:
+        return baseline_from_json(path.read_bytes())
+    except FileNotFoundError as error:
+        names = " ".join(str(file) for file in files) or "FILE"
+        raise SettingsError(
+            f"There is no baseline {path}.",
+            remedy=f"Make one on the main branch: roofline baseline save {path} {names}",
+        ) from error
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+    except CorruptProfileError as error:
+        raise CorruptProfileError(f"{path}: {error.message}", remedy=error.remedy) from error
+
+
+def _cannot_read(path: Path, error: OSError) -> RooflineError:
+    reason = (error.strerror or str(error)).lower()
+    return SettingsError(
+        f"{path} cannot be read: {reason}.", remedy="Check the path and its permissions."
+    )

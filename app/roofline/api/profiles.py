@@ -1,0 +1,334 @@
+"""`open_profile` and `advise`: one profile, its answer, and what would help."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import orjson
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.verdict_records import KnownShares
+from roofline.api.results import Cell, Record, Result, frame_of, roofline_figure
+from roofline.devices.choice import read_choice
+from roofline.errors import BadViewError
+from roofline.exports.advice import render_record
+from roofline.exports.answering import Answered, answered
+from roofline.exports.records import analysis_to_json, op_records
+from roofline.exports.render import render
+from roofline.importers.source import Progress, silent
+from roofline.pipeline import analyse_files
+from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.sentences import Segment, plain_text
+from roofline.presentation.verdict import lines_of
+from roofline.presentation.verdict_data import subject_record, verdict_record
+
+if TYPE_CHECKING:
+    from roofline.api.results import DataFrame, Figure
+
+AnyPath = str | PathLike[str]
+T = TypeVar("T")
+
+_FINDINGS_SHOWN = 3
+_COLUMNS_SHOWN = (
+    "name", "width_us", "self_share_ratio", "gain_us", "bound_by", "roofline_efficiency_ratio",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What all numbers are of, in us per unit and core; docs/subject.md.
+
+    `floor_us` is the time that would be left with all work at its nearest ceiling, `gain_us` the
+    rest; `roof_ratio`, `known_ratio` and `idle_ratio` are shares from 0 to 1.
+    """
+
+    of: str
+    kind: str
+    label: str
+    unit_word: str
+    count: int
+    cores: int
+    host: str | None
+    time_us: float
+    floor_us: float | None
+    gain_us: float | None
+    roof_ratio: float | None
+    known_ratio: float | None
+    idle_ratio: float | None
+    outside_us: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What binds the subject; docs/verdict.md. `known` are the shares of which work is known.
+
+    `kind` is the class: bound, mixed, latency, waits, idle, doubt, unknown … `ratio` is the share
+    of the ceiling (0 to 1) and a least value where `is_least`.
+    """
+
+    kind: str
+    ceiling: str | None
+    ratio: float | None
+    useful_ratio: float | None
+    also: Sequence[str]
+    why: str | None
+    idle_ratio: float | None
+    is_least: bool
+    coverage: float | None
+    known: KnownShares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """An operation with the columns that are most asked for; `Profile.frame()` has all of them.
+
+    `width_us`, `needed_us` and `gain_us` are of the subject, per unit and core; `self_time_us` is
+    of the capture, over all cores. Rates are per core; ratios are from 0 to 1.
+    """
+
+    rank: int
+    name: str
+    category: str
+    cost: str
+    part: str | None
+    bound_by: str | None
+    occurrences: int | None
+    width_us: float | None
+    needed_us: float | None
+    gain_us: float | None
+    self_time_us: float | None
+    self_share_ratio: float | None
+    flop_rate_gflops: float | None
+    memory_bandwidth_gibs: float | None
+    operational_intensity: float | None
+    attainable_gflops: float | None
+    roofline_efficiency_ratio: float | None
+    path: str
+    source_file: str
+    source_line: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Result):
+    """A profile against its peaks. `analysis` has all of it, and is not a stable surface."""
+
+    title: str
+    analysis: RooflineAnalysis
+    of: str | None = None
+
+    @cached_property
+    def answered(self) -> Answered:
+        """Subject, verdict and advice, made together; not a stable surface."""
+        return answered(self.analysis, self.of)
+
+    @property
+    def sentence(self) -> str:
+        """Headline, what to do first, and where the program stands."""
+        lines = lines_of(self.analysis, self.answered.answer)
+        space = Segment(kind="plain", text=" ")
+        return plain_text([*lines.headline, space, *lines.lead]).strip()
+
+    @property
+    def device(self) -> str:
+        """The name of the device."""
+        return self.analysis.device.name
+
+    @property
+    def subject(self) -> Subject:
+        """What all numbers are of."""
+        return _filled(Subject, subject_record(self.answered.answer))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What binds it."""
+        answer = self.answered.answer
+        record = verdict_record(answer)
+        return _filled(Verdict, record | {"kind": record["class"], "known": answer.verdict.known})
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """Every operation by self time, the longest first."""
+        return tuple(_filled(Op, row) for row in self.rows())
+
+    @property
+    def steps(self) -> Sequence[Record]:
+        """Each step: `label`, `total_time_us`, rates and intensities, as in `to_dict()`."""
+        found: Sequence[Record] = self.to_dict()["steps"]
+        return found
+
+    @property
+    def findings(self) -> Sequence[Record]:
+        """What would help, the largest saving first, as in `advise(profile).to_dict()`."""
+        found: Sequence[Record] = self.answered.advice["findings"]
+        return found
+
+    def rows(self, *, infeed: bool = True) -> list[dict[str, Any]]:
+        """Every operation with the columns of the CSV; with infeed and outfeed, or not."""
+        subject = self.answered.answer.subject
+        return op_records(self.analysis, include_infeed_outfeed=infeed, subject=subject)
+
+    def frame(self, which: Literal["ops", "steps"] = "ops", *, infeed: bool = True) -> "DataFrame":
+        """The operations by self time, or the steps, as a pandas frame; unknown values are NaN.
+
+        Raises `ExtraMissingError` without pandas.
+        """
+        return frame_of(self.steps if which == "steps" else self.rows(infeed=infeed))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `roofline analyze --format json`; docs/page-data.md."""
+        answer = self.answered.answer
+        content = analysis_to_json(self.analysis, include_infeed_outfeed=True, answer=answer)
+        found: dict[str, Any] = orjson.loads(content)
+        return found
+
+    def to_text(self) -> str:
+        """What `roofline analyze` prints."""
+        return render(self.analysis, "text", infeed=True, of=self.of).decode()
+
+    @cached_property
+    def page(self) -> Mapping[str, Any]:
+        """The data of the profile's page; docs/page-data.md."""
+        identity = PageIdentity(id="", created_at="")
+        return page_data(self.analysis, self.answered.answer, identity)
+
+    def figure(self, *, infeed: bool = True) -> "Figure":
+        """The roofline of the operations and the program, as on the page, in light colours.
+
+        Raises `ExtraMissingError` without plotly.
+        """
+        device = self.analysis.device
+        title = f"{device.name}, per {device.core_word}"
+        return roofline_figure(self.page, title, infeed="in" if infeed else "out")
+
+    def cell(self) -> Cell:
+        """Its sentence, *Time to gain*, what would help most, and the longest operations."""
+        gain = self.page["figures"]["gain"]
+        rows = [{name: row.get(name) for name in _COLUMNS_SHOWN} for row in self.rows()[:10]]
+        return Cell(
+            lines=[f"{self.title} · {self.device}", self.sentence],
+            pictures=[gain["picture"]] if gain else [],
+            notes=[_first_words(one) for one in self.findings[:_FINDINGS_SHOWN]],
+            rows=rows,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Result):
+    """What would help, and what each step of it saves; docs/advice.md."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        """How long it takes, what would do, and what to do first."""
+        return f"{self.document['headline']} {self.document['summary']}".strip()
+
+    @property
+    def after_us(self) -> float | None:
+        """The length of the subject after all findings of the plan, in us."""
+        found: float | None = self.document["after_us"]
+        return found
+
+    @property
+    def findings(self) -> Sequence[Record]:
+        """The findings, the largest saving first; keys as in the JSON of `roofline advise`."""
+        found: Sequence[Record] = self.document["findings"]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `roofline advise --format json`."""
+        return dict(self.document)
+
+    def to_text(self) -> str:
+        """What `roofline advise` prints, with all findings."""
+        return render_record(self.to_dict(), "text", max(len(self.findings), 1)).decode()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per finding; `saving_us` is `None` where a saving cannot be predicted."""
+        return [
+            {
+                "id": one["id"],
+                "title": one["title"],
+                "saving_us": one["predicted"] and one["predicted"]["saving_us"],
+                "in_plan": one["in_plan"],
+                "confidence": one["confidence"],
+                "try": one["try"],
+                "verify": one["how_to_verify"],
+            }
+            for one in self.findings
+        ]
+
+    def cell(self) -> Cell:
+        """The sentence, and the findings in words."""
+        notes = [f"{_first_words(one)}. {one['why']} {one['try']}" for one in self.findings[:5]]
+        return Cell(lines=[self.sentence], notes=notes)
+
+
+def open_profile(
+    *sources: AnyPath,
+    device: str | None = None,
+    peaks: Sequence[str] = (),
+    sustained: Sequence[str] = (),
+    of: str | None = None,
+    host: str | None = None,
+    range_us: tuple[float, float] | None = None,
+    dvfs: bool = False,
+    progress: Progress = silent,
+) -> Profile:
+    """Read and analyse a profile: one file per host, archives of them, or a workload's folder.
+
+    The rest is as the options of `roofline analyze`: `device` is a part of the catalogue, `peaks`
+    and `sustained` are texts such as `"hbm=3.35TB/s"`, `of` is the address of the subject,
+    `range_us` a part of the capture's time. Raises `RooflineError` with a remedy for files that
+    cannot be read.
+    """
+    if not sources:
+        raise BadViewError("No file was named.", remedy="Name the files of a profile.")
+    paths = [Path(one) for one in sources]
+    analysis = analyse_files(
+        paths,
+        choice=read_choice(device, peaks, sustained),
+        range_ps=None if range_us is None else (range_us[0] * 1e6, range_us[1] * 1e6),
+        host=host,
+        dvfs=dvfs,
+        progress=progress,
+    )
+    return Profile(title=paths[0].name, analysis=analysis, of=of)
+
+
+def opened(profile: "Profile | AnyPath") -> Profile:
+    """`profile` itself, or that in the file at this path."""
+    return profile if isinstance(profile, Profile) else open_profile(profile)
+
+
+def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice:
+    """What would help most, and what each change saves of the time after those before it.
+
+    `target` is the share of a roof (above 0, 1 at most) that tuning reaches, where it is not the
+    rule's own.
+    """
+    if target is not None and not 0 < target <= 1:
+        raise BadViewError(
+            "The target is a share of the roof.", remedy="Give a number above 0, 1 at most."
+        )
+    found = opened(profile)
+    made = found.answered if target is None else answered(found.analysis, found.of, target=target)
+    return Advice(made.advice)
+
+
+def _filled(kind: type[T], record: Record) -> T:
+    """The dataclass `kind` with the values that `record` has under the names of its fields."""
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: _plain(record[name]) for name in names})
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _first_words(finding: Record) -> str:
+    return f"{finding['title']}{' · ' if finding['saves'] else ''}{finding['saves']}"

@@ -1,0 +1,103 @@
+"""`import roofline`: the names, what they load, and the other calls against their commands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import roofline
+from tests.cli.test_main import run
+from tests.compare.captures import PEAKS, capture_path
+from tests.test_light_start import NOTEBOOK_ONLY, READERS, SERVER_ONLY, loaded
+from tests.tools.surface import SURFACE, surface
+
+SAME, CHANGED = capture_path("layernorm"), capture_path("unfused")
+GIVEN = [word for peak in PEAKS for word in ("--peak", peak)]
+H100 = ("--device", "h100-sxm")
+
+
+def test_public_surface_is_that_of_the_file() -> None:
+    assert surface() == SURFACE.read_text("utf-8"), "python -m tests.tools.surface writes it"
+
+
+def test_stub_has_the_same_names() -> None:
+    stub = Path(roofline.__file__).with_suffix(".pyi").read_text("utf-8")
+    named = {line.rpartition(" as ")[2] for line in stub.splitlines() if " as " in line}
+    assert named | {"__version__"} == set(roofline.__all__)
+    assert set(roofline.__all__) <= set(dir(roofline))
+
+
+def test_import_loads_nothing_and_a_name_loads_its_own() -> None:
+    heavy = NOTEBOOK_ONLY | SERVER_ONLY | READERS | {"orjson", "roofline.api"}
+    assert not loaded("import roofline") & heavy
+    assert not loaded("import roofline; roofline.estimate") & (heavy - {"roofline.api"})
+    assert not loaded("import roofline; roofline.open_profile, roofline.compare") & (
+        NOTEBOOK_ONLY | SERVER_ONLY | {"numba"}
+    )
+
+
+def test_functions_stay_where_packages_have_their_names() -> None:
+    code = (
+        "import roofline, roofline.compare.run, roofline.estimate.ops\n"
+        "assert callable(roofline.compare) and callable(roofline.estimate)"
+    )
+    assert "roofline.compare.run" in loaded(code)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        roofline.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_estimate_is_the_command() -> None:
+    found = roofline.estimate("matmul", (4096, 4096, 4096), device="h100-sxm", dtype="fp8")
+    words = ("estimate", "matmul", "4096x4096x4096", *H100, "--dtype", "fp8")
+    assert found.to_text().encode() == run(*words).stdout
+    assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
+    assert found.t_min_us == max(row["time_us"] or 0.0 for row in found.rows())
+    assert "Bound by" in found.sentence
+    with pytest.raises(roofline.RooflineError, match="no option typo"):
+        roofline.estimate("matmul", "8x8x8", device="h100-sxm", typo=1)
+
+
+@pytest.mark.parametrize(
+    ("phase", "options"),
+    [("decode", {"batch": 8, "context": 4096}), ("request", {"prompt": 2048, "output": 64})],
+)
+def test_predict_is_the_command(phase: str, options: dict[str, int]) -> None:
+    found = roofline.predict("llama-3-8b", phase=phase, device="h100-sxm", **options)
+    given = [word for name, value in options.items() for word in (f"--{name}", value)]
+    words = ("predict", "llama-3-8b", "--phase", phase, *H100, *given)
+    assert found.to_text().encode() == run(*words).stdout
+    assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
+    assert len(repr(found)) <= 600
+    assert len(found.frame()) == len(found.rows()) > 0
+
+
+def test_compare_is_the_command() -> None:
+    b = roofline.open_profile(CHANGED, peaks=PEAKS)
+    found = roofline.compare(SAME, b, peaks=PEAKS)
+    document = json.loads(run("compare", SAME, CHANGED, *GIVEN, "-f", "json").stdout)
+    assert found.to_dict() == document
+    assert found.change_ratio == pytest.approx(found.b_us / found.a_us - 1)
+    assert sum(row["change_us"] for row in found.rows()) == pytest.approx(found.change_us)
+    assert sum(found.terms.values()) == pytest.approx(found.change_us)
+    assert "<svg" in found._repr_html_()
+    assert roofline.compare([b] * 3, [b] * 3).tested is not None
+
+
+def test_check_is_the_command(tmp_path: Path) -> None:
+    kept = tmp_path / "main.json"
+    run("baseline", "save", kept, SAME, *GIVEN)
+    same = roofline.check(SAME, baseline=kept, peaks=PEAKS)
+    assert (same.status, same.broken) == (0, [])
+    worse = roofline.check(CHANGED, baseline=kept, peaks=PEAKS)
+    words = ("check", CHANGED, "--against", kept, *GIVEN)
+    assert worse.to_text().encode() == run(*words, code=1).stdout
+    assert worse.to_dict() == json.loads(run(*words, "-f", "json", code=1).stdout)
+    assert "exact.roof_time" in {one.rule for one in worse.broken}
+    assert worse.sentence.startswith("Check failed")
+    with pytest.raises(roofline.RooflineError, match="no baseline"):
+        roofline.check(SAME, baseline=tmp_path / "none.json")
+
+
+def test_addresses_are_read_before_anything_is_asked() -> None:
+    with pytest.raises(roofline.RooflineError, match="not an address"):
+        roofline.capture_remote("worker-3")

@@ -1,0 +1,109 @@
+"""`roofline ci init`: the workflows of docs/ci are those that it writes, and their steps run."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from roofline.cli.ci import workflow
+from tests.cli.test_main import refused, run
+from tests.compare.captures import PEAKS, capture_path
+from tests.conftest import PYTHON_PATH
+from tests.schemas import schema_errors
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "ci"
+FILES = {"github": ".github/workflows/roofline.yml", "gitlab": ".gitlab/roofline.yml"}
+PEAK_OPTIONS = "".join(f" --peak {peak}" for peak in PEAKS)
+
+
+@pytest.mark.parametrize("service", FILES)
+def test_the_documents_show_what_is_written_and_nothing_is_overwritten(
+    service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "is written" in run("ci", "init", service).stdout.decode()
+    written = (tmp_path / FILES[service]).read_text()
+    assert written == (DOCS / f"{service}.yml").read_text()
+    again = ("ci", "init", service, "--capture", "make capture", "--device", "h100-sxm")
+    assert "is there already" in refused(*again)
+    assert (tmp_path / FILES[service]).read_text() == written
+    run(*again, "--force")
+    assert " make capture\n" in (tmp_path / FILES[service]).read_text()
+    assert (tmp_path / FILES[service]).read_text().count(" --device h100-sxm") == 2
+
+
+def test_the_job_of_gitlab_is_valid() -> None:
+    assert schema_errors("gitlab-ci", yaml.safe_load(workflow("gitlab"))) == []
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository whose pull request changed the program: `capture.sh` leaves its capture."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "roofline"
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m roofline "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    _git(repository, "init", "-q", "-b", "main")
+    _commit(repository, "layernorm")
+    _git(repository, "update-ref", "refs/remotes/origin/main", "main")
+    return tmp_path
+
+
+def _commit(repository: Path, capture: str) -> None:
+    path = capture_path(capture)
+    (repository / "capture.sh").write_text(f'cp {shlex.quote(str(path))} "$ROOFLINE_CAPTURE_DIR"\n')
+    _git(repository, "add", "-A")
+    _git(repository, "commit", "-q", "--allow-empty", "-m", capture)
+
+
+def _git(repository: Path, *words: str) -> None:
+    names = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *names, *words], cwd=repository, check=True)
+
+
+def _scripts(service: str, document: dict[str, Any]) -> list[str]:
+    """The shell's steps; the first installs, which this machine has done."""
+    if service == "gitlab":
+        return [str(one) for one in document["roofline"]["script"]][1:]
+    steps = document["jobs"]["roofline"]["steps"]
+    assert all(("run" in one) != ("uses" in one) for one in steps)
+    return [str(one["run"]) for one in steps if "run" in one][1:]
+
+
+@pytest.mark.parametrize(
+    ("service", "capture", "status"), [("github", "layernorm", 0), ("gitlab", "unfused", 1)]
+)
+def test_the_steps_capture_in_turns_and_follow_the_check(
+    project: Path, service: str, capture: str, status: int
+) -> None:
+    repository = project / "repository"
+    _commit(repository, capture)
+    document = yaml.safe_load(workflow(service, "sh capture.sh", "true", PEAK_OPTIONS))
+    script = "\n".join(one for one in _scripts(service, document) if "warm-up" not in one)
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=repository,
+        env={
+            **os.environ,
+            "PATH": f"{project / 'bin'}:{os.environ['PATH']}",
+            "PYTHONPATH": PYTHON_PATH,
+            "BASE": "main",
+            "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "time was not tested" not in done.stdout
+    assert f"Check {'failed' if status else 'passed'}" in done.stdout
+    report = repository / "roofline-report"
+    assert {path.name for path in report.iterdir()} == {"junit.xml", "roofline.sarif"}
+    assert (project / "summary.md").is_file() == (service == "github")
+    assert len(list((repository / "roofline-out").glob("*/*/*.zst"))) == 6
