@@ -213,7 +213,7 @@ GOLDEN = {
     "profiles/tpu-v5p-training-golden/reference.json": ["M1", "L2", "K2", "M2", "M1"],
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": ["H1"],
     "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb": ["H1"],
-    "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "G1", "L2", "M1", "O1"],
+    "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "M1", "G1", "L2", "O1"],
     "samples/pytorch/mi300x_qwen_causal.json.gz": ["K1", "G1", "L2", "H1", "G1"],
 }
 

@@ -184,7 +184,7 @@ def analysed_file(name: str) -> RooflineAnalysis:
     ("name", "share"),
     [
         ("pytorch/a100_no_shapes.json.gz", 0.023),
-        ("pytorch/mi300x_sglang_decode.json.gz", 0.009),
+        ("pytorch/mi300x_sglang_decode.json.gz", 0.010),
         ("minimal/partial_total.json", 0.01),
     ],
 )

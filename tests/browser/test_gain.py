@@ -159,16 +159,16 @@ def test_transfers_lie_against_the_peak_of_their_link(page: Page, visitor: Brows
     page.goto(uploaded(visitor, ROOT / "sample_profiles" / "pytorch" / "h100-training.json"))
     is_ready(page)
     strip = page.locator("#link-chart")
-    expect(strip.locator(".lane-name").filter(has_text="Host")).to_be_visible()
+    expect(strip.locator(".ytick text").filter(has_text="Host")).to_be_visible()
     expect(page.locator("[data-links-note]")).to_contain_text("exposed per GPU")
-    mark = strip.locator(".dot:not(.ghost)").last
+    mark = strip.locator(".point:not(.ghost)").last
     mark.scroll_into_view_if_needed()
     mark.hover(force=True)
     card = page.locator("[data-hover-card]")
     for word in ("Achieved", "Peak of the link", "Bytes on the wire", "Exposed"):
         expect(card).to_contain_text(word)
     page.locator("[data-equation] > button[data-part=below_roof]").click()
-    expect(strip.locator(".dot:not(.ghost)")).to_have_count(0)
+    expect(strip.locator(".point:not(.ghost)")).to_have_count(0)
 
 
 def test_the_drawer_has_a_bar_per_clock(page: Page, training_url: str) -> None:

@@ -46,7 +46,7 @@ def opened(page: Page, url: str, width: int) -> None:
     page.goto(urlsplit(url).path)
     is_ready(page)
     expect(page.locator("[data-gain]")).to_be_visible()
-    expect(page.locator("#link-chart .lane-name").first).to_be_visible()
+    expect(page.locator("#link-chart .ytick text").first).to_be_visible()
     expect(page.locator("[data-serving]")).to_be_visible()
 
 

@@ -1,5 +1,7 @@
 """The change by module: each row's two times, what is split, and the sentence made of the rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from roofline.compare.changes import CATEGORY, MODULE, UNNAMED, WAIT, Comparison
@@ -52,6 +54,30 @@ def test_rows_and_waits_add_up_to_the_change() -> None:
 def test_without_modules_the_rows_are_categories() -> None:
     rows = [Row(name="a", category="matmul"), Row(name="b", category="copy")]
     assert {one.kind for one in _compared(rows, rows).places} == {CATEGORY}
+
+
+def test_a_category_has_each_sides_own_operations_whatever_they_became() -> None:
+    a = [Row(name="x", category="matmul", time_us=8.0), Row(name="y", category="copy")]
+    b = [Row(name="x", category="copy", time_us=6.0), Row(name="z", category="matmul", time_us=5.0)]
+    rows = {one.name: (one.a.time_us, one.b.time_us) for one in _compared(a, b).places}
+    assert rows == {"matmul": (8.0, 5.0), "copy": (a[1].time_us, 6.0)}
+
+
+def test_where_most_is_of_no_known_category_the_rows_are_operations() -> None:
+    rows = [Row(name="x", category="other", time_us=90.0), Row(name="y", category="copy")]
+    found = _compared(rows, [replace(rows[0], time_us=70.0), rows[1]])
+    assert found.places[0].name == "x"
+
+
+@needs_shared
+def test_a_category_of_two_real_traces_is_that_of_each_alone() -> None:
+    """One fused group of 150 operations that became 68 was called "copy" after its longest one."""
+    a, b = (
+        run_of(shared(f"samples/pytorch/trace_diff_{name}.json.gz")) for name in ("a100", "v100")
+    )
+    rows = {(one.name, one.phase): one.b.time_us for one in compare([a], [b]).places}
+    assert rows["copy", "backward"] == pytest.approx(16_100, rel=0.01)
+    assert rows["matmul", "backward"] == pytest.approx(24_200, rel=0.01)
 
 
 def test_work_without_a_module_is_a_row_beside_modules() -> None:

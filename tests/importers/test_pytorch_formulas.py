@@ -113,7 +113,7 @@ def test_grouped_queries_share_keys() -> None:
 @pytest.mark.parametrize(
     ("operator", "dims"),
     [
-        ("aten::add", [[4], [4]]),
+        ("aten::normal_", [[4]]),
         ("aten::mm", [[4, 5], [6, 7]]),
         ("aten::mm", []),
         ("aten::cudnn_convolution", [IMAGE, FILTER]),

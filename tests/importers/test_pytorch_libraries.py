@@ -128,7 +128,8 @@ def test_a_served_model(tmp_path: Path) -> None:
     norms_written = 72 * 2 * 888 * 2880 * 2
     as_before = sum(moved.values()) + inputs_of_unknown - moved[cache] - norms_written - sum(added)
     assert as_before / 2**30 / (profile.time_ps / 1e12) == pytest.approx(46.6, abs=0.1)
-    assert ops.flop.sum() / as_before == pytest.approx(55.8, abs=0.1)
+    products = ops.unit_flop[ComputeUnit.MATRIX_BF16].sum()  # elsewhere other work has no FLOPs
+    assert products / as_before == pytest.approx(55.8, abs=0.1)
     assert 1 - profile.op_time_ps / profile.time_ps == pytest.approx(0.863, abs=0.001)
 
 
@@ -279,7 +280,6 @@ def test_moving_data_is_no_arithmetic(operator: str) -> None:
     assert call(operator, ([4], HALF), ([4], HALF)).flop == 0
     untyped = call(operator, ([4], ""), ([4], ""))
     assert untyped.flop is None  # nothing is known of it
-    assert call("aten::add", ([4], HALF), ([4], HALF)).flop is None
 
 
 def test_a_convolution_without_its_arguments_has_no_known_result() -> None:

@@ -190,7 +190,12 @@ export function pageWith(ops, extra = {}) {
   const bounds = boundsOf();
   return {
     schema: 1,
-    figures: { op: emptyFigure("op"), program: emptyFigure("program"), gain: null },
+    figures: {
+      op: emptyFigure("op"),
+      program: emptyFigure("program"),
+      links: emptyFigure("links"),
+      gain: null,
+    },
     profile: {
       id: "p",
       created_at: "2026-01-02T03:04:05Z",

@@ -34,8 +34,8 @@ def bytes_known(work: OpColumns) -> Bools:
 def is_light(profile: Profile, work: OpColumns) -> Bools:
     """Rows that move bytes and have no formula for FLOPs, because they do hardly any.
 
-    Estimates from shapes have formulas for the operators that compute most; elementwise ones,
-    copies and normalisations have one for their bytes alone. Elsewhere unknown FLOPs say nothing.
+    Estimates from shapes have formulas for the operators that compute most; losses and random
+    numbers have one for their bytes alone. Elsewhere unknown FLOPs say nothing.
     """
     estimated = profile.flop_provenance is Provenance.ESTIMATED
     return bytes_known(work) & ~flop_known(work) & estimated

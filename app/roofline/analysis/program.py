@@ -19,6 +19,7 @@ from roofline.model.profile import Profile, Provenance
 OUTLIER_RATIO = 0.3
 
 # The columns that follow from the ops that have a place on the roofline.
+_SLACK = 0.02  # of the FLOPs: with less missing a rate is as good as exact
 _OF_PLACEMENT = (
     "operational_intensity",
     "intensity",
@@ -72,7 +73,9 @@ def program_points(scoped: Scoped) -> ProgramPoints:
         scope=tuple(scopes),
         label=tuple(labels),
         outlier=_outliers(scopes, measures.total_time_us),
-        flop_is_least=_is_least(measures.flop_rate_gflops, scoped.known.flop),
+        flop_is_least=_is_least(
+            measures.flop_rate_gflops, scoped.known.flop, context.profile.flop_slack_ratio
+        ),
         bytes_is_least=_is_least(measures.memory_bandwidth_gibs, scoped.known.bytes),
         measures=_placed(measures, placement),
         placement=placement,
@@ -108,9 +111,9 @@ def slow_step_us(points: ProgramPoints) -> float | None:
     return float(np.percentile(times, 95, method="inverted_cdf"))
 
 
-def _is_least(rate: Floats, known: float) -> Bools:
-    """Rates that lack the work of some of the time."""
-    return ~np.isnan(rate) & (known < NEARLY_ALL)
+def _is_least(rate: Floats, known: float, slack: float = 0.0) -> Bools:
+    """Rates that lack the work of some of the time, or a part `slack` of that of the rest."""
+    return ~np.isnan(rate) & (known < NEARLY_ALL or slack > _SLACK)
 
 
 # --------------------------------------------------------------------------------------- placement

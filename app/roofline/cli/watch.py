@@ -137,14 +137,12 @@ def _stamped(folder: Path) -> Iterator[tuple[Path, Stamp]]:
 
 def _read_captured(path: Path) -> "Captured":
     """The host and the time of a capture; unknown of a file that is packed or not whole."""
-    import numpy as np  # loads slowly, as does the reader
-
-    from roofline.importers.source import SourceFile
+    from roofline.importers.source import SourceFile  # loads slowly, as does the reader
     from roofline.importers.xspace.captures import Captured
-    from roofline.importers.xspace.planes import open_space
+    from roofline.importers.xspace.planes import captured_of
 
     try:
-        return open_space(np.frombuffer(SourceFile(path).data, np.uint8), path.name).captured
+        return captured_of(SourceFile(path))
     except (OSError, RooflineError):
         return Captured("")
 

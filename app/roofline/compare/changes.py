@@ -22,7 +22,7 @@ class Side:
     is the sum of all clocks; NaN without known cost. `source` is the user's line, `library` that of
     the library it calls. `captures_us` is the time in each capture of the side, where there are
     several. `operands` and `results` are tensors in XLA's
-    notation.
+    notation. `path` and `category` are those of the first operation.
     """
 
     names: tuple[str, ...]
@@ -43,6 +43,8 @@ class Side:
     serial_us: float
     operands: str
     results: str
+    path: str
+    category: str
 
     @property
     def is_known(self) -> bool:

@@ -3,14 +3,15 @@
 A group that has over half of both runs is split into the modules in it, until none has or nothing
 is inside: a model's root and its layers say nothing, the parts of a layer do. So is a group with a
 module that only one run has and that is worth a row; such a module stays whole. Instances
-(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation.
+(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation; to a
+category belong the operations of each side that have it.
 Parts add up to the change; those of time, the waits among them, are rows of a comparison.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.analysis.paths import FORWARD, op_path
 from roofline.compare.changes import (
@@ -30,6 +31,7 @@ Scope = tuple[str, ...]
 _ALTERNATIVES = ";"  # a fused op may have several paths: the first is its own
 _BACKWARD = "backward"
 _INSTANCE = re.compile(r"(?<=.)[._]\d+$")
+_NO_KIND = ("other", "")
 _MOST = 0.5
 _WORTH = 0.1  # of all changes together
 
@@ -90,8 +92,8 @@ class Part:
         """The entry that changed most: its line is the place's line."""
         lines: dict[str, float] = defaultdict(float)
         for one in self.entries:
-            lines[one.source] += abs(one.change)
-        line = max(lines, key=lambda each: (bool(each), lines[each]))
+            lines[one.source] += one.change
+        line = max(lines, key=lambda each: (bool(each), abs(lines[each])))
         of_line = [one for one in self.entries if one.source == line]
         return max(of_line, key=lambda one: abs(one.change))
 
@@ -127,8 +129,11 @@ def parts_of(entries: Sequence[Entry]) -> list[Part]:
     operations where all are of one category."""
     if have_modules(entries):
         return _by_module(entries)
-    found = _by_category(entries)
-    return found if len(found) > 1 else operations_of(entries)
+    found = _by_category([each for one in entries for each in _apart(one)])
+    says_nothing = any(
+        one.name in _NO_KIND and _both(one.entries) > _MOST * _both(entries) for one in found
+    )
+    return found if len(found) > 1 and not says_nothing else operations_of(entries)
 
 
 def operations_of(entries: Sequence[Entry]) -> list[Part]:
@@ -163,6 +168,30 @@ def have_modules(entries: Sequence[Entry]) -> bool:
 
 def _both(entries: Iterable[Entry]) -> float:
     return sum(one.before + one.after for one in entries)
+
+
+def _apart(one: Entry) -> list[Entry]:
+    """Each operation of each side on its own: a category has its own operations, whatever they
+    became, so that its times are those of each run's own groups."""
+    if not one.a and not one.b:
+        return [one]
+    before = [replace(_of_side(one, side), before=side.time_us, a=(side,)) for side in one.a]
+    return before + [replace(_of_side(one, side), after=side.time_us, b=(side,)) for side in one.b]
+
+
+def _of_side(one: Entry, side: Side) -> Entry:
+    return replace(
+        one,
+        path=side.path,
+        category=side.category,
+        name=side.names[0],
+        before=0.0,
+        after=0.0,
+        source=side.source,
+        library=side.library,
+        a=(),
+        b=(),
+    )
 
 
 def _by_category(entries: Sequence[Entry]) -> list[Part]:

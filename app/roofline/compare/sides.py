@@ -67,6 +67,7 @@ def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]])
     needed = _sums(np.nan_to_num(times.needed_us), rows).tolist()
     judged = _sums(np.where(is_judged, times.time_us, 0.0), rows).tolist()
     operands, results = run.text("operands"), run.text("results")
+    paths, categories = run.text("path"), run.text("category")
     clocks = _clocks(costs)
     replicates = _replicates(times, rows)
     library = run.text("library")
@@ -94,6 +95,8 @@ def sides_of(run: Run, unit: str, costs: Costs, rows: Sequence[tuple[int, ...]])
             serial_us=serial_us,
             operands=operands[members[0]],
             results=results[members[0]],
+            path=paths[members[0]],
+            category=categories[members[0]],
         )
         for members, bound, time_us, needed_us, judged_us, calls, share, is_known, captures, (
             compute_us,

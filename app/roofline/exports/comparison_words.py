@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from roofline.analysis.subjects.records import Kind
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import OPERATION, UNNAMED, WAIT, Comparison, PlaceChange
 from roofline.compare.places import Part
@@ -248,14 +249,15 @@ _NEXT = 0.2
 def largest_changes(found: Comparison) -> Sentence:
     """The two largest changes by module, with the user's line of the first."""
     scale = Scale.of(max(found.a_us, found.b_us))
-    if not found.places or not _prints(scale, found.places[0].change_us):
+    places = [one for one in found.places if one.kind != WAIT or _has_waits(found)]
+    if not places or not _prints(scale, places[0].change_us):
         return []
-    first = found.places[0]
+    first = places[0]
     if not first.beyond_us:
         return say("change_noise")
     if first.is_new or first.is_gone:
         return _new_or_gone(found, first, scale)
-    second = _second(found.places, first)
+    second = _second(places, first)
     others: Sentence = []
     if second is not None and _prints(scale, second.change_us):
         turns = (second.change_us > 0) != (first.change_us > 0)
@@ -270,6 +272,11 @@ def largest_changes(found: Comparison) -> Sentence:
         where=_where(first),
         others=others,
     )
+
+
+def _has_waits(found: Comparison) -> bool:
+    """False where a side is a table of kernels: it says nothing of the time between them."""
+    return not any(one is not None and one.kind == Kind.KERNELS for one in found.subjects)
 
 
 def _new_or_gone(found: Comparison, one: PlaceChange, scale: Scale) -> Sentence:

@@ -231,6 +231,7 @@ class Profile:
     have a time, and how many were launched, where launches without a kernel in the files are
     counted; `stated_total_ps` is the time of all ops as the files state it, where they lack some.
     `clock_tick_ps` is the step of the clock of all times, 0 where it is not known.
+    `flop_slack_ratio` is by which part of the FLOPs they may be more: some formulas give the least.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
     the one of `all_hosts` that this profile is of, empty for all.
     """
@@ -266,6 +267,7 @@ class Profile:
     kernels_timed: tuple[int, int] | None = None
     stated_total_ps: int | None = None
     clock_tick_ps: int = 0
+    flop_slack_ratio: float = 0.0
     by_host: tuple["Profile", ...] = ()
     host: str = ""
     all_hosts: tuple[str, ...] = ()

@@ -556,6 +556,7 @@ class Figures(TypedDict):
 
     op: Figure
     program: Figure
+    links: Figure
     gain: Gain | None
 
 

@@ -79,11 +79,16 @@ export function createCharts(options) {
     box.ariaBusy = "true";
     try {
       const found = comesWithView(state, joined) ? model.figures : figures.get(query);
-      const { op: ops, program: points } = found instanceof Promise ? await found : found;
+      const {
+        op: ops,
+        program: points,
+        links: strip,
+      } = found instanceof Promise ? await found : found;
       if (query !== asked) return;
       await op.draw(ops);
       await painted(); // the small chart comes after the frame that shows what was asked for
       if (query === asked) await program.draw(points);
+      if (query === asked) await links.draw(strip);
     } catch (error) {
       if (query !== asked) return;
       asked = "none";
@@ -113,7 +118,7 @@ export function createCharts(options) {
     /** The same in other colours, in another size, or on paper: at once. */
     redraw() {
       gain?.redraw();
-      links.draw();
+      links.redraw();
       op.redraw();
       program.redraw();
     },

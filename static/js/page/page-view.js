@@ -171,7 +171,6 @@ export class PageView {
     this.#charts.op.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
     await this.#charts.draw(this.#visible);
-    this.#charts.links.draw();
   }
 
   /** The same content in other colours, or on paper: at once. */
@@ -279,7 +278,7 @@ export class PageView {
     for (const { part, render } of parts) if (!BESIDE.has(part)) render(state);
     this.#renderBeside(parts.filter(({ part }) => BESIDE.has(part)));
     const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));
-    if (changed(all.filter((key) => !BESIDE_CHARTS.has(key)))) this.#updateCharts(changed);
+    if (changed(all.filter((key) => !BESIDE_CHARTS.has(key)))) this.#updateCharts();
   }
 
   /** Renders what lies beside, after the next frame: once, however often the state has changed by then. @param {PagePart[]} parts */
@@ -294,8 +293,7 @@ export class PageView {
     for (const { render } of due) render(this.#options.store.get());
   }
 
-  /** @param {(keys: readonly (keyof ViewState)[]) => boolean} changed */
-  #updateCharts(changed) {
+  #updateCharts() {
     const charts = this.#charts;
     if (!charts) return;
     charts.gain?.show(this.#visible.set);
@@ -303,16 +301,6 @@ export class PageView {
     charts.op.markSelection();
     charts.program.markSelection();
     charts.draw(this.#visible);
-    this.#updateLinks(charts, changed([...VIEW, "x", "y", "size"]));
-  }
-
-  /** The strip of links comes after the next frame, so that the changed part is seen sooner. @param {Charts} charts @param {boolean} hasMoved */
-  async #updateLinks(charts, hasMoved) {
-    if (hasMoved) {
-      await painted();
-      await turn(); // what others do with the painted frame comes first
-      charts.links.draw();
-    }
     charts.links.show(this.#visible.set);
   }
 

@@ -1,4 +1,4 @@
-// Words about links and transfers: the strip, the card, the drawer. Pure.
+// Words about links and transfers: the card and the drawer. Pure.
 
 import { count, DASH, decimalBytes, duration, percent, quantity, peakBandwidth } from "./format.js";
 
@@ -14,34 +14,6 @@ const ORIGINS = {
   calibrated: "measured here",
   user: "set by you",
 };
-
-/** Below the name of a lane. @param {MemoryRoof | null} roof */
-export const linkLaneText = (roof) => (roof ? peakBandwidth(roof.gbs) : "peak not known");
-
-/**
- * The words above the strip: exposed time per core, and what is not drawn.
- * @param {Model} model
- * @param {readonly { rows: Row[], places: { row: Row, isOff: boolean }[] }[]} lanes
- * @param {ReadonlySet<Row>} shown
- */
-export function linkNote(model, lanes, shown) {
-  const here = lanes.flatMap(({ rows }) => rows).filter((row) => shown.has(row));
-  const places = lanes.flatMap((lane) => lane.places).filter(({ row }) => shown.has(row));
-  const exposed = here.flatMap(({ op }) => model.ops.columns.exposed_us?.[op] ?? []);
-  const sum = exposed.reduce((total, time) => total + time, 0);
-  const off = places.filter(({ isOff }) => isOff).length;
-  const missing = here.length - places.length;
-  return [
-    `${count(here.length)} ${here.length === 1 ? "transfer" : "transfers"}`,
-    exposed.length > 0
-      ? `${exposed.length < here.length ? "≥ " : ""}${duration(sum / Math.max(1, model.device.cores))} exposed per ${model.coreWord}`
-      : "",
-    off > 0 ? `${count(off)} off scale ▷` : "",
-    missing > 0 ? `${count(missing)} without a known share of the peak` : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
-}
 
 /**
  * The words of card and drawer on a transfer; nothing of other ops.

@@ -565,6 +565,7 @@ export interface Diagnostic {
 export interface Figures {
   op: Figure;
   program: Figure;
+  links: Figure;
   gain: Gain | null;
 }
 

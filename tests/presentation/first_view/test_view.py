@@ -121,7 +121,7 @@ def test_a_profile_without_bytes_and_peaks_has_no_chart_and_says_so(tmp_path: Pa
     page = page_of(WITHOUT_BYTES, tmp_path)
     view = first_view(page)
     assert "place is not known" in view.program_alt
-    assert view.links is None
+    assert (view.links["data"], view.links["note"]) == ([], "")
     assert "no peak known" in view.chart_note
     assert any("none known" in item.value for item in view.items)
 

@@ -17,43 +17,47 @@ from roofline.importers.pytorch.inputs import (
     Family,
     Inputs,
     Tensor,
+    broadcast_shape,
     first_precision,
     known_as,
     total_bytes,
 )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from roofline.importers.pytorch.vector_work import (
+    VectorWork,
+    flop_of,
+    resized_elements,
+    slack_of,
+    vector_work,
+    words,
+)
 
 # Elementwise operators by how many tensors they take; one more receives the result.
-_UNARY = _words(
+_UNARY = words(
     "abs acos angle asin atan bitwise_not ceil celu conj_physical cos cosh deg2rad digamma elu erf"
     " erfc erfinv exp exp2 expm1 frac gelu glu_jvp hardshrink hardsigmoid hardswish hardtanh"
     " leaky_relu lgamma log log10 log1p log2 log_sigmoid_forward logit mish nan_to_num neg"
     " reciprocal relu relu6 round rsqrt selu sgn sigmoid sign silu sin sinc sinh softplus"
     " softshrink sqrt square tan tanh threshold trunc floor bernoulli clamp_min clamp_max"
 )
-_BINARY = _words(
+_BINARY = words(
     "add sub rsub mul div true_divide floor_divide maximum minimum fmax fmin fmod remainder pow"
     " atan2 hypot copysign xlogy logaddexp bitwise_and bitwise_or bitwise_xor masked_fill prelu"
     " _prelu_kernel heaviside threshold_backward gelu_backward silu_backward tanh_backward"
     " sigmoid_backward hardtanh_backward leaky_relu_backward elu_backward hardswish_backward"
     " hardsigmoid_backward mish_backward native_dropout_backward masked_scale"
 )
-_TERNARY = _words(
+_TERNARY = words(
     "where lerp addcmul addcdiv clamp mse_loss_backward l1_loss_backward smooth_l1_loss_backward"
     " huber_loss_backward binary_cross_entropy_backward"
 )
 _TAKES = {**dict.fromkeys(_UNARY, 1), **dict.fromkeys(_BINARY, 2), **dict.fromkeys(_TERNARY, 3)}
 # Their results are true or false, one byte each.
-_COMPARISONS = _words(
+_COMPARISONS = words(
     "eq ne lt le gt ge isnan isinf isfinite isneginf isposinf logical_and logical_or logical_xor"
     " logical_not signbit"
 )
 # The first output has the first tensor's shape; what else is written is small.
-_LIKE_FIRST = _words(
+_LIKE_FIRST = words(
     "_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_layer_norm"
     " native_layer_norm_backward native_group_norm native_group_norm_backward native_batch_norm"
     " native_batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward miopen_batch_norm"
@@ -62,7 +66,7 @@ _LIKE_FIRST = _words(
     " native_dropout cumsum cumprod _cumsum _cumprod clone contiguous flip roll tril triu sort"
 )
 # Read once; the result is small beside it, or its shape is not recorded.
-_READ = _words(
+_READ = words(
     "sum nansum mean nanmean prod max min amax amin aminmax argmax argmin any all norm"
     " linalg_vector_norm std var std_mean var_mean logsumexp count_nonzero topk kthvalue mse_loss"
     " l1_loss smooth_l1_loss huber_loss binary_cross_entropy batch_norm_stats trace"
@@ -70,15 +74,26 @@ _READ = _words(
     " _adaptive_avg_pool3d adaptive_max_pool2d bincount histc multinomial"
 )
 # The gradient is read and as much as the forward's input, which is an argument, is written.
-_POOL_BACKWARD = _words(
+_POOL_BACKWARD = words(
     "max_pool2d_with_indices_backward max_pool3d_with_indices_backward avg_pool2d_backward"
     " avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward"
 )
-_WRITTEN = _words(
+_WRITTEN = words(
     "fill fill_ zero_ uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_"
     " log_normal_ arange"
 )
-_LOOKUPS = _words("embedding index_select")
+_LOOKUPS = words("embedding index_select")
+_JOINED = words("cat stack")
+_UPSAMPLED = words("upsample_nearest2d upsample_bilinear2d upsample_bicubic2d")
+# Lists of tensors, each read; the first is written. Of a copy the second one is.
+_FOREACH = frozenset(
+    f"_foreach_{name}"
+    for name in words(
+        "add sub mul div addcmul addcdiv lerp sqrt rsqrt neg reciprocal maximum minimum exp pow abs"
+        " sign clamp_max clamp_min"
+    )
+)
+_FOREACH_ONCE = words("_foreach_copy _foreach_zero _foreach_norm")
 # Fused optimizers: all lists of tensors are read, those at these places are written as well.
 _OPTIMIZERS = {
     **dict.fromkeys(("_fused_adam_", "_fused_adamw_"), (0, 2, 3, 4)),
@@ -91,7 +106,7 @@ _MOVES = frozenset(
         *_LOOKUPS,
         _COPY,
         _GATHER,
-        *_words("fill fill_ zero_ clone contiguous flip roll tril triu where masked_fill"),
+        *words("fill fill_ zero_ clone contiguous flip roll tril triu where masked_fill"),
     }
 )
 _IN_PLACE = "_"
@@ -119,14 +134,20 @@ def _moved(inputs: Inputs) -> int | None:
         return _looked_up(inputs)
     if name == _GATHER:
         return _gathered(inputs)
-    if name == _COPY or name in _READ or name in _POOL_BACKWARD:
+    if name in _JOINED:
+        return 2 * read
+    if name in _UPSAMPLED:
+        return _resized(inputs)
+    if name in _FOREACH:
+        return read + (total_bytes(inputs.tensors[0]) or 0)
+    if name == _COPY or name in _READ or name in _POOL_BACKWARD or name in _FOREACH_ONCE:
         return read  # of a copy one is read and one is written
     if name in _LIKE_FIRST:
         return read + _like(tensors[0].shape, tensors[0])
     if name not in _COMPARISONS and len(tensors) > _TAKES[name]:
         return read  # the result's tensor is one of them
     item = 1 if name in _COMPARISONS else _result_item(inputs)
-    return read + math.prod(_broadcast(tensors)) * item
+    return read + math.prod(broadcast_shape(tensors)) * item
 
 
 def _like(shape: tuple[int, ...], tensor: Tensor) -> int:
@@ -162,27 +183,37 @@ def _gathered(inputs: Inputs) -> int | None:
     return 2 * _like(indices.shape, source) + (indices.size_bytes or 0)
 
 
-def _broadcast(tensors: list[Tensor]) -> tuple[int, ...]:
-    """The shape that all inputs broadcast to."""
-    rank = max(len(tensor.shape) for tensor in tensors)
-    padded = [(1,) * (rank - len(t.shape)) + t.shape for t in tensors]
-    return tuple(max(sizes) for sizes in zip(*padded, strict=True))
+def _resized(inputs: Inputs) -> int | None:
+    """The picture is read, and written in its new size."""
+    source, elements = inputs.tensor(0), resized_elements(inputs)
+    if source is None or source.size_bytes is None or elements is None:
+        return None
+    return source.size_bytes + elements * (source.item_bytes or 0)
+
+
+def _arithmetic(inputs: Inputs) -> VectorWork | None:
+    return vector_work(_base(inputs.operator).removesuffix(_IN_PLACE), inputs)
 
 
 _BY_NAME = frozenset(
     {
         *(*_TAKES, *_COMPARISONS, *_LIKE_FIRST, *_READ, *_POOL_BACKWARD, *_WRITTEN, *_LOOKUPS),
-        *_OPTIMIZERS,
+        *(*_OPTIMIZERS, *_JOINED, *_UPSAMPLED, *_FOREACH, *_FOREACH_ONCE),
     }
 )
 FAMILY = Family(
     names=frozenset(
-        {*_BY_NAME, *(f"{name}_" for name in (*_TAKES, *_COMPARISONS)), _COPY, _GATHER}
+        {
+            *_BY_NAME,
+            *(f"{name}_" for name in (*_TAKES, *_COMPARISONS, *_FOREACH, *_FOREACH_ONCE)),
+            *(_COPY, _GATHER),
+        }
     ),
-    # None where nothing is computed; those of arithmetic have no formula.
-    flops=lambda inputs: 0 if _base(inputs.operator) in _MOVES else None,
+    flops=lambda inputs: 0 if _base(inputs.operator) in _MOVES else flop_of(_arithmetic(inputs)),
     moved=_moved,
     precision=first_precision,
+    reads_values=frozenset({"native_batch_norm", "_native_batch_norm_legit", *_UPSAMPLED}),
+    slack=lambda inputs: slack_of(_arithmetic(inputs)),
 )
 
 
@@ -214,6 +245,7 @@ _ONCE = frozenset(
             )
         ),
         *("aiter::rmsnorm", "aiter::add_rmsnorm", "aiter::rmsnorm2d_fwd_with_add_ck"),
+        "aiter::_groupnorm_run",
     }
 )
 # Normalisation of input + residual, both of them read and written.
@@ -323,30 +355,49 @@ def _row_bytes(row: Tensor | None, cache: Tensor | None) -> int | None:
 
 
 def _rotated(inputs: Inputs) -> int | None:
-    """The rotated part of queries and keys, read and written; angles per token; positions.
+    """The rotated part of queries and keys, read and written; angles per token; positions."""
+    positions, table, turned = inputs.tensor(0), inputs.tensor(4), _turned(inputs)
+    if positions is None or table is None or turned is None:
+        return None
+    angles = inputs.sized((4,))
+    sizes = total_bytes((positions, *(tensor for tensor, _, _ in turned)))
+    if sizes is None or angles is None or positions.size_bytes is None:
+        return None
+    _, width, head = turned[0]
+    moved = 2 * ((sizes - positions.size_bytes) * width // head)
+    return positions.size_bytes + moved + positions.elements * width * (table.item_bytes or 0)
+
+
+def _turned(inputs: Inputs) -> list[tuple[Tensor, int, int]] | None:
+    """Queries and keys, each with the width that is rotated of every head, and a head's size.
 
     Places: positions, queries, keys, size of a head, table of angles.
     """
-    positions, table, head = inputs.tensor(0), inputs.tensor(4), inputs.number(3)
-    if positions is None or table is None or not table.shape or not head or head < table.shape[-1]:
+    table, head = inputs.tensor(4), inputs.number(3)
+    if table is None or not table.shape or not head or head < table.shape[-1]:
         return None
-    rotated = [tensor for place in (1, 2) if (tensor := inputs.tensor(place)) is not None]
-    sizes = total_bytes((positions, *rotated))
-    angles = inputs.sized((4,))
-    if sizes is None or angles is None or not rotated or positions.size_bytes is None:
-        return None
-    width = table.shape[-1]
-    per_token = width * (table.item_bytes or 0)
-    turned = (sizes - positions.size_bytes) * width // head
-    return positions.size_bytes + 2 * turned + positions.elements * per_token
+    tensors = [tensor for place in (1, 2) if (tensor := inputs.tensor(place)) is not None]
+    return [(tensor, table.shape[-1], head) for tensor in tensors] or None
+
+
+def _library_arithmetic(inputs: Inputs) -> VectorWork | None:
+    """A rotation is two products and a sum for each number that it turns."""
+    name = known_as(inputs.operator)
+    turned = _turned(inputs) if name in _ROTARY else None
+    if turned is not None:
+        return VectorWork(3 * sum(math.prod(t.shape) * w // h for t, w, h in turned), 0)
+    return vector_work(name, inputs)
 
 
 LIBRARIES = Family(
     names=frozenset({*_ONCE, *_RESIDUAL, *_RETURNED, *_CACHE_WRITES, *_ROTARY}),
-    # None in moving rows to a cache; those of arithmetic have no formula.
-    flops=lambda inputs: 0 if known_as(inputs.operator) in _CACHE_WRITES else None,
+    # None in moving rows to a cache.
+    flops=lambda inputs: (
+        0 if known_as(inputs.operator) in _CACHE_WRITES else flop_of(_library_arithmetic(inputs))
+    ),
     moved=_library_moved,
     precision=first_precision,
     cached=_cached,
     reads_values=_ROTARY,
+    slack=lambda inputs: slack_of(_library_arithmetic(inputs)),
 )

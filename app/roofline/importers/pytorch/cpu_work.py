@@ -125,13 +125,17 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         begin_ns=int(begin.min()),
         end_ns=int((begin + duration).max()),
         notes=_notes(trace, signature),
+        flop_slack=float(counted.costs.slack[signature[counted.flop]].sum()),
     )
 
 
 def _counted(order: I32, parent: I32, signature: I64, costs: Costs) -> _Counted:
     """The innermost operators with a cost, so that no work counts twice."""
     flop, moved = costs.flop[signature], costs.moved_bytes[signature]
-    arithmetic = innermost(order, parent, flop > 0)
+    is_product = costs.is_product[signature]
+    # A product counts although it holds vector work, which is another one's.
+    arithmetic = innermost(order, parent, is_product)
+    arithmetic |= innermost(order, parent, flop > 0) & ~is_product
     moving = (arithmetic | innermost(order, parent, moved >= 0)) & (moved >= 0)
     return _Counted(flop=arithmetic | (moving & (flop == 0)), moved=moving, costs=costs)
 
@@ -144,6 +148,7 @@ def _row(trace: Trace, signature: int, numbers: RowNumbers) -> int:
         category,
         operator=call.operator,
         dtype=call.dtype,
+        is_vector=call.is_vector,
         operands=shapes_label(call.inputs),
     )
 

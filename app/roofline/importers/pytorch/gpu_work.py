@@ -16,6 +16,7 @@ from roofline.importers.pytorch.attribution import (
 )
 from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.inputs import shapes_label
+from roofline.importers.pytorch.list_types import settle_lists
 from roofline.importers.pytorch.nesting import busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
@@ -70,6 +71,7 @@ def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] =
     steps = [*map(as_step, count(), serving)] or distinct_steps(trace.steps)
     attribution = attribute(trace)
     settle_gradients(trace, attribution.parent)
+    settle_lists(trace, attribution)
     settle_collectives(trace, attribution)
     if not serving:
         # Only steps that launched work: of others, such as the rest after the last one, nothing on
@@ -173,6 +175,7 @@ class _GpuWork:
             begin_ns=int(work["begin"].min()),
             end_ns=int(end.max()),
             notes=self._notes(busy),
+            flop_slack=self._flop_slack(),
             launches=self._launches(),
             timeline=self._timeline(device, n_devices),
             serving=None if windows is None else self._of_server(windows),
@@ -195,7 +198,7 @@ class _GpuWork:
     def _operators(self) -> I32:
         """Operator per event. Copies and the like inside a matrix product are not the product."""
         computes = np.array([may_compute(name) for name in self._trace.names], np.bool_)
-        counts = self._costs.flop[self._trace.operators["signature"]] > 0
+        counts = self._costs.is_product[self._trace.operators["signature"]]
         events = self._by_operator & computes[self._trace.work["name"]]
         return self._found.within_holders(events, counts) if len(counts) else self._found.operator
 
@@ -234,6 +237,7 @@ class _GpuWork:
             operator=call.operator,
             dtype=call.dtype,
             tf32=call.tf32,
+            is_vector=call.is_vector,
             operands=shapes_label(call.inputs),
             stack=call.stack,
         )
@@ -327,6 +331,10 @@ class _GpuWork:
             | any_at(at[moved_known], len(keys)),
         )
 
+    def _flop_slack(self) -> float:
+        runs = self._executions()
+        return float(self._costs.slack[runs.signature[runs.counted]].sum())
+
     def _instances(self) -> InstanceSums:
         """The time and the known work of each instance of a module."""
         operator, work = self._around(), self._trace.work
@@ -371,9 +379,11 @@ class _GpuWork:
         events = np.flatnonzero(self._by_operator)
         operators, first = np.unique(self._operator[events], return_index=True)
         signature = self._trace.operators["signature"][operators].astype(np.int64)
-        has_flop = np.zeros(len(self._trace.operators), np.bool_)
+        has_flop, is_product = (np.zeros(len(self._trace.operators), np.bool_) for _ in range(2))
         has_flop[operators] = self._costs.flop[signature] > 0
-        once = self._found.count_once(has_flop)
+        is_product[operators] = self._costs.is_product[signature]
+        # A product counts although it holds vector work, which is another one's.
+        once = self._found.count_once(is_product) | (self._found.count_once(has_flop) & ~is_product)
         counted = once[operators] | (self._costs.flop[signature] == 0)
         return _Executions(first=events[first], signature=signature, counted=counted)
 

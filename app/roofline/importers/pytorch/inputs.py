@@ -16,9 +16,7 @@ PACKED_FP4 = "fp4"
 _TYPES = {
     "float": ("fp32", 4),
     "double": ("fp64", 8),
-    "c10::half": ("fp16", 2),
     "half": ("fp16", 2),
-    "c10::bfloat16": ("bf16", 2),
     "bfloat16": ("bf16", 2),
     "long": ("int64", 8),
     "long int": ("int64", 8),
@@ -30,16 +28,16 @@ _TYPES = {
     "char": ("int8", 1),
     "unsigned char": ("uint8", 1),
     "bool": ("bool", 1),
-    "c10::complex<float>": ("complex64", 8),
-    "c10::complex<double>": ("complex128", 16),
-    "c10::complex<c10::half>": ("complex32", 4),
-    "c10::qint8": ("int8", 1),
-    "c10::quint8": ("uint8", 1),
-    "c10::qint32": ("int32", 4),
+    "complex<float>": ("complex64", 8),
+    "complex<double>": ("complex128", 16),
+    "complex<c10::half>": ("complex32", 4),
+    "qint8": ("int8", 1),
+    "quint8": ("uint8", 1),
+    "qint32": ("int32", 4),
     "unsigned short": ("uint16", 2),
     "unsigned int": ("uint32", 4),
     "unsigned long": ("uint64", 8),
-    "c10::float4_e2m1fn_x2": (PACKED_FP4, 1),  # two numbers in each byte
+    "float4_e2m1fn_x2": (PACKED_FP4, 1),  # two numbers in each byte
 }
 
 
@@ -119,6 +117,13 @@ def total_bytes(tensors: Iterable[Tensor | None]) -> int | None:
     return sum(known) if len(known) == len(sizes) else None
 
 
+def broadcast_shape(tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    """The shape that all of one or more tensors broadcast to."""
+    rank = max(len(tensor.shape) for tensor in tensors)
+    padded = [(1,) * (rank - len(tensor.shape)) + tensor.shape for tensor in tensors]
+    return tuple(max(sizes) for sizes in zip(*padded, strict=True))
+
+
 def read_inputs(
     operator: str, *, dims: object, types: object, strides: object, values: object
 ) -> Inputs:
@@ -150,15 +155,16 @@ def _tensors(shape: object, spelled: object, layout: object) -> list[Tensor]:
 
 def _tensor(shape: object, spelled: str, layout: object) -> Tensor | None:
     sizes = _sizes(shape)
-    dtype, item_bytes = _element(spelled)
+    dtype, item_bytes = element_of(spelled)
     # Places without a shape are tensors only if their type says so: scalars, lists, devices.
     if sizes is None or (not sizes and item_bytes is None):
         return None
     return Tensor(shape=sizes, strides=_sizes(layout) or (), dtype=dtype, item_bytes=item_bytes)
 
 
-def _element(name: str) -> tuple[str, int | None]:
-    lowered = name.lower()
+def element_of(name: str) -> tuple[str, int | None]:
+    """The word for an element type as C++ spells it, and its bytes; `None` where unknown."""
+    lowered = name.lower().removeprefix("c10::")
     if "float8" in lowered:
         return "fp8", 1
     return _TYPES.get(lowered, ("", None))
@@ -216,7 +222,7 @@ class Family:
     `precision` is the element type of the work, empty if unknown. `reads_values` names those whose
     formulas need plain arguments (strides, masks, sizes). Of the bytes, `weights` are the model's
     own and `cached` those of a key-value cache; `ragged` is for attention to sequences of unknown
-    lengths.
+    lengths. `slack` is how many more the FLOPs may be, and is there for the work of vector units.
     """
 
     names: Collection[str]
@@ -227,6 +233,7 @@ class Family:
     weights: Callable[[Inputs], int | None] = lambda _inputs: None
     cached: Callable[[Inputs], int | None] = lambda _inputs: None
     ragged: Callable[[Inputs], Ragged | None] = lambda _inputs: None
+    slack: Callable[[Inputs], int] | None = None
 
 
 def known_as(operator: str) -> str:

@@ -35,9 +35,9 @@ _HOST_ONLY = (
     " accelerator computed."
 )
 _ESTIMATES = (
-    "FLOPs are estimated from shapes, for matrix products, convolutions and attention. Of causal"
-    " attention only the scores that the mask keeps count. Copies have none. The FLOPs of all other"
-    " operations are unknown.",
+    "FLOPs are estimated from shapes. Of causal attention only scores that the mask keeps count."
+    " Elementwise operations, normalisations and reductions count as what they need at least."
+    " Copies have none. The FLOPs of operations without a formula are unknown.",
     "Bytes are a lower bound from shapes: every input and output once. Real traffic is higher where"
     " data is read again, and lower where it stays in a cache. Those of operations without a"
     " formula (custom operators, lists of tensors, experts that hold their weights) are unknown.",

@@ -34,7 +34,7 @@ from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS, PS_PER_US
 
-_CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
+_VECTOR = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +87,15 @@ def build_profile(parts: Parts) -> Profile:
         is_host_only=parts.findings.is_host_only,
         kernels_timed=_kernels_timed(notes),
         clock_tick_ps=PS_PER_US if notes["whole-microseconds"] else 0,
+        flop_slack_ratio=_slack(work, ops),
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
+
+
+def _slack(work: Sequence[FileWork], ops: OpTable) -> float:
+    """The part of the FLOPs by which they may be more than counted."""
+    flop = float(ops.flop.sum(dtype=np.float64))
+    return sum(file.flop_slack for file in work) / flop if flop else 0.0
 
 
 def _kernels_timed(notes: Counter[str]) -> tuple[int, int] | None:
@@ -153,14 +160,22 @@ def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
 
 
 def _units(parts: Parts) -> dict[int, Unit]:
-    """Unit per row whose FLOPs are known, or the units that it may have been."""
+    """Unit per row whose FLOPs are known, or the units that it may have been.
+
+    Vector units compute narrow types at the rate of fp32.
+    """
     rows = {k: row for k, row in enumerate(parts.numbers.rows) if not row.flop_gap}
     if parts.device.kind is not DeviceKind.GPU:
-        return {k: _CPU_UNITS[row.dtype] for k, row in rows.items() if row.dtype in _CPU_UNITS}
+        return {k: _VECTOR[row.dtype] for k, row in rows.items() if row.dtype in _VECTOR}
     main = {k: working_kernel(row.kernels) for k, row in rows.items()}
     traits = parts.device.traits
     matrix = matrix_precisions(traits.architecture, parts.device.name, main.values())
-    return {k: unit_of(row.dtype, main[k], matrix, tf32=row.tf32) for k, row in rows.items()}
+    return {
+        k: _VECTOR.get(row.dtype, ComputeUnit.VECTOR_FP32)
+        if row.is_vector
+        else unit_of(row.dtype, main[k], matrix, tf32=row.tf32)
+        for k, row in rows.items()
+    }
 
 
 # -------------------------------------------------------------------------------------------- steps

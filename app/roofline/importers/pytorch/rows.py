@@ -15,7 +15,7 @@ from roofline.importers.pytorch.trace import Step, source_of
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import I64, U64, Bools
+from roofline.model.op_columns import F64, I64, U64, Bools
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
@@ -36,7 +36,7 @@ class Row:
     `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
     compiled region or graph, `paths` the time in ns per framework path, `operands` the shapes of
     its tensors, `stack` Python's at its first launch, `messages` what a collective sends. `tf32` is
-    false where its arguments forbid TF32.
+    false where its arguments forbid TF32, `is_vector` true where its FLOPs are of a vector unit.
     `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an execution are unknown: then
     those of the op are, too.
     """
@@ -45,6 +45,7 @@ class Row:
     category: str
     dtype: str = ""
     tf32: bool = True
+    is_vector: bool = False
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
     regions: dict[str, int] = field(default_factory=dict)
     paths: dict[str, int] = field(default_factory=dict)
@@ -138,10 +139,16 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Costs:
-    """FLOPs and bytes of one execution per signature, -1 where unknown."""
+    """FLOPs and bytes of one execution per signature, -1 where unknown.
+
+    `is_product` is true where there are FLOPs that are not of a vector unit; `slack` is how many
+    more they may be.
+    """
 
     flop: I64
     moved_bytes: I64
+    is_product: Bools
+    slack: F64
 
     @staticmethod
     def of(signatures: Sequence[Signature]) -> "Costs":
@@ -149,6 +156,8 @@ class Costs:
         return Costs(
             flop=np.array([_or_absent(s.flop) for s in signatures], np.int64),
             moved_bytes=np.array([_or_absent(s.moved_bytes) for s in signatures], np.int64),
+            is_product=np.array([bool(s.flop) and not s.is_vector for s in signatures], np.bool_),
+            slack=np.array([s.flop_slack for s in signatures], np.float64),
         )
 
 
@@ -184,6 +193,7 @@ class RowNumbers:
         operator: str = "",
         dtype: str = "",
         tf32: bool = True,
+        is_vector: bool = False,
         operands: str = "",
         stack: str = "",
     ) -> int:
@@ -195,6 +205,7 @@ class RowNumbers:
         if number == len(self.rows):
             self.rows.append(Row(name=name, category=category, dtype=dtype, operands=operands))
         self.rows[number].tf32 &= tf32
+        self.rows[number].is_vector |= is_vector
         self.rows[number].stack = self.rows[number].stack or stack
         return number
 
@@ -315,7 +326,8 @@ class FileWork:
 
     `serving` is there if the steps are those of a server.
     `busy_ns` and `span_ns` are per device; `step_core_ns` per step, summed over devices; `notes`
-    counts what was noticed, by the code of its diagnostic.
+    counts what was noticed, by the code of its diagnostic. `flop_slack` is how many more the FLOPs
+    of all executions may be.
     """
 
     sums: Sums
@@ -326,6 +338,7 @@ class FileWork:
     begin_ns: int
     end_ns: int
     notes: Counter[str]
+    flop_slack: float = 0.0
     launches: Launches | None = None
     timeline: Timeline | None = None
     serving: FileServing | None = None

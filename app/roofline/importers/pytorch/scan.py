@@ -148,6 +148,8 @@ _CAPTURE_NAME = np.frombuffer(b"capture_", np.uint8)
 _COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
 # PyTorch's name of the event of a module's call, among those of Python's functions.
 _MODULE_NAME = np.frombuffer(b"nn.Module: ", np.uint8)
+# How kernels that Inductor generated begin: their sizes are plain arguments.
+_GENERATED_NAME = np.frombuffer(b"triton_", np.uint8)
 _PYTHON = _key("python_function")
 _ON_DEVICE = _key("gpu_user_annotation")
 
@@ -343,7 +345,9 @@ def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     if count > 0 and has_zero(buf, start, start + count):
         value = _mixed(value, hash_of(buf, start, start + count))
     start, count = row[_C_VALUES], row[_C_VALUES + 1]
-    if count > 0 and _is_among(np.uint64(row[_C_NAME_HASH]), valued):
+    name = row[_C_NAME]
+    generated = _begins(buf, name, row[_C_NAME + 1], _GENERATED_NAME)
+    if count > 0 and (generated or _is_among(np.uint64(row[_C_NAME_HASH]), valued)):
         value = _mixed(value, hash_of(buf, start, start + count))
     else:
         row[_C_VALUES + 1] = 0

@@ -1,22 +1,21 @@
 """Operators told apart by name, shapes and types; each with what one execution costs.
 
 FLOPs: matrix products, convolutions and attention, as `torch.utils.flop_counter` counts them, and
-the same of the libraries that serve language models; 0 for operators that only move data. Bytes:
-these, and operators known to move each tensor once. All others have no formula: what they compute
-and what they read of their arguments is unknown. Pointwise kernels that Inductor generates are
-named by the operators that it fused: where all of these only move data, each argument is read or
-written once. Others may read a part of an argument, or read it often: their work is unknown.
+the same of the libraries that serve language models; of vector operators what they need at least; 0
+for operators that only move data. Bytes: these, and operators known to move each tensor once. All
+others have no formula: what they compute and what they read of their arguments is unknown.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from roofline.importers.pytorch import (
     attention,
     bytes_moved,
     convolutions,
     experts,
+    generated,
     products,
 )
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
@@ -31,22 +30,11 @@ from roofline.importers.pytorch.inputs import (
     known_as,
     read_inputs,
     recorded_as,
-    total_bytes,
 )
 
 MAX_COUNT = 10**18
 _SHOWN_TENSORS = 4
 
-# Kernels of Inductor whose operators compute nothing and use each argument as a whole.
-_ONLY_MOVES = re.compile(
-    r"triton_poi_fused_(?:(?:_to_copy|constant_pad_nd|clone|copy|moe_forward)_)+\d+\Z"
-)
-_INDUCTOR = Family(
-    names=frozenset(),
-    flops=lambda _inputs: 0,
-    moved=lambda inputs: total_bytes(inputs.all_tensors) if inputs.all_tensors else None,
-    precision=first_precision,
-)
 _WITHOUT_FORMULA = Family(
     names=frozenset(),
     flops=lambda _inputs: None,
@@ -72,8 +60,9 @@ class Signature:
     `has_shapes` is false where the trace recorded none; `is_uncountable` is true where there is a
     formula for the operator, but not what it needs; `is_mask_unknown` where attention is counted
     without a mask, because the trace does not say whether there is one, and `are_gradients_unknown`
-    where both gradients of a convolution are counted, because it does not name them; `tf32` is
-    false where an argument forbids TF32. Of the bytes,
+    where both gradients of a convolution are counted, because it does not name them. `is_vector` is
+    true where the FLOPs are of vector units, and may be `flop_slack` more; `tf32` is false where an
+    argument forbids TF32. Of the bytes,
     `weight_bytes` are a model's weights (`touched`: of which experts) and `cache_bytes` keys and
     values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
     are not arguments, and `window` one that no argument names. `stack` is Python's at its first
@@ -90,6 +79,8 @@ class Signature:
     is_uncountable: bool
     is_mask_unknown: bool = False
     are_gradients_unknown: bool = False
+    is_vector: bool = False
+    flop_slack: int = 0
     tf32: bool = True
     weight_bytes: int | None = None
     cache_bytes: int | None = None
@@ -116,30 +107,55 @@ def read_signature(
     Source of the two: `kernel_flop` and `kernel_num_gb`, which Inductor writes.
     """
     inputs = read_inputs(operator, dims=dims, types=types, strides=strides, values=values)
-    named = _BY_NAME.get(known_as(operator), _WITHOUT_FORMULA)
-    family = _INDUCTOR if _ONLY_MOVES.match(operator) else named
-    counted = flop if flop >= 0 else family.flops(inputs)
-    counted_bytes = moved_bytes if moved_bytes >= 0 else family.moved(inputs)
-    if counted == 0 and counted_bytes is None:
-        counted = None  # no arithmetic, and nothing else is known of it
+    family = _family_of(operator)
     dtype = family.precision(inputs) or first_precision(inputs)
-    return Signature(
+    call = Signature(
         operator=operator,
         label=_label(operator, inputs, dtype),
         dtype=dtype,
-        flop=_bounded(counted),
-        moved_bytes=_bounded(counted_bytes),
+        flop=_bounded(flop if flop >= 0 else family.flops(inputs)),
+        moved_bytes=_bounded(moved_bytes if moved_bytes >= 0 else family.moved(inputs)),
         has_shapes=isinstance(dims, list),
-        is_uncountable=counted is None and isinstance(dims, list) and family in _ARITHMETIC,
+        is_uncountable=False,
         is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
-        are_gradients_unknown=counted is not None and flop < 0 and are_gradients_unknown(inputs),
         tf32=allows_tf32(inputs),
         weight_bytes=_bounded(family.weights(inputs)),
         cache_bytes=_bounded(family.cached(inputs)),
         touched=touched_by(inputs),
-        ragged=family.ragged(inputs) if counted is None else None,
         inputs=inputs,
     )
+    if call.flop == 0 and call.moved_bytes is None:  # no arithmetic, and nothing else is known
+        call = replace(call, flop=None)
+    if call.flop is None:
+        uncountable = call.has_shapes and family in _ARITHMETIC
+        return replace(call, is_uncountable=uncountable, ragged=family.ragged(inputs))
+    if flop >= 0:
+        return call
+    gradients = are_gradients_unknown(inputs)
+    return replace(call, are_gradients_unknown=gradients, **_vector(family, call))
+
+
+def priced(call: Signature) -> Signature:
+    """The call with what its inputs cost, of a vector operator or one that only moves data."""
+    if call.inputs is None:
+        return call
+    family = _family_of(call.operator)
+    flop, moved = _bounded(family.flops(call.inputs)), _bounded(family.moved(call.inputs))
+    known = replace(call, flop=flop, moved_bytes=moved, dtype=first_precision(call.inputs))
+    return replace(known, **_vector(family, known))
+
+
+def _family_of(operator: str) -> Family:
+    if generated.is_generated(operator):
+        return generated.FAMILY
+    return _BY_NAME.get(known_as(operator), _WITHOUT_FORMULA)
+
+
+def _vector(family: Family, call: Signature) -> dict[str, Any]:
+    """What tells the work of vector units from that of products."""
+    if family.slack is None or not call.flop or call.inputs is None:
+        return {}
+    return {"is_vector": True, "flop_slack": _bounded(family.slack(call.inputs)) or 0}
 
 
 def _bounded(value: int | None) -> int | None:

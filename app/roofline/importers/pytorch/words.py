@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from roofline.importers.pytorch import attention, convolutions
+from roofline.importers.pytorch.generated import is_generated
 from roofline.importers.pytorch.inputs import known_as
 from roofline.importers.pytorch.rows import Unit
 from roofline.importers.shared.kernel_names import NORM, first_match, kernel_category
@@ -55,7 +56,10 @@ def operator_category(operator: str, kernel: str) -> str:
         return "convolution"
     if known in attention.FAMILY.names:
         return "attention"
-    return first_match(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
+    found = first_match(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
+    # A generated kernel that names a product is what follows the product.
+    follows = found in {"matmul", "convolution"} and is_generated(operator)
+    return "fused (Inductor)" if follows else found
 
 
 # Words around compiled code that say nothing about it.

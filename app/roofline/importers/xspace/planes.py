@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
+from roofline.importers.source import SourceFile
 from roofline.importers.xspace import event_scan
 from roofline.importers.xspace.captures import Captured
 from roofline.importers.xspace.event_scan import REF, TEXT, Events, Lookup, StatColumn, make_lookup
@@ -356,6 +357,11 @@ class Space:
     def named(self, name: str) -> Plane | None:
         """The first plane of this name."""
         return next((plane for plane in self.planes if plane.name == name), None)
+
+
+def captured_of(source: SourceFile) -> Captured:
+    """The host and the time of the capture in `source`. Raises as `open_space`."""
+    return open_space(np.frombuffer(source.data, np.uint8), source.name).captured
 
 
 def open_space(buf: Bytes, file_name: str) -> Space:

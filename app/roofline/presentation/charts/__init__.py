@@ -4,18 +4,23 @@ from typing import Any
 
 from roofline.figures.figure import Figure, six_digits
 from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.charts.link_figure import link_figure
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import program_figure
 from roofline.presentation.page_rows import Page
 
 
 def figures_of(page: Page, choice: ChartChoice | None = None) -> dict[str, Figure]:
-    """The rooflines of the ops and of the program, with six digits as all page data.
+    """Both rooflines and the strip of links, with six digits as all page data.
 
     Without a `choice` they are those of a page that opens.
     """
     figures: dict[str, Figure] = six_digits(
-        {"op": op_figure(page, choice), "program": program_figure(page, choice)}
+        {
+            "op": op_figure(page, choice),
+            "program": program_figure(page, choice),
+            "links": link_figure(page, choice),
+        }
     )
     return figures
 

@@ -14,25 +14,26 @@ from roofline.figures.figure import (
     Json,
     Width,
     inert,
-    layout,
     line,
-    log_axis,
     numbered,
     six_digits,
 )
 from roofline.figures.labels import POSITIONS, Spot
 from roofline.figures.roofs import Roof, Roofs
-from roofline.figures.scale import Margin, Range, log_ticks, spread, with_headroom
+from roofline.figures.scale import Margin, Range, spread, with_headroom
 from roofline.presentation.charts.roof_traces import (
     Name,
     Namer,
     RoofChart,
     labels_trace,
     names_trace,
-    region_shapes,
+    plain_tick,
+    rate_tick,
+    roof_axes,
+    roof_layout,
     roof_traces,
 )
-from roofline.presentation.quantities import amount, count, flop_rate, significant
+from roofline.presentation.quantities import amount, count, significant
 
 Point = tuple[float, float]
 Kind = Literal["predicted", "measured", "crossing", "full", "whole"]
@@ -125,8 +126,8 @@ class CostChart:
     x: Range
     y: Range
     x_title: str
-    x_text: Write
-    y_text: Write
+    x_text: Write = plain_tick
+    y_text: Write = rate_tick
     peaks: tuple[Roof, Roof] | None = None
     curves: Sequence[Curve] = ()
     marks: Sequence[Mark] = ()
@@ -148,7 +149,7 @@ class CostChart:
                     ]
                 )
             ),
-            "layouts": {width: self._layout(chart, *_PLOTS[width]) for width in _PLOTS},
+            "layouts": {width: self._layout(chart, width) for width in _PLOTS},
             "marks": None,
             "beyond": {},
             "legend": [],
@@ -203,13 +204,10 @@ class CostChart:
                 labels += [(name, mark.size) for name in found]
         yield labels_trace(labels, width)
 
-    def _layout(self, chart: RoofChart, across: float, down: float) -> Json:
-        fixed = {"fixedrange": True}
-        xaxis = log_axis(chart.x, log_ticks(chart.x, across, 52), self.x_text, inert(self.x_title))
-        yaxis = log_axis(chart.y, log_ticks(chart.y, down, 26), self.y_text)
-        shapes = region_shapes(chart)
-        whole = layout(_MARGIN, xaxis | fixed, yaxis | fixed, shapes, self.id)
-        return {**whole, "dragmode": False}
+    def _layout(self, chart: RoofChart, width: Width) -> Json:
+        title = inert(self.x_title)
+        axes = roof_axes(chart, _PLOTS[width], title, self.x_text, self.y_text)
+        return roof_layout(chart, axes, _MARGIN, self.id)
 
 
 def _curve_trace(curve: Curve) -> Json:
@@ -258,8 +256,6 @@ def roof_chart(
         x=range_of([*(x for x, _ in around), corner / 3, corner * 3]),
         y=range_of([*(y for _, y in around), compute.peak]),
         x_title=x_title,
-        x_text=plain_tick,
-        y_text=rate_tick,
         peaks=peaks,
         curves=curves,
         marks=marks,
@@ -272,16 +268,6 @@ def roof_pair(memory: str, gbs: float, gflops: float) -> tuple[Roof, Roof]:
         Roof(id="memory", label=memory, peak=gbs, token="--roof-hbm", dash="solid"),
         Roof(id="compute", label="", peak=gflops, token="--roof-compute", dash="solid"),
     )
-
-
-def plain_tick(value: float) -> str:
-    """A number on an axis."""
-    return significant(value, 1)
-
-
-def rate_tick(gflops: float) -> str:
-    """A FLOP rate on an axis."""
-    return flop_rate(gflops, 1)
 
 
 def size_tick(value: float) -> str:

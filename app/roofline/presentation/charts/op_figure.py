@@ -1,6 +1,6 @@
 """The roofline of operations as a figure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from roofline.figures.figure import (
     PLOTS,
@@ -11,7 +11,6 @@ from roofline.figures.figure import (
     inert,
     layout,
     line,
-    log_axis,
     numbered,
 )
 from roofline.figures.labels import POSITIONS, Spot
@@ -21,7 +20,6 @@ from roofline.figures.scale import (
     Place,
     Range,
     heaviest,
-    log_ticks,
     spread,
     with_headroom,
     without_strays,
@@ -47,7 +45,9 @@ from roofline.presentation.charts.roof_traces import (
     bent,
     labels_trace,
     names_trace,
+    rate_tick,
     region_shapes,
+    roof_axes,
     roof_traces,
 )
 from roofline.presentation.charts.shown_roofs import (
@@ -353,15 +353,14 @@ def _name(rows: Rows, row: int) -> tuple[str, Sequence[str]]:
 
 
 def _layout(rows: Rows, chart: RoofChart, choice: ChartChoice, width: Width) -> Json:
-    across, down = PLOTS[width]
     unit = f"FLOP per byte of {_axis_label(rows, choice)}"
     title = f"Operational intensity, {unit}" if width == "wide" else unit
-    write: Callable[[float], str] = _share_tick if choice.is_share else _rate_tick
+    y_text = _share_tick if choice.is_share else rate_tick
+    axes = roof_axes(chart, PLOTS[width], title, y_text=y_text)
     revision = f"{choice.x} {choice.y} {choice.zoom}"
     return layout(
         MARGINS[width],
-        log_axis(chart.x, log_ticks(chart.x, across, 52), _plain, title),
-        log_axis(chart.y, log_ticks(chart.y, down, 26), write),
+        *axes,
         region_shapes(chart),
         revision,
     )
@@ -373,14 +372,6 @@ def _axis_label(rows: Rows, choice: ChartChoice) -> str:
     axes = rows.page["x_axes"]
     label: str = next((one for one in axes if one["id"] == choice.x), axes[0])["label"]
     return inert(label)
-
-
-def _plain(value: float) -> str:
-    return significant(value, 1)
-
-
-def _rate_tick(value: float) -> str:
-    return flop_rate(value, 1)
 
 
 def _share_tick(value: float) -> str:

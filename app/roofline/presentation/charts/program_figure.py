@@ -5,10 +5,10 @@ from math import ceil, log10
 from typing import Any
 
 from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
-from roofline.figures.figure import PLOTS, Figure, Json, Width, layout, line, log_axis, numbered
+from roofline.figures.figure import PLOTS, Figure, Json, Width, line, numbered
 from roofline.figures.labels import Spot
 from roofline.figures.roofs import Roof, Roofs, ridge
-from roofline.figures.scale import Margin, Place, Range, log_ticks, spread, with_headroom
+from roofline.figures.scale import Margin, Place, Range, spread, with_headroom
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import placed_rate
 from roofline.presentation.charts.roof_traces import (
@@ -16,7 +16,8 @@ from roofline.presentation.charts.roof_traces import (
     Namer,
     RoofChart,
     names_trace,
-    region_shapes,
+    roof_axes,
+    roof_layout,
     roof_traces,
 )
 from roofline.presentation.charts.shown_roofs import log_places, main_memory, shown_roofs
@@ -25,9 +26,7 @@ from roofline.presentation.quantities import (
     count,
     counted,
     duration,
-    flop_rate,
     percent,
-    significant,
 )
 
 MARGIN = Margin(left=78, right=10, top=8, bottom=38)
@@ -228,19 +227,8 @@ def step_token(order: float | None) -> str:
 
 
 def _layout(chart: RoofChart) -> Json:
-    across, down = SMALL["wide"]
-    xaxis = log_axis(
-        chart.x,
-        log_ticks(chart.x, across, 52),
-        lambda value: significant(value, 1),
-        "FLOP per byte",
-    )
-    yaxis = log_axis(chart.y, log_ticks(chart.y, down, 26), lambda value: flop_rate(value, 1))
-    fixed = {"fixedrange": True}
-    return {
-        **layout(MARGIN, xaxis | fixed, yaxis | fixed, region_shapes(chart), "program"),
-        "dragmode": False,
-    }
+    axes = roof_axes(chart, SMALL["wide"], "FLOP per byte")
+    return roof_layout(chart, axes, MARGIN, "program")
 
 
 def _alt(known: Sequence[Placed]) -> str:

@@ -1,14 +1,23 @@
 """Roofs of a chart: regions, lines, ridges and distances, and the names that stand beside them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 
-from roofline.figures.figure import PLOTS, Json, Width, inert, line, scale_of
+from roofline.figures.figure import (
+    PLOTS,
+    Json,
+    Width,
+    inert,
+    layout,
+    line,
+    log_axis,
+    scale_of,
+)
 from roofline.figures.labels import Board, Segment, Spot
 from roofline.figures.roofs import Roof, RoofLine, Roofs, attainable, ridge, roof_lines
-from roofline.figures.scale import Place, Range
-from roofline.presentation.quantities import peak_bandwidth, peak_rate, significant
+from roofline.figures.scale import Margin, Place, Range, log_ticks
+from roofline.presentation.quantities import flop_rate, peak_bandwidth, peak_rate, significant
 
 DISTANCES = ((0.1, "10 % of roof"), (0.01, "1 % of roof"))
 _PAST = 3.0  # decades that lines go on past the chart, so that panning never uncovers an end
@@ -158,6 +167,38 @@ def _region(left: float, right: float, token: str) -> Json:
         "line": {"width": 0},
         "layer": "below",
     }
+
+
+def plain_tick(value: float) -> str:
+    """A number on an axis."""
+    return significant(value, 1)
+
+
+def rate_tick(gflops: float) -> str:
+    """A FLOP rate on an axis."""
+    return flop_rate(gflops, 1)
+
+
+def roof_axes(
+    chart: RoofChart,
+    plot: tuple[float, float],
+    title: str,
+    x_text: Callable[[float], str] = plain_tick,
+    y_text: Callable[[float], str] = rate_tick,
+) -> tuple[Json, Json]:
+    """Both axes with the ticks that have room in a plot of these pixels."""
+    across, down = plot
+    return (
+        log_axis(chart.x, log_ticks(chart.x, across, 52), x_text, title),
+        log_axis(chart.y, log_ticks(chart.y, down, 26), y_text),
+    )
+
+
+def roof_layout(chart: RoofChart, axes: tuple[Json, Json], margin: Margin, revision: str) -> Json:
+    """The layout of a roofline that cannot be dragged or zoomed."""
+    xaxis, yaxis = (axis | {"fixedrange": True} for axis in axes)
+    whole = layout(margin, xaxis, yaxis, region_shapes(chart), revision)
+    return {**whole, "dragmode": False}
 
 
 class Namer:

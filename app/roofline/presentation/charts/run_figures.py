@@ -14,7 +14,6 @@ from roofline.figures.figure import (
     layout,
     line,
     linear_axis,
-    log_axis,
     numbered,
     trace,
 )
@@ -25,13 +24,19 @@ from roofline.figures.scale import (
     Range,
     around,
     linear_ticks,
-    log_ticks,
     spread,
     with_headroom,
 )
 from roofline.model.units import GIGA, US_PER_S
-from roofline.presentation.charts.roof_traces import Namer, RoofChart, names_trace, roof_traces
-from roofline.presentation.quantities import count, duration, flop_rate, significant
+from roofline.presentation.charts.roof_traces import (
+    Namer,
+    RoofChart,
+    names_trace,
+    roof_axes,
+    roof_layout,
+    roof_traces,
+)
+from roofline.presentation.quantities import count, duration
 
 Row = Mapping[str, Any]
 
@@ -47,6 +52,7 @@ MOST_CRITICAL = len(_LOOKS)
 _STEPS = Margin(left=78, right=14, top=12, bottom=26)
 _PLOTS: dict[Width, tuple[float, float]] = {"wide": PLOTS["wide"], "narrow": (240.0, 300.0)}
 _ROOFLINE = Margin(left=84, right=14, top=10, bottom=42)
+_TITLE = "FLOP per byte of all memories"
 _LETTER = 9  # pixels of a step's name
 _LONGEST_STEP = 12
 _LEAST_DIAMETER, _LARGEST_DIAMETER = 4.8, 30.0
@@ -240,7 +246,15 @@ def run_roofline_figure(ops: Sequence[Row], peaks: Row, styles: Mapping[str, Row
     return {
         "id": "run",
         "data": numbered([*roof_traces(chart), reach, marks, rings, *names]),
-        "layouts": {width: _roofline_layout(chart, *_PLOTS[width]) for width in PLOTS},
+        "layouts": {
+            width: roof_layout(
+                chart,
+                roof_axes(chart, _PLOTS[width], "FLOP per byte of all memories"),
+                _ROOFLINE,
+                "run",
+            )
+            for width in PLOTS
+        },
         "marks": "op",
         "beyond": {},
         "legend": [],
@@ -278,15 +292,3 @@ def _roof(kind: str, label: str | None, peak: float | None, token: str) -> Roof 
     if peak is None:
         return None
     return Roof(id=kind, label=label or "", peak=peak, token=token, dash="solid")
-
-
-def _roofline_layout(chart: RoofChart, across: float, down: float) -> Json:
-    xaxis = log_axis(
-        chart.x,
-        log_ticks(chart.x, across, 52),
-        lambda value: significant(value, 1),
-        "FLOP per byte of all memories",
-    )
-    yaxis = log_axis(chart.y, log_ticks(chart.y, down, 26), lambda value: flop_rate(value, 1))
-    fixed = {"fixedrange": True}
-    return {**layout(_ROOFLINE, xaxis | fixed, yaxis | fixed, [], "run"), "dragmode": False}

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.figures.figure import Figure
 from roofline.presentation.charts.gain_records import Gain
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.clocks import OpClocks, op_clocks
@@ -13,7 +14,6 @@ from roofline.presentation.first_view.step_times import (
     step_times,
     used_shares,
 )
-from roofline.presentation.first_view.strips import Strip, link_strip
 from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
 from roofline.presentation.first_view.table import Table, op_table
 from roofline.presentation.page_rows import Page, Rows
@@ -49,7 +49,7 @@ class FirstView:
     chart_note: str
     axis: str
     program_alt: str
-    links: Strip | None
+    links: Figure
     table: Table
     beyond: str
     share: str
@@ -90,7 +90,7 @@ def first_view(page: Page) -> FirstView:
         chart_note=figures["op"]["note"],
         axis=page["x_axes"][0]["label"],
         program_alt=figures["program"]["alt"],
-        links=link_strip(rows),
+        links=figures["links"],
         table=op_table(rows),
         beyond=_beyond(rows),
         share=_share(sum(rows.shares)),

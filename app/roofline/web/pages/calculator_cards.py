@@ -30,12 +30,12 @@ from roofline.presentation.charts.cost_figures import (
     CostChart,
     Curve,
     Mark,
-    plain_tick,
     range_of,
     roof_chart,
     roof_pair,
     size_tick,
 )
+from roofline.presentation.charts.roof_traces import plain_tick
 from roofline.presentation.quantities import (
     amount,
     count,

@@ -29,9 +29,7 @@ from roofline.presentation.charts.cost_figures import (
     Look,
     Mark,
     Point,
-    plain_tick,
     range_of,
-    rate_tick,
     roof_chart,
     roof_pair,
 )
@@ -328,8 +326,6 @@ def _roofline(run: Run, found: Sequence[Part], looks: Mapping[str, Look]) -> Fig
             [low * roofs[0][2], *(flops * 1.5 for _, flops, _ in roofs), *(m.at[1] for m in marks)]
         ),
         x_title=_X_TITLE,
-        x_text=plain_tick,
-        y_text=rate_tick,
         curves=[
             *lowered,
             *(
