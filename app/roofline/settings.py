@@ -15,6 +15,7 @@
 | `ROOFLINE_DISK_RESERVE_BYTES`    | 5 %, at most 2 GiB        | with less left, uploads wait      |
 | `ROOFLINE_FAILURES_KEPT_DAYS`    | 7, at least 7             | files of failed imports           |
 | `ROOFLINE_TRASH_DAYS`            | 7, 0: no trash            | deleted profiles can be restored  |
+| `ROOFLINE_LINK_DAYS`             | for ever                  | longest life of share links       |
 | `ROOFLINE_SCRUB_DAYS`            | 7, 0: never               | everything is read and checked    |
 | `ROOFLINE_HOST`, `_PORT`         | 127.0.0.1, 8000           | the address to listen on          |
 | `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
@@ -152,6 +153,7 @@ class Settings(BaseSettings):
     disk_reserve_bytes: int | None = Field(default=None, ge=0)
     failures_kept_days: float = Field(default=7, ge=7)
     trash_days: float = Field(default=7, ge=0)
+    link_days: float | None = Field(default=None, gt=0)
     scrub_days: float = Field(default=7, ge=0)
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)

@@ -45,6 +45,10 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
 
 def test_failed_import_is_tried_again_with_one_click(own_server: Server, new_page: NewPage) -> None:
     page = new_page(own_server.url)
+    interrupted(own_server)
+    page.goto("/")
+    page.get_by_role("button", name="Retry").click()
+    is_ready(page)
     page.goto(interrupted(own_server))
     card = page.get_by_role("alert")
     expect(card.locator("[data-message]")).to_contain_text("interrupted 3 times")

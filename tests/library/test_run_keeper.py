@@ -1,6 +1,9 @@
-"""The order in which runs are read."""
+"""The order in which runs are read, and when none is."""
 
-from roofline.library.run_keeper import next_turns
+from unittest.mock import Mock
+
+from roofline.fleet.engine import EngineChoice
+from roofline.library.run_keeper import RunKeeper, next_turns
 from roofline.storage.run_records import READING, Run
 
 
@@ -37,3 +40,18 @@ def test_many_runs_of_one_person_hold_up_no_other() -> None:
         turn_at |= dict.fromkeys(chosen, float(moment))
         rounds.append(chosen)
     assert rounds == [["a0", "b"], ["a1", "b"], ["a2", "b"]]
+
+
+def test_a_keeper_rests_where_others_have_every_lease() -> None:
+    runs = Mock(**{"open_runs.return_value": (a_run("a", "Ada"),), "claim.return_value": False})
+    keeper = RunKeeper(
+        Mock(runs=runs),
+        Mock(),
+        place="",
+        workers=1,
+        room=Mock(),
+        reads=(),
+        engine=EngineChoice(),
+    )
+    assert keeper._turns() is False, "it would look again at once, and take a processor"
+    runs.claim.assert_called_once()

@@ -18,6 +18,7 @@ from roofline.errors import RooflineError, SettingsError, StorageFullError, Stor
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage.database import FILE_NAME
+from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.web.upkeep import run_doctor, run_gc
 from tests.conftest import PYTHON_PATH, ROOT
 from tests.storage.places import (
@@ -154,10 +155,12 @@ def test_import_that_always_takes_its_process_along_is_given_up(
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "never"))
     running(server, profile_id)
     with store_of(server).database.write() as connection:
-        connection.exec_driver_sql("UPDATE job SET attempts = 3, lease_until = 0, owner = 'dead'")
+        connection.exec_driver_sql(
+            f"UPDATE job SET attempts = {MAX_ATTEMPTS}, lease_until = 0, owner = 'dead'"
+        )
     state = settled(server, profile_id)
     assert isinstance(state, Failed)
-    assert "interrupted 3 times" in state.error.message
+    assert f"interrupted {MAX_ATTEMPTS} times" in state.error.message
     assert state.can_retry
 
 
@@ -298,6 +301,9 @@ def test_damaged_database_is_said_at_the_start_and_by_the_doctor(
     assert "backup" in caught.value.remedy
     half = len(content) // 2  # the tables begin in the first half, their rows go on in the second
     path.write_bytes(content[:half] + bytes(len(content) - half))
+    with pytest.raises(StoreUnavailableError, match="damaged") as found:
+        folder.server()
+    assert "backup" in found.value.remedy
     assert run_doctor(folder.settings(), quick=False, check_only=True) == 1
     assert "the database" in capsys.readouterr().out
 

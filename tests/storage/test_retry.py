@@ -5,13 +5,17 @@ import signal
 import threading
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+
+import pytest
 
 from roofline.errors import DamagedCopyError
 from roofline.imports import children
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Importing, Ready
 from roofline.storage import statements
+from roofline.storage.jobs import MAX_ATTEMPTS, pause_s
 from roofline.storage.sweeping import sweep_over_quota
 from tests.children.processes import children_of, program_id
 from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored
@@ -32,12 +36,14 @@ def fork_server() -> int:
 
 
 def given_up(server: Backend, profile_id: str) -> Failed:
-    """The profile after its server died in three attempts."""
+    """The profile after its server died in all attempts."""
     with store_of(server).database.write() as connection:
-        connection.exec_driver_sql("UPDATE job SET attempts = 3, lease_until = 0, owner = 'dead'")
+        connection.exec_driver_sql(
+            f"UPDATE job SET attempts = {MAX_ATTEMPTS}, lease_until = 0, owner = 'dead'"
+        )
     state = settled(server, profile_id)
     assert isinstance(state, Failed)
-    assert "interrupted 3 times" in state.error.message
+    assert f"interrupted {MAX_ATTEMPTS} times" in state.error.message
     return state
 
 
@@ -157,13 +163,42 @@ def attempts(server: Backend, profile_id: str) -> int:
     return job.attempts
 
 
-def test_child_that_is_killed_is_started_again(folder: Place, tmp_path: Path) -> None:
+def has_begun(server: Backend, profile_id: str, attempt: int) -> bool:
+    return attempts(server, profile_id) == attempt
+
+
+def test_child_that_is_killed_again_and_again_is_started_again(
+    folder: Place, tmp_path: Path
+) -> None:
+    server = folder.server()
+    profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"))
+    for kills in range(1, 5):
+        running(server, profile_id)
+        (child,) = children_of(fork_server())
+        os.kill(child, signal.SIGKILL)
+        eventually(partial(has_begun, server, profile_id, kills + 1))
+        assert isinstance(server.reader.state(profile_id), Importing)
+    (tmp_path / "gate").touch()
+    assert isinstance(settled(server, profile_id), Ready)
+
+
+def test_a_restart_after_two_kills_waits_for_a_pause_and_says_so(
+    folder: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roofline.storage.jobs.FIRST_PAUSE_S", 60.0)
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"))
     running(server, profile_id)
-    (child,) = children_of(fork_server())
-    os.kill(child, signal.SIGKILL)
-    eventually(lambda: attempts(server, profile_id) == 2)
-    assert isinstance(server.reader.state(profile_id), Importing)
-    (tmp_path / "gate").touch()
-    assert isinstance(settled(server, profile_id), Ready)
+    with store_of(server).database.write() as connection:
+        connection.exec_driver_sql("UPDATE job SET attempts = 2")
+    store_of(server).jobs.take_back()
+    state = server.reader.state(profile_id)
+    assert isinstance(state, Importing)
+    assert state.waits_for == "machine"
+    assert store_of(server).jobs.due(store_of(server).results.version) == []
+
+
+def test_pauses_grow_to_a_quarter_of_an_hour() -> None:
+    pauses = [pause_s(attempts) for attempts in range(1, MAX_ATTEMPTS)]
+    assert pauses[:4] == [0, 0.1, 0.2, 0.4]  # as the tests set the first; the real one is 2 s
+    assert max(pauses) < 900 == pause_s(MAX_ATTEMPTS + 9)

@@ -42,7 +42,8 @@ def test_everything_is_read_once_in_a_week(place: Place) -> None:
         stored(server, b"stub %d" % number)
     settled(server, add(server, b"fail but kept"))
     scrub = scrub_of(server)
-    assert checked_all(scrub) == 4 + 3
+    database = 0 if place.is_shared else 1
+    assert checked_all(scrub) == 4 + 3 + database
     found = states(server)
     assert (found["raw"].checked, found["results"].checked) == (4, 3)
     for one in found.values():
@@ -51,7 +52,21 @@ def test_everything_is_read_once_in_a_week(place: Place) -> None:
     with store_of(server).database.write() as connection:
         past = {"s": time.time() - WEEK_S}
         connection.execute(text("UPDATE scrub SET started_at = :s, finished_at = :s"), past)
-    assert checked_all(scrub) == 7
+    assert checked_all(scrub) == 7 + database
+
+
+def test_page_of_the_database_that_rots_is_said_by_the_next_check(
+    folder: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = folder.server()
+    stored(server, b"stub")
+    monkeypatch.setattr(store_of(server).database, "fault", lambda: "row 7 missing")
+    checked_all(scrub_of(server))
+    assert "the database is damaged (row 7 missing). Stop the server and restore" in caplog.text
+    assert server.queries.stats().damaged_files == 1
+    monkeypatch.undo()
+    checked_all(scrub_of(server, every_s=0.0))
+    assert server.queries.stats().damaged_files == 0
 
 
 def test_damaged_raw_file_is_reported_until_it_is_uploaded_again(
@@ -123,14 +138,14 @@ def test_check_goes_on_after_a_restart(folder: Place) -> None:
     assert scrub.step()
     with store_of(server).database.write() as connection:  # the one that ended had it
         connection.execute(text("UPDATE scrub SET lease_until = 0"))
-    assert checked_all(scrub_of(server)) == 2 + 4
+    assert checked_all(scrub_of(server)) == 3 + 4
 
 
 def test_one_server_checks_at_a_time(folder: Place) -> None:
     server = folder.server()
     stored(server, b"stub 1")
     first, second = scrub_of(server), scrub_of(server)
-    assert first.step()
+    assert first.step() and first.step()  # the database, and the file
     assert not second._step("raw", lambda _bytes: None)
     assert checked_all(first) == 1
 

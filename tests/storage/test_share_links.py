@@ -1,7 +1,9 @@
 """Share links in both databases: of each server of one, and over on all of them at once."""
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from sqlalchemy import delete, func, insert, select
 
 from roofline.errors import BadEditError
 from roofline.storage import share_links
+from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.database import Database
 from roofline.storage.records import timestamp
 from roofline.storage.share_links import ShareLinks
@@ -65,3 +68,24 @@ def test_links_end_with_their_profile(databases: tuple[Database, Database]) -> N
         connection.execute(delete(profile).where(profile.c.id == SHARED))
         assert connection.execute(kept).scalar_one() == 0
     assert there.find("d4") is None
+
+
+def test_links_end_with_their_token_and_with_the_longest_life(
+    databases: tuple[Database, Database],
+) -> None:
+    now, mark = 1000.0, secrets.token_hex(4)
+    database, other = databases
+    tokens = ApiTokens(database, clock=lambda: now)
+    token = tokens.add(mark, name="ci", owner="ada", scope="share", expires_at=1010.0)
+    links = ShareLinks(database, clock=lambda: now)
+    add = partial(links.add, profile_id=SHARED, maker="ada", expires_at=None)
+    made = add(f"{mark}1", name="of a token", token_id=token.id)
+    add(f"{mark}2", name="of a person")
+    assert links.find(f"{mark}1") == made
+    now = 1010.0
+    for one in (links, ShareLinks(other, clock=lambda: now)):
+        assert one.find(f"{mark}1") is None, "the token is over"
+        assert [link.name for link in one.list(SHARED)] == ["of a person"]
+    short = ShareLinks(database, clock=lambda: now, longest_s=10.0)
+    assert short.find(f"{mark}2") is None, "also one that was made before the setting"
+    assert short.list(SHARED)[0].expires_at == 1010.0

@@ -20,7 +20,8 @@ def add_share(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Make a link that shows a profile of yours without a log-in, and print it: it is not shown"
         " again. Or list such links, revoke one, or choose who sees the profile here. The token is"
-        " one of your own, from the server's page /tokens, as for `roofline upload`."
+        " one of your own with the scope `share`, from the server's page /tokens, given as for"
+        " `roofline upload`."
     )
     parser.add_argument("profile", metavar="PROFILE", help="its address on the server, or its id")
     what = parser.add_mutually_exclusive_group()

@@ -56,8 +56,8 @@ class ImportReport:
 class RunEnd(Enum):
     """The end of a run: it ended; or its job was queued again.
 
-    `RELEASED` because this process ends, `WAITS` until a full disk or an absent store may be
-    different, `DUE` at once after a fault of the machine.
+    `RELEASED` because this process ends; `WAITS` until a full disk or an absent store may be
+    different, or for its pause after another fault of the machine; `DUE` at once after the first.
     """
 
     ENDED = auto()
@@ -94,7 +94,8 @@ class JobRun:
         self._format: str | None = None
         self._size_bytes = 0
         self._needs_bytes = job.needs_bytes or 0
-        self._is_lost = False
+        # By what the machine did, and not by what is in the files.
+        self._is_lost = True
         self._beat = _Beat(self._renew)
 
     def run(self) -> RunEnd:
@@ -105,11 +106,11 @@ class JobRun:
             self._import()
             self._error = None
         except RooflineError as error:
-            self._error = error
+            self._error, self._is_lost = error, False
         except ChildLost as lost:
-            self._error, self._is_lost = lost.error, True
+            self._error = lost.error
         except ProgramLost:
-            self._error, self._is_lost = died(-signal.SIGKILL, self._parts.limits), True
+            self._error = died(-signal.SIGKILL, self._parts.limits)
         finally:
             if self._error is not None:
                 end = self._after(self._error)
@@ -142,9 +143,9 @@ class JobRun:
             self._wait("disk" if isinstance(error, StorageFullError) else "store")
             return RunEnd.WAITS
         if self._is_lost and self.job.attempts < MAX_ATTEMPTS:
-            _log.warning("a job runs again: %s", error.message)
-            jobs.run_again(self.job.id, self._owner)
-            return RunEnd.DUE
+            pause_s = jobs.run_again(self.job, self._owner)
+            _log.warning("a job runs again in %.0f s: %s", pause_s, error.message)
+            return RunEnd.WAITS if pause_s else RunEnd.DUE
         self._store.with_room(lambda: self._store.fail(self.job, self._owner, error))
         return RunEnd.ENDED
 

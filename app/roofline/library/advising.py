@@ -39,12 +39,12 @@ class AdviceBook:
         self._ledger = store.advice
 
     def advice(
-        self, reader: ProfileReader, lists: ProfileLists, profile_id: str, stored: bytes
+        self, reader: ProfileReader, lists: ProfileLists, run: Manifest, stored: bytes
     ) -> bytes:
-        """`stored` advice (JSON) as decided and corrected, with what was done before it; the same
-        bytes where nothing was."""
-        done = self._settled(reader, lists, reader.manifest(profile_id))
-        decided, hits = self._ledger.of(profile_id), self._ledger.hits()
+        """`stored` advice (JSON) of a run as decided and corrected, with what was done before it;
+        the same bytes where nothing was."""
+        done = self._settled(reader, lists, run)
+        decided, hits = self._ledger.of(run.id), self._ledger.hits()
         if not decided and not hits and not done:
             return stored
         from roofline.exports.advice_decided import corrected, with_done
@@ -69,11 +69,12 @@ class AdviceBook:
     def _settled(self, reader: ProfileReader, lists: ProfileLists, run: Manifest) -> "list[Entry]":
         """The accepted findings that `run` measured, after measuring what waits for the next run
         of a series: those of `run`, and those that wait for `run`."""
-        every = [one for one in _entries(self._ledger.every(lists.viewer)) if one.state == ACCEPTED]
-        for before in {one.profile for one in every if _waits(one)}:
+        every = _entries(self._ledger.every(lists.viewer))
+        waiting = {one.profile for one in every if one.state == ACCEPTED and _waits(one)}
+        for before in waiting:
             with suppress(RooflineError):  # deleted, or computed again, a moment ago
                 self._measure_next(reader, lists, reader.manifest(before), run.id)
-        now = [one for one in _entries(self._ledger.every(lists.viewer)) if one.measured]
+        now = _entries(self._ledger.every(lists.viewer)) if waiting else every
         return [one for one in now if one.measured and one.measured.profile == run.id]
 
     def _measure_next(

@@ -2,6 +2,7 @@
 
 import hmac
 import logging
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,6 +63,7 @@ class Instance:
             user_quota=UserQuota(
                 size_bytes=settings.user_quota_bytes, profiles=settings.user_profiles
             ),
+            links_last_s=math.inf if settings.link_days is None else settings.link_days * DAY_S,
             on_change=listeners.on_change,
         )
         self.staging = Staging(root / "incoming")

@@ -89,7 +89,7 @@ class RangeResults:
     """The results of one part: its analysis, and each document of it, made when asked for.
 
     `words` say which part it is; empty for the whole. `own` is there under other peaks than its
-    own.
+    own. `key` names the content: of all that it is computed from.
     """
 
     words: str
@@ -98,6 +98,7 @@ class RangeResults:
     part: PreparedPart
     analysis: "RooflineAnalysis"
     answered: "Answered"
+    key: str = ""
 
     @property
     def answer(self) -> "Answer":

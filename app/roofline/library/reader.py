@@ -380,6 +380,16 @@ class ProfileLists:
             viewer=self._viewer,
         )
 
+    def failed_uploads(self, limit: int) -> tuple[Failed, ...]:
+        """The viewer's own uploads that failed and whose files are kept, the newest first.
+
+        Those without an owner are administrators'.
+        """
+        if not self._viewer.owner and not self._viewer.sees_all:
+            return ()
+        found = self._queries.failed_uploads(self._viewer.owner, limit)
+        return tuple(_failed(one, one.error) for one in found if one.error is not None)
+
     def op_shares(self, profile_id: str, limit: int) -> dict[str, dict[str, float]]:
         """See `ProfileQueries.op_shares`."""
         return self._queries.op_shares(profile_id, limit, self._viewer)

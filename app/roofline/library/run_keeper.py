@@ -170,7 +170,7 @@ class RunKeeper:
         self._end_process()
 
     def _turns(self) -> bool:
-        """A turn for one run of each person; false if no run needs one."""
+        """A turn for one run of each person; false if none had one, as all are others' now."""
         now = time.time()
         open_runs = self._runs.open_runs()
         found = [
@@ -179,15 +179,17 @@ class RunKeeper:
             if needs_turn(run, now) and self._pauses.get(run.id, _NO_PAUSE).until <= now
         ]
         self._turn_at = {run.id: self._turn_at.get(run.id, 0.0) for run in open_runs}
+        has_worked = False
         for run in next_turns(found, self._turn_at):
             self._turn_at[run.id] = time.monotonic()
             if self._closing.is_set() or not self._runs.claim(run.id, self._owner):
                 continue
+            has_worked = True
             try:
                 self._turn(run.id)
             finally:
                 self._runs.release(run.id, self._owner)
-        return bool(found)
+        return has_worked
 
     def _turn(self, run_id: str) -> None:
         process = self._process = self._process or self.new_process()

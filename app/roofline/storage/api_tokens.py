@@ -18,7 +18,7 @@ from roofline.storage.database import Database
 from roofline.storage.revocable import LastUses, is_valid
 from roofline.storage.tables import api_token
 
-Scope = Literal["read", "upload", "admin"]
+Scope = Literal["read", "upload", "share", "admin"]
 
 MOST_TOKENS = 100
 

@@ -24,10 +24,16 @@ from roofline.model.units import MS_PER_S
 
 FILE_NAME = "roofline.db"
 BUSY_WAIT_S = 10.0
+# About a second of a start.
+CHECKED_AT_START_BYTES = 256 << 20
+RESTORE = (
+    "Stop the server and restore the last backup into an empty data folder (`roofline restore`);"
+    " `roofline doctor` says what is damaged."
+)
 READERS = 8
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # The newest file below migrations/versions; a test holds them together.
-SCHEMA = "0018"
+SCHEMA = "0019"
 # Any number will do, as long as every server of one database uses the same.
 _SCHEMA_LOCK = 0x526F6F66
 _CLAIM_LOCK = 0x526F6F67
@@ -95,13 +101,26 @@ class Database:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT id FROM instance FOR UPDATE SKIP LOCKED"))
 
-    def is_intact(self) -> str | None:
-        """The fault that SQLite's own check finds, or `None`."""
+    def check_pages(self) -> None:
+        """Raises `StoreUnavailableError` for a damaged page of SQLite, which would be served.
+
+        A large file is not read at a start: the regular check reads it.
+        """
+        if self.path is None or not self.path.is_file():
+            return
+        is_large = self.path.stat().st_size > CHECKED_AT_START_BYTES
+        fault = None if is_large else self.fault(quick=True)
+        if fault is not None:
+            raise _unavailable(f"is damaged ({fault})", RESTORE)
+
+    def fault(self, *, quick: bool = False) -> str | None:
+        """The fault that SQLite's own check finds, or `None`; `quick` leaves indexes out."""
         if self.path is None:
             return None
+        check = "quick_check" if quick else "integrity_check"
         try:
             with self._reader.connect() as connection:
-                found = connection.execute(text("PRAGMA integrity_check(1)")).scalar_one()
+                found = connection.execute(text(f"PRAGMA {check}(1)")).scalar_one()
         except DBAPIError as error:
             return str(error.orig)
         return None if found == "ok" else " ".join(str(found).split())
@@ -256,7 +275,7 @@ def _explain(error: DBAPIError) -> RooflineError | None:
             remedy="Free space on the server's disk, and check that the data folder is writable.",
         )
     if basic in _DAMAGED:
-        return _unavailable("is damaged", "Stop the server and restore a backup.")
+        return _unavailable("is damaged", RESTORE)
     if basic in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return _unavailable("is in use by another program", "Try again in a few seconds.")
     if basic in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from roofline.storage import checks, statements
+from roofline.storage.database import RESTORE
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import IMPORTING, READY, timestamp
 from roofline.storage.sweeping import find_orphans, sweep_orphans
@@ -21,9 +22,9 @@ class Finding:
 
 def examine(store: ProfileStore, *, repair: bool, quick: bool, grace_s: float) -> Iterator[Finding]:
     """Everything that is wrong. `quick` does not read files; `grace_s` as in `find_orphans`."""
-    damage = store.database.is_intact()
+    damage = store.database.fault()
     if damage is not None:
-        yield Finding(what=damage, subject="the database", remedy="Restore a backup.")
+        yield Finding(what=damage, subject="the database", remedy=RESTORE)
         return
     yield from _raw_files(store, quick=quick)
     yield from _jobs(store, repair=repair)

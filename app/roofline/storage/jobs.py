@@ -45,7 +45,10 @@ from roofline.storage.statements import error_columns, error_of
 from roofline.storage.tables import job, profile
 
 LEASE_S = 30.0
-MAX_ATTEMPTS = 3
+# A job that the machine interrupted runs again: at once, then after pauses that double from 2 s to
+# a quarter of an hour. Twelve attempts take about 40 minutes.
+MAX_ATTEMPTS = 12
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 2.0, 900.0
 _UNDER_WAY = job.c.state.in_([QUEUED, RUNNING])
 
 
@@ -113,9 +116,12 @@ class JobStore:
         later["phase"] = waits_for
         self._give_back(job_id, owner, attempts=job.c.attempts - 1, **later)
 
-    def run_again(self, job_id: str, owner: str) -> None:
-        """Gives a job back that ended by a fault of the machine: the attempt counts."""
-        self._give_back(job_id, owner)
+    def run_again(self, found: Job, owner: str) -> float:
+        """Gives a job back that ended by a fault of the machine, and the attempt counts. Answers
+        for how many seconds it is not due."""
+        pause = pause_s(found.attempts)
+        self._give_back(found.id, owner, **_after(pause))
+        return pause
 
     def _give_back(self, job_id: str, owner: str, **values: Any) -> None:
         queued = {"state": QUEUED, "owner": None, "lease_until": None, "phase": "queued"}
@@ -143,17 +149,28 @@ class JobStore:
         return found
 
     def take_back(self) -> None:
-        """Makes every running job due at once: their process is known to have ended."""
+        """Makes every running job due, after the pause of its attempts: their process ended."""
+        lost = select(job.c.id, job.c.attempts).where(job.c.state == RUNNING)
         with self._database.write() as connection:
-            connection.execute(
-                update(job).where(job.c.state == RUNNING).values(state=QUEUED, owner=None)
-            )
+            for job_id, attempts in connection.execute(lost).all():
+                values = {"state": QUEUED, "owner": None, **_after(pause_s(attempts))}
+                connection.execute(update(job).where(job.c.id == job_id).values(values))
 
     def under_way(self, profile_ids: list[str]) -> set[str]:
         """Those of `profile_ids` with a queued or running job."""
         statement = select(job.c.profile_id).where(_UNDER_WAY, job.c.profile_id.in_(profile_ids))
         with self._database.read() as connection:
             return set(connection.execute(statement).scalars())
+
+
+def pause_s(attempts: int) -> float:
+    """For how many seconds a job is not due after so many attempts that the machine ended."""
+    return 0.0 if attempts < 2 else min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (attempts - 2))
+
+
+def _after(pause: float) -> dict[str, object]:
+    """The columns of a queued job that waits for so many seconds, if for any."""
+    return {"not_before": time.time() + pause, "phase": "machine"} if pause else {}
 
 
 def insert_job(connection: Connection, profile_id: str, kind: JobKind, version: str) -> str:

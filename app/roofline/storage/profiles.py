@@ -6,6 +6,7 @@ it ready. Deletion goes the other way: rows, results, raw bytes. What a crash le
 belongs to no row, and is swept.
 """
 
+import math
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -58,9 +59,10 @@ class ProfileStore:
 
     `version` is that of the results; `measurements` gives the digest of what was measured on this
     machine. Failed profiles are kept for `failures_kept`, those in the trash for `trash_kept`:
-    without any time there is no trash. `on_change` hears the id of each ready
-    profile that this process changed or removed, from any thread: after the change counts for
-    readers, and before the request that made it is answered. Safe to use from any thread.
+    without any time there is no trash. Share links last for `links_last_s` at most. `on_change`
+    hears the id of each ready profile that this process changed or removed, from any thread: after
+    the change counts for readers, and before the request that made it is answered. Safe to use from
+    any thread.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class ProfileStore:
         failures_kept: timedelta = FAILURES_KEPT,
         trash_kept: timedelta = timedelta(0),
         user_quota: UserQuota | None = None,
+        links_last_s: float = math.inf,
         on_change: Callable[[str], None] = lambda _id: None,
     ) -> None:
         self.root = root
@@ -82,7 +85,7 @@ class ProfileStore:
         self.jobs = JobStore(self.database)
         self.ended_sessions = EndedSessions(self.database)
         self.api_tokens = ApiTokens(self.database)
-        self.share_links = ShareLinks(self.database)
+        self.share_links = ShareLinks(self.database, longest_s=links_last_s)
         self.people = People(self.database)
         self.audit = AuditLog(self.database)
         self.advice = AdviceLedger(self.database)
@@ -108,6 +111,7 @@ class ProfileStore:
 
     def prepare(self) -> tuple[Path, ...]:
         """Brings the database up to date; manifests of an older release that cannot be read."""
+        self.database.check_pages()
         self.database.migrate()
         self.ended_sessions.refresh()
         self.api_tokens.refresh()

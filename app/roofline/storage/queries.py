@@ -71,6 +71,11 @@ class ProfileQueries:
         """The profile is being removed: call it before its rows are gone for others."""
         self._ready.discard(profile_id)
 
+    def failed_uploads(self, uploader: str, limit: int) -> tuple[Pending, ...]:
+        """Uploads of a person that failed and whose files are kept, the newest first."""
+        with self._database.read() as connection:
+            return statements.failed_uploads(connection, uploader, limit)
+
     def ownership(self, profile_id: str) -> Ownership | None:
         """The owner of a profile, in any state; `None` when there is no such profile."""
         with self._database.read() as connection:

@@ -243,9 +243,10 @@ class ScrubState:
 
 
 # In the column of the phase, while a job is queued.
-_WAITS: dict[str, "WaitsFor"] = {"disk": "disk", "store": "store"}
-WaitsFor = Literal["disk", "store"]
-"""A queued job may wait for room on the disk, or for a database or object store that is away."""
+_WAITS: dict[str, "WaitsFor"] = {"disk": "disk", "store": "store", "machine": "machine"}
+WaitsFor = Literal["disk", "store", "machine"]
+"""A queued job may wait for room on the disk, for a database or object store that is away, or until
+it is tried again after the machine ended it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,12 @@
-"""The regular check of everything that is stored: raw files against their digests, then results.
+"""The regular check of everything that is stored: the pages of SQLite, raw files, then results.
 
 Damage shows when somebody reads; by then the person who could upload the file again may have gone.
-So everything is read once in a while, slowly. The table `scrub` has a row for each part, `raw` and
-`results`, with the place that was reached: a restart goes on there. Where several servers share a
-database, the one that holds the lease of a part checks it.
+So everything is read once in a while, slowly. The table `scrub` has a row for each part with
+the place that was reached: a restart goes on there. Where several servers share a database, the one
+that holds the lease of a part checks it.
 """
 
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -14,16 +15,18 @@ from typing import Any
 from sqlalchemy import Connection, or_, select, update
 
 from roofline.storage import checks, statements
-from roofline.storage.database import insert_new
+from roofline.storage.database import RESTORE, insert_new
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import READY, StoredFile
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile, scrub
 
-RAW, RESULTS = "raw", "results"
-PARTS = (RAW, RESULTS)
+RAW, RESULTS, DATABASE = "raw", "results", "database"
+PARTS = (DATABASE, RAW, RESULTS)
 # A server that checks a large file says nothing for so long.
 LEASE_S = 900.0
+
+_log = logging.getLogger("roofline.scrub")
 
 Tick = Callable[[int], None]
 """Called with the bytes of each piece that was read; whatever it raises ends the check."""
@@ -43,13 +46,16 @@ class Scrub:
 
     def step(self, tick: Tick = lambda _bytes: None) -> bool:
         """Checks one file, or the results of one profile; false when nothing is due."""
-        return any(self._step(part, tick) for part in PARTS)
+        parts = PARTS[1:] if self._store.is_shared else PARTS  # PostgreSQL looks after its own
+        return any(self._step(part, tick) for part in parts)
 
     def _step(self, part: str, tick: Tick) -> bool:
         after = self._due(part)
         if after is None:
             return False
-        if part == RAW:
+        if part == DATABASE:
+            place, repaired = self._check_database(after), False
+        elif part == RAW:
             place, repaired = self._check_raw(after, tick)
         else:
             place, repaired = self._check_results(after)
@@ -92,6 +98,19 @@ class Scrub:
         with self._store.database.write() as connection:
             mine = update(scrub).where(scrub.c.part == part, scrub.c.owner == self._owner)
             connection.execute(mine.values(values))
+
+    def _check_database(self, after: str) -> str | None:
+        if after:
+            return None
+        fault = self._store.database.fault()
+        if fault is not None:
+            _log.error("the database is damaged (%s). %s", fault, RESTORE)
+        with self._store.database.write() as connection:
+            if fault is None:
+                checks.forget_damage(connection, [DATABASE])
+            else:
+                checks.note_damage(connection, DATABASE)
+        return DATABASE
 
     def _check_raw(self, after: str, tick: Tick) -> tuple[str | None, bool]:
         with self._store.database.read() as connection:

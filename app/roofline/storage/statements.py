@@ -10,6 +10,7 @@ from sqlalchemy import (
     Row,
     Select,
     delete,
+    func,
     insert,
     select,
     update,
@@ -212,18 +213,33 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
         return None
     files = _files(connection, [profile_id]).get(profile_id, ())
     if row.state != READY:
-        return Pending(
-            id=row.id,
-            title=row.title,
-            created_at=row.created_at,
-            files=files,
-            uploader=row.uploader,
-            error=error_of(row),
-            holds_files=row.holds_files,
-            digests=_digests(row),
-            visibility=row.visibility,
-        )
+        return _pending(row, files)
     return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
+
+
+def failed_uploads(connection: Connection, uploader: str, limit: int) -> tuple[Pending, ...]:
+    """Uploads of a person that failed and whose files are kept, the newest first."""
+    is_theirs = func.coalesce(profile.c.uploader, "") == uploader
+    wanted = select(profile).where(
+        profile.c.state == FAILED, HOLDS_FILES, is_theirs, profile.c.sample.is_(None)
+    )
+    rows = connection.execute(wanted.order_by(profile.c.number.desc()).limit(limit)).all()
+    files = _files(connection, [row.id for row in rows])
+    return tuple(_pending(row, files.get(row.id, ())) for row in rows)
+
+
+def _pending(row: "Row[Any]", files: tuple[StoredFile, ...]) -> Pending:
+    return Pending(
+        id=row.id,
+        title=row.title,
+        created_at=row.created_at,
+        files=files,
+        uploader=row.uploader,
+        error=error_of(row),
+        holds_files=row.holds_files,
+        digests=_digests(row),
+        visibility=row.visibility,
+    )
 
 
 def by_sample(connection: Connection, key: str) -> ProfileId | None:

@@ -230,6 +230,7 @@ share_link = Table(
     Column("expires_at", Double),
     Column("used_at", Double),
     Column("revoked_at", Double),
+    Column("token_id", Text),  # of the API token that made it; null: a person in a browser
     Index("share_link_by_profile", "profile_id"),
 )
 

@@ -29,7 +29,7 @@ class ProgressBody:
 
     A queued import may wait for more than its turn: `waits_for` is `disk` where it needs
     `needs_bytes` of the server's disk beyond what is kept free, `store` where the server's database
-    or object store was away.
+    or object store was away, `machine` where it was ended by a fault of the server and runs again.
     """
 
     phase: str

@@ -337,6 +337,11 @@ part("choose", errorCard).addEventListener("click", () => {
 });
 for (const button of findAll(HTMLElement, "[data-sample]"))
   button.addEventListener("click", () => openSample(button));
+for (const button of findAll(HTMLElement, "[data-retry-upload]"))
+  button.addEventListener("click", () => {
+    const { retryUpload = "", title = "" } = button.dataset;
+    if (job === null) importAgain(retryUpload, { names: [title], size: 0 });
+  });
 // Back from a profile: the list has changed since.
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();

@@ -26,7 +26,7 @@ const STEP_OF_PHASE = { queued: "recognise", unpack: "recognise" };
  * @property {number} fraction of the phase
  * @property {number} overall of the import
  * @property {number} elapsed_s
- * @property {"disk" | "store" | null} [waits_for] of a queued import, beside its turn
+ * @property {"disk" | "store" | "machine" | null} [waits_for] of a queued import, beside its turn
  * @property {number | null} [needs_bytes] of the disk
  *
  * @typedef {object} Drawn what the card shows
@@ -74,6 +74,8 @@ export function drawnImport(progress) {
 /** @param {ServerProgress} progress */
 function waiting({ waits_for: what, needs_bytes: needs }) {
   if (what === "store") return "waiting: the server’s database or object store was away";
+  if (what === "machine")
+    return "interrupted by the server, not by the file; it tries again by itself";
   if (what !== "disk") return "waiting to start";
   const room = needs ? `: ${bytes(needs)} are needed` : "";
   return `waiting for room on the server’s disk${room}; it starts by itself`;

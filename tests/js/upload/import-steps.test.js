@@ -45,6 +45,10 @@ test("a queued import says what it waits for beside its turn", () => {
   );
   assert.match(drawnImport({ ...queued, waits_for: "disk", needs_bytes: null }).detail, /disk; it/);
   assert.match(drawnImport({ ...queued, waits_for: "store" }).detail, /database or object store/);
+  assert.match(
+    drawnImport({ ...queued, waits_for: "machine" }).detail,
+    /not by the file; it tries/,
+  );
   assert.equal(drawnImport({ ...queued, waits_for: null }).detail, "waiting to start");
 });
 

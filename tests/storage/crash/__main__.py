@@ -25,6 +25,7 @@ def quicken() -> None:
     roofline.storage.jobs.LEASE_S = LEASE_S
     roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     roofline.imports.job_run.PAUSE_S = 0.5
+    roofline.storage.jobs.FIRST_PAUSE_S, roofline.storage.jobs.LONGEST_PAUSE_S = 0.1, 2.0
     roofline.library.reader.RETRY_AFTER_S = 1.0
     roofline.library.upkeep.REDELIVER_EVERY_S = 0.5
     roofline.library.upkeep.LOST_AFTER_S = 3.0

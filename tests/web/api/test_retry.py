@@ -78,3 +78,29 @@ def test_another_try_counts_as_an_upload(
     body = failed(client, capture, monkeypatch)
     assert client.post(body["retry_url"]).status_code == 200
     assert client.post(body["retry_url"]).status_code == 429
+
+
+def test_failed_upload_stands_on_the_home_page_of_its_uploader_alone(
+    launch: Launch, capture: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = launch(auth="token", token=TOKEN)
+    owner, other = session(client, name="Ada"), session(client, name="Eve")
+    client.forget_cookies()
+    body = failed(client, capture, monkeypatch, headers=owner)
+    button = f'data-retry-upload="{body["retry_url"]}"'
+    assert button in client.get("/", headers=owner).text
+    assert button not in client.get("/", headers=other).text
+    (listed,) = client.get("/api/v1/failed-uploads", headers=owner).json()["profiles"]
+    assert (listed["id"], listed["retry_url"]) == (body["id"], body["retry_url"])
+    for headers in (other, BEARER):
+        assert client.get("/api/v1/failed-uploads", headers=headers).json()["total"] == 0
+    assert client.post(body["retry_url"], headers=owner).json()["state"] == "ready"
+    assert client.get("/api/v1/failed-uploads", headers=owner).json()["total"] == 0
+
+
+def test_wait_lasts_until_results_of_an_earlier_release_are_computed_again(
+    client: Client, capture: bytes
+) -> None:
+    profile_id = client.upload(capture).json()["id"]
+    client.parts.instance.store.results.remove(profile_id)
+    assert client.get(f"{API}/{profile_id}?wait=60").json()["state"] == "ready"

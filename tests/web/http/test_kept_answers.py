@@ -4,10 +4,12 @@ Most tests ask twice. `drawn` counts how often routes read a result or the state
 that a test knows whether the second answer came from memory.
 """
 
+import random
 import re
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +18,8 @@ import httpx
 import pytest
 import structlog
 from fastapi import Request
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from roofline.devices.this_machine import machine_files
 from roofline.library.reader import ProfileReader
@@ -357,11 +361,11 @@ def test_no_memory_keeps_nothing(launch: Launch, capture: bytes, drawn: Drawn) -
 
 def test_servers_that_share_a_database_keep_nothing() -> None:
     """A profile that one of them deletes must be gone from all."""
-    for settings, is_kept in (
+    for shared, is_kept in (
         (Settings.from_env(), True),
         (Settings.from_env(database_url="postgresql://db/roofline"), False),
     ):
-        answers = room_for_answers(settings)
+        answers = room_for_answers(shared)
         answers.put("page", b"drawn")
         assert (answers.get("page") is not None) == is_kept
 
@@ -442,3 +446,86 @@ def test_long_offer_of_encodings_is_cut_behind_one_that_is_whole() -> None:
     request = Request({"type": "http", "headers": [(b"accept-encoding", offered)]})
     assert not accepts_gzip(request)
     assert accepts_gzip(Request({"type": "http", "headers": [(b"accept-encoding", b"br, gzip")]}))
+
+
+def spelled(text: str, choice: random.Random) -> str:
+    """The same text with some of its characters percent-encoded."""
+    return "".join(
+        f"%{ord(ch):02{choice.choice('xX')}}" if choice.random() < 0.3 else ch for ch in text
+    )
+
+
+SHOWN_BY = (
+    *(("from_us", "0"), ("to_us", "3000"), ("to_us", "1e9"), ("dvfs", "on")),
+    *(("dev", "h100-sxm"), ("peak.hbm", "100"), ("v", "2"), ("fro m_us", "0")),
+)
+
+
+@contextmanager
+def nothing_kept(client: Client) -> Iterator[None]:
+    """As if the server had just been started."""
+    memories: tuple[Memory[Any], ...] = (
+        client.parts.answers,
+        client.parts.ranges,
+        client.parts.templates._frames,
+    )
+    kept: list[dict[str, Any]] = [dict(memory._values) for memory in memories]
+    for memory in memories:
+        memory._values.clear()
+    yield
+    for memory, values in zip(memories, kept, strict=True):
+        for key, value in values.items():
+            memory._values[key] = value
+
+
+@pytest.mark.parametrize(
+    ("kept_bytes", "examples"), [(1 << 25, 8), (0, 4)], ids=["alone", "with a shared database"]
+)
+def test_no_spelling_of_an_address_gets_the_page_of_another(
+    launch: Launch, capture: bytes, kept_bytes: int, examples: int
+) -> None:
+    client = launch(kept_answers_bytes=kept_bytes)
+    page = f"/p/{client.upload(capture).json()['id']}"
+
+    @settings(max_examples=examples, deadline=None, database=None)
+    @given(st.lists(st.sampled_from(SHOWN_BY), max_size=3), st.randoms(use_true_random=False))
+    def is_the_same(pairs: list[tuple[str, str]], choice: random.Random) -> None:
+        query = "&".join(
+            f"{spelled(name, choice)}={spelled(value, choice)}" for name, value in pairs
+        )
+        answer = client.get(f"{page}?{query}")
+        with nothing_kept(client):
+            drawn = client.get(f"{page}?{query}")
+        assert (answer.status_code, answer.text) == (drawn.status_code, drawn.text)
+
+    client.get(page)
+    is_the_same()
+
+
+def test_frame_of_a_page_is_of_what_the_database_says_now(launch: Launch, capture: bytes) -> None:
+    client = launch(kept_answers_bytes=0)
+    body = client.upload(capture, title="Before").json()
+    assert "Before" in client.get(f"/p/{body['id']}").text
+    with client.parts.instance.store.database.write() as connection:  # as another server does
+        connection.exec_driver_sql("UPDATE profile SET title = 'After <it>'")
+    page = client.get(f"/p/{body['id']}").text
+    assert "After &lt;it&gt;" in page
+    assert "Before" not in page
+
+
+def test_frame_holds_no_person(launch: Launch, capture: bytes) -> None:
+    client = launch(auth="token", token=TOKEN, kept_answers_bytes=0)
+    ada, eve = session(client, name="Ada <3"), session(client, name="Eve")
+    client.forget_cookies()
+    path = f"/p/{client.upload(capture, headers=BEARER).json()['id']}"
+    pages = [client.get(path, headers=headers).text for headers in (ada, eve, BEARER)]
+    for page, headers, name in zip(pages, (ada, eve), ("Ada &lt;3", "Eve"), strict=False):
+        assert page.count(headers["x-csrf-token"]) == 2
+        assert f"Logged in as {name}" in page
+    assert "Logged in" not in pages[2] and "csrf" not in pages[2]
+    assert (
+        pages[1]
+        .replace(eve["x-csrf-token"], ada["x-csrf-token"])
+        .replace("Logged in as Eve", "Logged in as Ada &lt;3")
+        == pages[0]
+    )

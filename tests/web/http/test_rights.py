@@ -34,6 +34,7 @@ def api_tokens(client: Client, owner: dict[str, str], admin: dict[str, str]) -> 
     """The headers of tools with tokens of each scope, and with one that was revoked."""
     made = {
         "owner's token": (owner, "upload"),
+        "owner's sharing token": (owner, "share"),
         "owner's reading token": (owner, "read"),
         "admin's token": (admin, "admin"),
         "admin's narrow token": (admin, "upload"),
@@ -177,6 +178,7 @@ def with_another_signature(cookie: str) -> str:
 
 MODES = {"token": token_instance, "proxy": proxy_instance}
 ALL_MODES = {**MODES, "oidc": oidc_instance}
+LINKS = f"{API}/{{profile_id}}/links"
 CHANGES_OF_ONE = {
     ("patch", f"{API}/{{profile_id}}"),
     ("delete", f"{API}/{{profile_id}}"),
@@ -184,16 +186,19 @@ CHANGES_OF_ONE = {
     ("post", f"{API}/{{profile_id}}/retry"),
     ("post", f"{API}/{{profile_id}}/restore"),
     ("delete", "/api/v1/trash/{profile_id}"),
-    ("get", f"{API}/{{profile_id}}/links"),
-    ("post", f"{API}/{{profile_id}}/links"),
-    ("delete", f"{API}/{{profile_id}}/links/{{link_id}}"),
+    ("get", LINKS),
+    ("post", LINKS),
+    ("delete", f"{LINKS}/{{link_id}}"),
     ("post", f"{API}/{{profile_id}}/notes"),
     ("delete", f"{API}/{{profile_id}}/notes/{{note_id}}"),
 }
 OF_ADMINS = {("get", "/api/v1/audit")}
 ADMINS = {"admin", "admin tool", "admin's token"}
 UNKNOWN = {"nobody", "wrong token", "forged cookie", "revoked token"}
-MAY_CHANGE = {"owner", "admin", "admin tool", "owner's token", "admin's token"}
+MAY_CHANGE = {"owner", "admin", "admin tool", "admin's token"} | {
+    "owner's token",
+    "owner's sharing token",
+}
 OWNERS_WHO_READ = {"owner's reading token", "without csrf", "other site"}
 # HEAD runs the route of GET: these show that it asks at all.
 OF_HEAD = {"owner", "nobody", "without csrf", "other host"}
@@ -219,6 +224,8 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
         return {403}
     if method not in SAFE and actor == "owner's reading token" and path != "/api/v1/estimate":
         return {403}
+    if method not in SAFE and actor == "owner's token" and path.startswith(LINKS):
+        return {403}
     if operation in OF_ADMINS and actor not in ADMINS:
         return {403}
     if operation in CHANGES_OF_ONE and actor not in MAY_CHANGE:
@@ -231,7 +238,7 @@ def test_every_route_asks_who_asks(launch: Launch, capture: bytes, mode: str) ->
     instance = ALL_MODES[mode](launch, capture)
     operations = operations_of(instance.client)
     assert len(operations) >= 40
-    assert len(instance.actors) == 16 and instance.actors.keys() > OF_HEAD
+    assert len(instance.actors) == 17 and instance.actors.keys() > OF_HEAD
     seen = 0
     # Deletion comes last: the others need the profile.
     for operation in sorted(operations, key=lambda found: found[0] == "delete"):

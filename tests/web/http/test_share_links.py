@@ -2,8 +2,12 @@
 
 import json
 import time
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from roofline.storage import share_links
@@ -191,3 +195,34 @@ def test_profile_has_so_many_links(
     for wrong in ({"name": "x" * 81}, {"expires_days": 0}, {"expires_days": 1e9}):
         answer = client.post(f"{API}/{one}/links", json=wrong)
         assert (answer.status_code, answer.json()["code"]) == (400, "bad-view"), answer.text
+
+
+def made_by(instance: Instance, actor: str, **options: Any) -> httpx.Response:
+    """The answer to a tool that asks for a link."""
+    path, headers = f"{API}/{instance.profile_id}/links", instance.actors[actor]
+    return instance.client.post(path, json=options, headers=headers)
+
+
+def test_link_of_a_token_needs_its_scope_and_ends_with_it(instance: Instance) -> None:
+    client, owner = instance.client, instance.actors["owner"]
+    for actor in ("owner's token", "owner's reading token"):
+        refused = made_by(instance, actor)
+        assert refused.status_code == 403
+        assert f"/l/{instance.link_token}" not in refused.text
+    path = urlsplit(made_by(instance, "owner's sharing token", name="of a tool").json()["url"]).path
+    assert client.get(path).status_code == 200
+    tokens = client.get("/api/v1/tokens", headers=owner).json()["tokens"]
+    (sharing,) = (one["id"] for one in tokens if one["scope"] == "share")
+    assert client.delete(f"/api/v1/tokens/{sharing}", headers=owner).status_code == 204
+    assert client.get(path).status_code == 404
+    links = client.get(f"{API}/{instance.profile_id}/links", headers=owner).json()["links"]
+    assert "of a tool" not in [one["name"] for one in links]
+    assert client.get(f"/l/{instance.link_token}").status_code == 200, "made in a browser"
+
+
+def test_server_limits_the_life_of_links(launch: Launch, capture: bytes) -> None:
+    instance = token_instance(partial(launch, link_days=2), capture)
+    refused = made_by(instance, "owner", expires_days=2.5)
+    assert (refused.status_code, "2 days" in refused.json()["message"]) == (400, True)
+    made = made_by(instance, "owner").json()
+    assert made["expires_at"][:10] == str((datetime.now(UTC) + timedelta(days=2)).date())

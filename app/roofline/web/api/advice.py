@@ -117,9 +117,9 @@ async def advice(
     """The advice, by what each finding adds to those before it; docs/advice.md."""
     if part is not None:
         return await stored_advice(request, profile_id, reader, part)
-    content = await run_in_threadpool(
-        parts.advice.advice, reader, lists, profile_id, await stored_record(reader, profile_id)
-    )
+    stored = await stored_record(reader, profile_id)
+    run = await run_in_threadpool(reader.manifest, profile_id)
+    content = await run_in_threadpool(parts.advice.advice, reader, lists, run, stored)
     return await sent_json(request, content)
 
 

@@ -130,6 +130,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("retention_days", "A profile that is not pinned", "days", "It goes to the trash."),
         _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest go to the trash."),
         _Told("trash_days", "Deleted profiles, in the trash", "days", "They are purged."),
+        _Told("link_days", "A share link", "days", "It is over; a longer one is refused with 400."),
         _Told("failures_kept_days", "Files of a failed import", "days", "They are deleted."),
     ),
     "Reading": (

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Request
 
-from roofline.errors import ProfileNotFoundError
+from roofline.errors import BadEditError, ProfileNotFoundError
 from roofline.storage.share_links import ShareLink
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import DAY_S, NOT_YOURS, moment
@@ -60,17 +60,26 @@ def list_links(request: Request, profile_id: str, parts: Parts) -> LinkList:
 def make_link(request: Request, profile_id: str, new: NewLinkBody, parts: Parts) -> LinkBody:
     """Make a link that shows this profile without a log-in: its address is in this answer alone.
 
+    It ends at its time, with the longest life that the server allows, when it is revoked, and with
+    the token that made it. Tokens need the scope `share`.
+
     It shows the page, its data and the uploaded files, and nothing else of this server. While the
     profile is visible to its `owner` only, its links show nothing.
     """
     _check(request, profile_id, parts)
-    days = new.expires_days
+    days, longest_days = new.expires_days, parts.settings.link_days
+    if days is not None and longest_days is not None and days > longest_days:
+        raise BadEditError(
+            f"Share links of this server last up to {longest_days:g} days.",
+            remedy="Ask for fewer days, or leave them out.",
+        )
     token, digest = new_share_token()
     made = parts.instance.store.share_links.add(
         digest,
         profile_id=profile_id,
         name="".join(ch for ch in new.name.strip() if ch.isprintable()),
         maker=actor_of(request).owner,
+        token_id=actor_of(request).token_id,
         expires_at=None if days is None else time.time() + days * DAY_S,
     )
     log_action(request, "make link", profile_id, details=f"{made.id}: {made.name}")

@@ -34,6 +34,20 @@ def list_profiles(
     return ProfileList(profiles=listed, total=found.total)
 
 
+@router.get("/failed-uploads", response_model_exclude_none=True)
+def list_failed_uploads(
+    request: Request,
+    lists: Lists,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+) -> ProfileList:
+    """Your uploads that failed, the newest first; where they have a `retry_url`, a POST may help.
+
+    Their files are kept for a week. Uploads without an owner are listed for administrators.
+    """
+    listed = tuple(body_of(request, one) for one in lists.failed_uploads(limit))
+    return ProfileList(profiles=listed, total=len(listed))
+
+
 @router.get("/profiles/{profile_id}", response_model_exclude_none=True, responses=NOT_READY)
 async def profile_state(
     request: Request, profile_id: str, reader: Reader, wait: Wait = 0.0

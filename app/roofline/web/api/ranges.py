@@ -214,7 +214,7 @@ def results_for(
     times = times_for(reader, profile_id, part)
     key = f"{profile_id} {etag_of(times.etag, part)}"
     return parts.ranges.get(key) or parts.computations.once(
-        key, lambda: parts.ranges.put(key, _computed(parts, times, part))
+        key, lambda: parts.ranges.put(key, replace(_computed(parts, times, part), key=key))
     )
 
 

@@ -1,6 +1,7 @@
 """What several routes share: OpenAPI's words on responses, times, and waiting for a result."""
 
 import asyncio
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -72,7 +73,12 @@ Wait = Annotated[
 
 async def settle(reader: ProfileReader, profile_id: str, seconds: float) -> None:
     """Waits until no import of the profile is under way, at most `seconds`."""
-    future = await run_in_threadpool(reader.pending, profile_id) if seconds > 0 else None
+
+    def begun() -> "Future[None] | None":
+        reader.state(profile_id)  # has results of an earlier release computed again
+        return reader.pending(profile_id)
+
+    future = await run_in_threadpool(begun) if seconds > 0 else None
     if future is not None:
         # `wait` leaves the import alone when the time is up or the client hangs up.
         await asyncio.wait({asyncio.wrap_future(future)}, timeout=seconds)

@@ -65,8 +65,8 @@ def list_tokens(
 def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
     """Make a token for a tool: its secret is in this answer, and nowhere afterwards.
 
-    A token with the scope `read` reads, one with `upload` may do what you may, and one with
-    `admin` what administrators may.
+    A token with the scope `read` reads, one with `upload` may do what you may but share links, one
+    with `share` these, too, and one with `admin` what administrators may.
     """
     actor = actor_of(request)
     if parts.token_holders is None:
@@ -77,7 +77,7 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
     if new.scope == "admin" and not actor.is_admin:
         raise NotAllowedError(
             "Only an administrator can make a token with the scope `admin`.",
-            remedy="Choose `upload` or `read`.",
+            remedy="Choose `share`, `upload` or `read`.",
         )
     token, digest = parts.token_holders.new(actor)
     expires_at = _end(new.expires_days)
@@ -90,7 +90,10 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
 
 @router.delete("/tokens/{token_id}", status_code=204, responses=NOT_THERE)
 def revoke_token(request: Request, token_id: str, parts: Parts) -> None:
-    """Revoke a token: here at once, on other servers of the same database within ten seconds."""
+    """Revoke a token: here at once, on other servers of the same database within ten seconds.
+
+    The share links that were made with it end at once on all.
+    """
     actor = actor_of(request)
     if not parts.instance.store.api_tokens.revoke(token_id, _whose(actor, everybody=True)):
         raise ProfileNotFoundError(

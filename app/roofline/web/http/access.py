@@ -39,7 +39,8 @@ class Actor:
     `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when no later
     request could prove to be theirs. `csrf` is what this server's own pages send along to change
     anything, empty when the request proves itself by other means than what browsers add unasked.
-    `scope` is that of the API token that was sent, `None` without one: all that the sender may do.
+    `scope` and `token_id` are those of the API token that was sent, `None` without one; the scope
+    is all that the sender may do.
     """
 
     owner: str = ""
@@ -48,6 +49,7 @@ class Actor:
     csrf: str = ""
     has_session: bool = False
     scope: Scope | None = None
+    token_id: str | None = None
 
     @property
     def viewer(self) -> Viewer:

@@ -4,6 +4,7 @@
 |----------|----------------------------------------------------------------------|
 | `read`   | everything that changes nothing                                      |
 | `upload` | also uploads, and changes of profiles that its owner may change      |
+| `share`  | also links that show a profile without a log-in                      |
 | `admin`  | also what administrators may do; only they can make such a token     |
 
 No token can make or revoke tokens. In mode `token` a digest is keyed with the secret that opened
@@ -12,6 +13,7 @@ the session of its maker: like sessions, tokens end when that secret is changed.
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 PREFIX = "rfl_"
 TOKENS_PATH = "/api/v1/tokens"
+_LINKS = re.compile(r"/api/v1/profiles/.*/links(/.*)?", re.DOTALL)
 # Changes nothing, although it is a POST.
 _COMPUTES = frozenset({"/api/v1/estimate"})
 
@@ -57,6 +60,7 @@ class TokenHolders:
                     is_admin=found.scope == "admin"
                     and (is_of_admins or self._is_admin(found.owner)),
                     scope=found.scope,
+                    token_id=found.id,
                 )
         return None
 
@@ -98,6 +102,12 @@ def refusal_to_token(scope: Scope, path: str) -> NotAllowedError | None:
         return NotAllowedError(
             "This token may read, and change nothing.",
             remedy="Use a token with the scope `upload`.",
+        )
+    if scope == "upload" and _LINKS.fullmatch(path):
+        return NotAllowedError(
+            "This token may neither make nor revoke share links: they show a profile to people"
+            " without a log-in.",
+            remedy="Use a token with the scope `share`.",
         )
     return None
 

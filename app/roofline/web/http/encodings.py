@@ -8,8 +8,8 @@ from fastapi import Request
 _REFUSED = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
 # Browsers offer some dozens of characters, the same ones each time.
 OFFER_LENGTH = 200
-# Of pages, which are made for one person: 236 kB become 29.9 kB in 3 ms; at 12, 29.5 kB in 17 ms.
-_ZSTD_LEVEL = 9
+# Of pages, which are packed for one person: 111 kB become 20.4 kB in 0.5 ms; at 9, 18.6 in 2.1.
+_ZSTD_LEVEL = 3
 
 
 def accepts(request: Request, encoding: str) -> bool:

@@ -1,5 +1,6 @@
 """Templates of the pages, with the person who looks at them."""
 
+import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,8 +12,14 @@ from roofline import __version__
 from roofline.api.packaged import assets_dir
 from roofline.presentation.quantities import duration, percent
 from roofline.web.http.assets import StaticFiles
+from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.http.guard import actor_of
+
+FRAMES_LENGTH = 32 << 20
+"""Of rendered pages: about 250 of a thousand operations, in characters."""
+# In the place of a person in a frame. No stranger can write them: they are drawn at each start.
+_NAME, _CSRF = secrets.token_hex(16), secrets.token_hex(16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +39,35 @@ class Templates:
 
     def __init__(self, static: StaticFiles) -> None:
         self._environment = _environment(static)
+        self._frames: Memory[str] = Memory(FRAMES_LENGTH, len)
 
-    def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
-        """The template `name` as a response to `request`."""
+    def page(
+        self, name: str, view: object, request: Request, *, status: int = 200, frame: str = ""
+    ) -> HTMLResponse:
+        """The template `name` as a response to `request`.
+
+        Views with the same `frame` show the same: it is rendered once for everybody, and each
+        person's name and token are put in. Without one it is rendered each time.
+        """
         actor = actor_of(request)
-        who = WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
-        content = self._environment.get_template(name).render(view=view, who=who)
+        who = WhoView(
+            name=_NAME if actor.name else "",
+            csrf=_CSRF if actor.csrf else "",
+            has_session=actor.has_session,
+        )
+        text = self._frame(name, view, who, frame)
+        escape = self._environment.filters["escape"]
+        text = text.replace(_NAME, escape(actor.name)).replace(_CSRF, escape(actor.csrf))
         encoding = best_encoding(request)
-        return as_page(packed(content.encode(), encoding), encoding, status)
+        return as_page(packed(text.encode(), encoding), encoding, status)
+
+    def _frame(self, name: str, view: object, who: WhoView, frame: str) -> str:
+        key = repr((name, who, frame))
+        found = self._frames.get(key) if frame else None
+        if found is not None:
+            return found
+        text = self._environment.get_template(name).render(view=view, who=who)
+        return self._frames.put(key, text) if frame else text
 
 
 def as_page(content: bytes, encoding: str, status: int = 200) -> HTMLResponse:

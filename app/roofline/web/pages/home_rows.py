@@ -6,12 +6,14 @@ They are of its subject, as its page says them.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from roofline.library.reader import Failed
 from roofline.presentation.first_view.summary import Piece, pieces
 from roofline.presentation.goal_numbers import COMPLETE, marked, whole_percent
 from roofline.storage.records import Manifest
+from roofline.web.bodies import retry_url
 from roofline.web.http.access import shown_owner
 from roofline.web.pages.profile_view import tag_view
-from roofline.web.pages.views import ListedProfile
+from roofline.web.pages.views import FailedUploadView, ListedProfile
 
 _DO_FIRST = "Do first: "  # the column's heading says it
 
@@ -32,6 +34,16 @@ def row_of(manifest: Manifest) -> ListedProfile:
         share=_percent("roof_share", subject.get("roof_ratio")),
         idle=_percent("idle", subject.get("idle_ratio")),
         is_part_known=known is not None and known < COMPLETE,
+    )
+
+
+def failed_row(state: Failed) -> FailedUploadView:
+    """A failed upload of this person, with another try where that may help."""
+    return FailedUploadView(
+        title=state.title,
+        url=f"/p/{state.id}",
+        message=state.error.message,
+        retry_url=retry_url(state.id) if state.can_retry else "",
     )
 
 

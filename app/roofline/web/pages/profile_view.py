@@ -1,5 +1,6 @@
 """The view of a profile's page: for people of this server, and for holders of a link."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -43,8 +44,7 @@ def own_view(
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        advice=_decided(reader, lists, profile_id, book),
-        first=first_of(state),
+        shown=_shown(state, _decided(reader, lists, state, book)),
         notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
     )
@@ -63,8 +63,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         devices_url=f"{base}/devices",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
-        advice=_advice(reader.advice(profile_id)),
-        first=first_of(state),
+        shown=_shown(state, reader.advice(profile_id)),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
 
@@ -86,9 +85,12 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         figures_url=f"{view.figures_url}{own}",
         part=found.words,
         whole_label=_whole_label(part),
-        advice=_advice(found.advice()),
+        shown=views.Shown(
+            found.key,
+            first=lambda: first_view(orjson.loads(found.page())),
+            advice=lambda: _advice(found.advice()),
+        ),
         is_by_other_peaks=part != own_peaks,
-        first=first_view(orjson.loads(found.page())),
     )
 
 
@@ -108,14 +110,26 @@ def _advice(found: bytes | None) -> Mapping[str, Any] | None:
 
 
 def _decided(
-    reader: ProfileReader, lists: ProfileLists, profile_id: str, book: AdviceBook
-) -> Mapping[str, Any] | None:
-    """The same with what people of this server decided."""
-    found = reader.advice(profile_id)
-    if found is None:
+    reader: ProfileReader, lists: ProfileLists, state: State, book: AdviceBook
+) -> bytes | None:
+    """The advice with what people of this server decided."""
+    found = reader.advice(state.manifest.id) if isinstance(state, Ready) else None
+    if found is None or not isinstance(state, Ready):
         return None
-    record: Mapping[str, Any] = orjson.loads(book.advice(reader, lists, profile_id, found))
-    return record
+    return book.advice(reader, lists, state.manifest, found)
+
+
+def _shown(state: State, advice: bytes | None) -> views.Shown | None:
+    """The results of a whole profile; not to be kept where a part of them cannot be read now."""
+    if not isinstance(state, Ready):
+        return None
+    first = first_of(state)
+    name = "" if first is None or advice is None else f"{state.page.etag} {_digest(advice)}"
+    return views.Shown(name, first=lambda: first, advice=lambda: _advice(advice))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _profile(state: State, base: str) -> views.ProfileView:
@@ -166,8 +180,7 @@ def _profile_view(
         file_names=tuple(file.name for file in files),
         size_bytes=sum(file.size_bytes for file in files),
         about=None,
-        advice=None,
-        first=None,
+        shown=None,
         may_change=False,
         max_upload_bytes=0,
         max_files=0,

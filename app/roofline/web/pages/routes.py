@@ -19,7 +19,7 @@ from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import as_page
 from roofline.web.pages import views
-from roofline.web.pages.home_rows import row_of
+from roofline.web.pages.home_rows import failed_row, row_of
 from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
 from roofline.web.pages.profile_view import in_range, own_view, tag_view
 from roofline.web.pages.xprof import WantedXprof, xprof_page
@@ -27,6 +27,7 @@ from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_o
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
+FAILED_SHOWN = 5
 # Key, label and first order of each column of the list: numbers and dates begin with the largest.
 # A column without an order does not sort.
 _HEADS = (
@@ -67,6 +68,7 @@ def home(
         found=found_runs(parts.runs, actor_of(request).viewer)
         if has_runs and not q
         else views.FoundRunsView(),
+        failed=tuple(map(failed_row, lists.failed_uploads(FAILED_SHOWN))) if page == 1 else (),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
         samples_shown=SHOWN_AT_FIRST,
         upload_url="/api/v1/profiles",
@@ -102,7 +104,7 @@ def profile(
     if kept is not None:
         return as_page(kept, encoding)
     view = _profile(request, profile_id, reader, parts, part)
-    page = parts.templates.page("profile.html", view, request)
+    page = parts.templates.page("profile.html", view, request, frame=view.frame)
     if view.state == "ready":
         parts.answers.put(key, bytes(page.body))
     return page

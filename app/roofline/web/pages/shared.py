@@ -23,7 +23,8 @@ def shared_profile(
         view = _profile(shared, parts, None)
         if view.state == "ready":
             return xprof_page(request, parts, shared.reader, view, xprof)
-    return parts.templates.page("profile.html", _profile(shared, parts, part), request)
+    view = _profile(shared, parts, part)
+    return parts.templates.page("profile.html", view, request, frame=view.frame)
 
 
 @router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=["GET", "HEAD"])

@@ -24,8 +24,9 @@ Text comes from strangers: autoescape is on, and no view holds markup. Numbers a
 formats them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -188,6 +189,16 @@ class FoundRunsView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedUploadView:
+    """An upload of this person that failed; `retry_url` is empty where another try cannot help."""
+
+    title: str
+    url: str
+    message: str
+    retry_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
@@ -197,6 +208,7 @@ class HomeView:
     list: ListView
     runs: RunListView
     found: FoundRunsView
+    failed: tuple[FailedUploadView, ...]
     samples: tuple[SampleBody, ...]
     samples_shown: int
     upload_url: str
@@ -206,6 +218,33 @@ class HomeView:
     kept_days: float | None  # age at which profiles are deleted; None: kept for ever
     wants_token: bool
     has_trash: bool
+
+
+class Shown:
+    """Results on a page, read when a template asks for them. Those of the same `name` are the same;
+    without one they are not to be kept."""
+
+    def __init__(
+        self,
+        name: str,
+        first: Callable[[], FirstView | None],
+        advice: Callable[[], Mapping[str, Any] | None],
+    ) -> None:
+        self.name = name
+        self._first, self._advice = first, advice
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @cached_property
+    def first(self) -> FirstView | None:
+        """See `ProfileView.first`."""
+        return self._first()
+
+    @cached_property
+    def advice(self) -> Mapping[str, Any] | None:
+        """See `ProfileView.advice`."""
+        return self._advice()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,9 +260,7 @@ class ProfileView:
     `whole_url` is the page of the whole, and `whole_label` what its link says.
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
-    `advice` has the keys of `exports.advice`, and is `None` while there is none. `first` is what
-    the page shows before its script has run; `None` until the profile is ready, and where its data
-    are damaged.
+    `shown` is there when ready.
     """
 
     id: str
@@ -252,8 +289,7 @@ class ProfileView:
     file_names: tuple[str, ...]
     size_bytes: int
     about: "AboutView | None"
-    advice: Mapping[str, Any] | None
-    first: FirstView | None
+    shown: "Shown | None"
     may_change: bool
     max_upload_bytes: int
     max_files: int
@@ -263,6 +299,24 @@ class ProfileView:
     is_shared: bool = False  # opened by a share link
     is_by_other_peaks: bool = False  # drawn by the peaks in its address, not the profile's own
     notes: tuple[NoteBody, ...] = ()  # on single points
+
+    @property
+    def advice(self) -> Mapping[str, Any] | None:
+        """Advice with the keys of `exports.advice`; `None` while there is none."""
+        return None if self.shown is None else self.shown.advice
+
+    @property
+    def first(self) -> FirstView | None:
+        """The part that the page shows before its script has run.
+
+        `None` until the profile is ready, and where its data are damaged.
+        """
+        return None if self.shown is None else self.shown.first
+
+    @property
+    def frame(self) -> str:
+        """All that the page shows, by name, once it is ready: see `Templates.page`."""
+        return "" if self.shown is None or not self.shown.name else repr(self)
 
     @property
     def notes_json(self) -> str:
