@@ -45,7 +45,7 @@ VIEWS = (
     *("/facts", "/view", "/parts", "/figures", "}/page"),
     *("/roofline", "/roofline.csv", "/ops/{index}"),
 )
-ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices", "/advice", *VIEWS)
+ESTIMATES = ("/estimate", "/predict", "/whatif", "/advice", *VIEWS)
 
 
 @pytest.fixture(scope="module")

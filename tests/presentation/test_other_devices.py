@@ -1,18 +1,21 @@
 """The same program on other parts: least times, what binds, an estimate, and what to know of it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from roofline.analysis.analyse import hold, prepare
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import PeakChoice, catalogue, resolve
+from roofline.analysis.subjects.choose import choose
+from roofline.devices import PeakChoice, resolve
 from roofline.devices.choice import known_part
+from roofline.devices.parts import Part
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
-from roofline.presentation.other_devices import other_devices, with_stand_ins
+from roofline.presentation.other_devices import on_parts, usual_parts
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from tests.builders import profile_from_table, reported
@@ -26,25 +29,17 @@ pallas | custom-call | 200     | –    | –
 """
 
 
-def lines(profile: Profile, *ids: str) -> dict[str, Any]:
+def lines(profile: Profile, *ids: str, usual: Sequence[Part] = ()) -> dict[str, Any]:
     prepared = prepare(profile, AnalysisOptions())
-    own = resolve(profile.device)
-    others = [
-        (
-            known_part(name),
-            hold(
-                prepared,
-                with_stand_ins(resolve(profile.device, choice=PeakChoice(part_id=name))),
-            ),
-        )
-        for name in ids
-    ]
-    return other_devices(hold(prepared, own), others, catalogue.find(own.part_id or ""), "in")
+    own = hold(prepared, resolve(profile.device))
+    return on_parts(prepared, own, choose(own), [known_part(name) for name in ids], usual)
 
 
-def test_a_line_sums_what_each_operation_needs_there() -> None:
-    profile = profile_from_table(OPS, idle_us=100, device=reported(gibs={MemoryLevel.HBM: 100.0}))
-    (line,) = lines(profile, "t4")["devices"]
+def test_known_work_is_scaled_and_all_else_stays() -> None:
+    device = reported(gflops=9000.0)
+    found = lines(profile_from_table(OPS, idle_us=100, device=device), "t4")
+    (line,), here = found["devices"], found["here"]
+    assert (here["time_us"], here["change_us"]) == (1100, 0)
     part = known_part("t4")
     gbs = next(peak.gbs for peak in part.memory() if peak.level.is_main)
     gflops = part.compute()[0].gflops
@@ -52,20 +47,39 @@ def test_a_line_sums_what_each_operation_needs_there() -> None:
     assert matmul == pytest.approx(max(9e8 / gflops, 1e6 / gbs) / 1e3, rel=1e-4)
     assert copy == pytest.approx(8e6 / gbs / 1e3, rel=1e-4)
     assert rest == [None, None], "without counted work, and idle"
-    assert line["bound_us"] == pytest.approx(matmul + copy, rel=1e-5)
-    assert line["measured_us"] == 800
-    assert sum(one["ratio"] for one in line["limits"]) == pytest.approx(1)
-    assert line["covered_ratio"] == pytest.approx(800 / 1100, rel=1e-5)
-    notes = " ".join(line["notes"])
-    assert "1 operation (18.2\u202f% of the time: pallas) without counted work is left out" in notes
-    assert "Idle time (9.1\u202f%) is left out." in notes
+    here_us = 9e8 / 9000 / 1e3, 8e6 / (100 * 1.073741824) / 1e3
+    scaled = 500 * matmul / here_us[0] + 300 * copy / here_us[1]
+    assert line["time_us"] == pytest.approx(scaled + 100 + 200, rel=1e-4)
+    assert line["covered_ratio"] == pytest.approx(900 / 1100, rel=1e-5), "the wait is covered"
+
+
+def test_no_total_is_predicted_from_less_than_half_of_the_time() -> None:
+    table = """
+    op     | category    | self_us | flop | hbm_bytes
+    matmul | fusion      | 130     | 9e8  | 1e6
+    pallas | custom-call | 870     | –    | –
+    """
+    profile = profile_from_table(table, device=reported(gflops=9000.0))
+    (line,) = lines(profile, "t4")["devices"]
+    assert (line["time_us"], line["change_us"]) == (None, None)
+    assert line["texts"][:3] == ["cannot be told: 87\u202f% of the time is unknown", "", ""]
+
+
+def test_a_table_begins_with_the_maker_and_the_newest_of_each_other() -> None:
+    h100 = known_part("h100-sxm")
+    found = [(part.vendor, part.name) for part in usual_parts(h100)]
+    makers = [maker for maker, _ in found]
+    assert makers.index("NVIDIA") == 0 and "H200 SXM 141GB" in [name for _, name in found]
+    others = makers[makers.count("NVIDIA") :]
+    assert "NVIDIA" not in others and len(others) == len(set(others)) > 3
+    assert len(usual_parts(None)) == len({part.vendor for part in usual_parts(None)})
 
 
 def test_a_unit_that_a_part_lacks_has_a_stand_in_and_a_note() -> None:
     kernels = SAMPLES / "nsight_compute" / "a100-kernels.ncu-rep"
     profile = import_profile([SourceFile(kernels)])
     (line,) = lines(profile, "tpu-v5e")["devices"]
-    assert any("left out" in note for note in line["notes"])
+    assert any("as long as here" in note for note in line["notes"])
     assert lines(profile, "h100-sxm")["here"]["notes"] == lines(profile, "t4")["here"]["notes"]
 
 

@@ -9,6 +9,7 @@ from roofline.cli.options import add_peaks, file_argument
 from roofline.cli.output import put_out
 
 if TYPE_CHECKING:
+    from roofline.analysis.records import RooflineAnalysis
     from roofline.compare.run import Run
 
 FORMATS = ("text", "json")
@@ -65,21 +66,33 @@ def _whatif(given: argparse.Namespace) -> None:
 
 
 def parts_over(files: list[Path], prices: list[str], names: list[str]) -> str:
-    """The table of `roofline devices --over`: a run on the parts of `names`, or on all."""
+    """The table of `roofline devices --over`: the subject here, on `names` and the usual parts."""
+    from roofline.analysis.analyse import prepare
+    from roofline.analysis.records import AnalysisOptions
+    from roofline.devices import catalogue
     from roofline.devices.choice import known_part
-    from roofline.exports.on_parts import on_parts, parts_text, read_prices
+    from roofline.exports.answering import answer_of
+    from roofline.exports.on_parts import parts_text, read_prices
+    from roofline.presentation.other_devices import on_parts, usual_parts
 
-    run = _read(files, None, [])
+    analysis = _analysed(files, None, [])
     chosen = [known_part(name) for name in names]
-    return parts_text(on_parts(run, read_prices(" ".join(prices)), chosen))
+    usual = usual_parts(catalogue.find(analysis.device.part_id or ""))
+    prepared = prepare(analysis.profile, AnalysisOptions())
+    found = on_parts(prepared, analysis, answer_of(analysis).subject, chosen, usual)
+    return parts_text(found, read_prices(" ".join(prices)))
 
 
 def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":
-    from roofline.cli.progress import progress_on_terminal
     from roofline.compare.from_analysis import run_of
+
+    return run_of(_analysed(files, device, peaks), files[0].name)
+
+
+def _analysed(files: list[Path], device: str | None, peaks: list[str]) -> "RooflineAnalysis":
+    from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.pipeline import analyse_files
 
     with progress_on_terminal() as progress:
-        analysis = analyse_files(files, choice=read_choice(device, peaks), progress=progress)
-    return run_of(analysis, files[0].name)
+        return analyse_files(files, choice=read_choice(device, peaks), progress=progress)

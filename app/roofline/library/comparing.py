@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from roofline.compare.run import Run
     from roofline.compare.series_records import RunNumbers, Standing, TimeChange
     from roofline.estimate.llm.step import Step
-    from roofline.exports.on_parts import OnPart
     from roofline.library.ranges import RangeResults
 
 
@@ -100,21 +99,6 @@ def formats_over(stored: StoredRun, given: Mapping[str, Any]) -> dict[str, Any]:
     from roofline.exports.number_formats import Formats, formats_record, with_formats
 
     return formats_record(with_formats(read_run(stored), Formats(**given)))
-
-
-def parts_over(stored: StoredRun, names: Sequence[str], prices: str) -> list[dict[str, Any]]:
-    """The run on parts; `BadViewError` for a part or a price that is not understood."""
-    from roofline.exports.on_parts import parts_record
-
-    return parts_record(on_parts_of(read_run(stored), names, prices))
-
-
-def on_parts_of(run: "Run", names: Sequence[str], prices: str) -> "tuple[OnPart, ...]":
-    """The same as records; all parts without names."""
-    from roofline.devices.choice import known_part
-    from roofline.exports.on_parts import on_parts, read_prices
-
-    return on_parts(run, read_prices(prices), [known_part(name) for name in names])
 
 
 def predict_over(step: "Step", stored: StoredRun) -> dict[str, Any]:

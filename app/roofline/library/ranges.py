@@ -6,7 +6,7 @@ another device or set by hand.
 
 import gzip
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -132,26 +132,21 @@ class RangeResults:
         self.part.facts = facts
         return facts
 
-    def on_parts(self, ids: Sequence[str], infeed: "Infeed") -> bytes:
-        """One line for each part of the catalogue, and what each op takes there, as JSON."""
-        from roofline.analysis.analyse import hold
-        from roofline.analysis.other_device import under_other_peaks
-        from roofline.devices import PeakChoice, catalogue, resolve
+    def on_parts(self, ids: Sequence[str], *, usual: bool = False) -> "Mapping[str, Any]":
+        """What the subject would take on its own device and on parts of the catalogue.
+
+        `usual` adds those that a table begins with.
+        """
+        from roofline.devices import catalogue
         from roofline.devices.identification import chosen_part
         from roofline.devices.this_machine import read_machine
-        from roofline.presentation.json_text import to_json
-        from roofline.presentation.other_devices import other_devices, with_stand_ins
+        from roofline.presentation.other_devices import on_parts, usual_parts
 
-        prepared, machine = self.part.prepared, read_machine()
-        reported = prepared.profile.device
-        others = []
-        for part in (chosen_part(one, machine) for one in ids):
-            device = resolve(reported, choice=PeakChoice(part_id=part.id), machine=machine)
-            profile, device = under_other_peaks(prepared.profile, self.part.device, device)
-            analysis = hold(replace(prepared, profile=profile), with_stand_ins(device))
-            others.append((part, analysis))
+        machine = read_machine()
+        chosen = [chosen_part(one, machine) for one in ids]
         own = catalogue.find(self.analysis.device.part_id or "")
-        return to_json(other_devices(self.analysis, others, own, infeed))
+        shown = usual_parts(own) if usual else ()
+        return on_parts(self.part.prepared, self.analysis, self.answer.subject, chosen, shown)
 
     def advice(self) -> bytes:
         """The advice as JSON; nothing in it is decided."""

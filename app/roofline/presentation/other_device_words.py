@@ -2,43 +2,83 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import Subject
 from roofline.devices.parts import Part
 from roofline.model.compute import ComputeUnit
-from roofline.presentation.quantities import count, percent, size
+from roofline.presentation.goal_numbers import MINUS, Scale
+from roofline.presentation.quantities import count, duration, percent, significant, size
 from roofline.presentation.shown import unit_labels
 
 _RATE = "rate:"
+_SAME = 1e-6
+
+
+HEADS = ("Part", "Would take", "Change", "Bound by", "Covers")
+"""The columns of the table of parts; without the first, `line_texts` is one row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """A subject on one device, in us per unit and core.
+
+    `time_us` is `None` where less than half of its time is covered: the rest, `unknown_us`, would
+    stay as it is. Waits stay, and count as covered. `bound` is what takes most of that time.
+    """
+
+    time_us: float | None
+    unknown_us: float
+    covered_ratio: float
+    bound: str
+
+
+def line_texts(subject: Subject, found: Prediction) -> list[str]:
+    """What a part would take, the change, what binds, and how much of the time is covered.
+
+    Predicted numbers have two digits. Without a prediction the first text says why.
+    """
+    covers = percent(found.covered_ratio, 0)
+    if found.time_us is None:
+        unknown = percent(1 - found.covered_ratio, 0)
+        return [f"cannot be told: {unknown} of the time is unknown", "", "", covers]
+    scale, change = Scale.of(subject.time_us), found.time_us - subject.time_us
+    if abs(change) < _SAME * subject.time_us:
+        return [duration(subject.time_us), "", found.bound, covers]
+    saving = scale.saving(abs(change))
+    ratio = significant(found.time_us / subject.time_us, 2)
+    sign = MINUS if change < 0 else "+"
+    changed = f"{sign}{saving.removeprefix(MINUS)} ({ratio}×)"
+    return [duration(found.time_us, 2), changed, found.bound, covers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Ops that are not counted for one reason: how many, their share of the time, some names."""
+    """Ops that are not counted for one reason: how many, their share of the time."""
 
     ops: int
     share: float
-    names: tuple[str, ...]
 
 
 def notes_of(
     here: RooflineAnalysis,
     left: Mapping[str, LeftOut],
-    own_line: Mapping[str, Any] | None,
+    own_sums: tuple[float, float] | None,
     *,
     there: RooflineAnalysis | None = None,
     part: Part | None = None,
     own: Part | None = None,
 ) -> list[str]:
-    """What is to be known of a line; `own_line` is that of the profile's own device.
+    """What is to be known of a line; `own_sums` are least and measured us on its own device.
 
     Elsewhere it is that of `part`; `own` is the part of the profile's device, if known.
     """
-    if own_line is not None or there is None or part is None:
-        return [text for text in (_impossible(own_line or {}), _left(here, left)) if text]
+    if own_sums is not None or there is None or part is None:
+        return [
+            text for text in (_impossible(*(own_sums or (0.0, 0.0))), _left(here, left)) if text
+        ]
     chip = f"One device is a part of a chip: {part.scope}."
     texts = (
         chip if part.devices_per_chip > 1 else "",
@@ -51,13 +91,13 @@ def notes_of(
     return [text for text in texts if text]
 
 
-def _impossible(line: Mapping[str, Any]) -> str:
-    """A least time cannot be longer than the measured one; estimates from it are wrong, too."""
-    if not (line.get("bound_us") or 0) > (line.get("measured_us") or 0):
+def _impossible(least_us: float, measured_us: float) -> str:
+    """A least time cannot be longer than the measured one; predictions from it are wrong, too."""
+    if not least_us > measured_us:
         return ""
     return (
         "The least time is longer than the measured one: the peaks in use or the counted work are"
-        " not those of this device, so do not rely on the estimates."
+        " not those of this device, so do not rely on the predictions."
     )
 
 
@@ -106,7 +146,7 @@ def _levels(here: RooflineAnalysis, there: RooflineAnalysis) -> str:
 def _left(
     here: RooflineAnalysis, left: Mapping[str, LeftOut], absent: tuple[ComputeUnit, ...] = ()
 ) -> str:
-    """The operations that are not counted, and why: neither time has them."""
+    """The operations that are not scaled, and why: they stay as they are."""
     labels = {unit.value: label for unit, label in unit_labels(here).items()}
     return " ".join(
         _reason(reason, one, labels, {unit.value for unit in absent})
@@ -115,17 +155,13 @@ def _left(
 
 
 def _reason(reason: str, left: "LeftOut", labels: Mapping[str, str], absent: set[str]) -> str:
-    more = " …" if left.ops > len(left.names) else ""
     share = percent(left.share)
     word = "operation" if left.ops == 1 else "operations"
-    ops = f"{count(left.ops)} {word} ({share} of the time: {', '.join(left.names)}{more})"
-    if reason == "idle":
-        return f"Idle time ({share}) is left out."
-    if reason == "cost":
-        return f"{ops} without counted work {'is' if left.ops == 1 else 'are'} left out."
+    ops = f"{count(left.ops)} {word} ({share} of the time)"
     if reason == "bandwidth":
-        return f"No memory bandwidth is known: {ops} left out."
+        return f"No memory bandwidth is known: {ops} as long as here."
     unit = reason.removeprefix(_RATE)
     if unit in absent:
-        return f"It has no {labels.get(unit, unit)}: {ops} left out."
-    return f"No rate is known for {labels.get(unit, unit) if unit else 'compute'}: {ops} left out."
+        return f"It has no {labels.get(unit, unit)}: {ops} as long as here."
+    label = labels.get(unit, unit) if unit else "compute"
+    return f"No rate is known for {label}: {ops} as long as here."

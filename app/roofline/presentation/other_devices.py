@@ -1,4 +1,4 @@
-"""The same program on other devices: the least time of each op, what binds it, and an estimate.
+"""The same subject on other devices: what it would take, what binds it, and what is not known.
 
 An op's lower bound on a device is the longest of its FLOPs ÷ compute peak and its bytes ÷
 bandwidth: its self time × the share of that device's roof which its measured rates are.
@@ -10,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from roofline.analysis.records import Bools, Cost, RooflineAnalysis, View
+from roofline.analysis.analyse import Prepared, hold
+from roofline.analysis.other_device import under_other_peaks
+from roofline.analysis.records import Bools, Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
+from roofline.analysis.subjects.records import Subject
+from roofline.devices import PeakChoice, catalogue, resolve
+from roofline.devices.catalogue import parts
 from roofline.devices.parts import Part
+from roofline.devices.this_machine import read_machine
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import ComputePeak, Device
-from roofline.presentation.other_device_words import LeftOut, notes_of
+from roofline.model.device import ComputePeak, Device, DeviceKind
+from roofline.presentation.other_device_words import LeftOut, Prediction, line_texts, notes_of
 from roofline.presentation.page_roofs import bounds, roofs
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import listed_ops
@@ -25,7 +31,16 @@ Json = dict[str, Any]
 LATENCY_EFFICIENCY = 0.05
 """Below this share of its roof an op waits for something else: that time stays elsewhere."""
 _LEAST_PART = 1e-4  # a smaller part of an op's FLOPs does not make it that unit's
-_MOST_NAMES = 3
+LEAST_COVERED = 0.5
+"""Below this share of the time no total is predicted."""
+_MOST_OF_MAKER = 4
+_CONSUMER = "GeForce"
+_WAITS = {
+    "links": "waiting for links",
+    "transfers": "waiting for transfers",
+    "input": "waiting for input",
+    "host_wait": "waiting for the host",
+}
 _STAND_INS = {
     ComputeUnit.MATRIX_FP64: (ComputeUnit.VECTOR_FP64,),
     ComputeUnit.MATRIX_FP32: (ComputeUnit.VECTOR_FP32,),
@@ -115,35 +130,32 @@ def _reasons(here: RooflineAnalysis, there: RooflineAnalysis) -> list[str]:
     return [reason(op) for op in range(len(here.ops))]
 
 
-def _summary(here: RooflineAnalysis, view: View, there: OnDevice) -> Json:
-    """The program on one device, per core, over the ops whose bound is known there."""
-    rows = view.op
-    self_us = here.ops.self_time_per_core_us[rows]
-    least = there.us[rows]
-    counted = ~np.isnan(least) & ~np.isnan(self_us)
-    efficiency = np.minimum(here.ops.cells.roofline_efficiency_ratio[rows], 1)
-    estimate = _estimate(self_us, efficiency, least)
-    share = np.nan_to_num(view.self_share_ratio)
-    bound, own = there.analysis.ops.cells.bound[rows], here.ops.cells.bound[rows]
-    bound_us = float(least[counted].sum())
-    changed = counted & (bound != own)
+def predicted(here: RooflineAnalysis, subject: Subject, there: OnDevice) -> Prediction:
+    """The subject's known work at the same share of the roofs of `there`; all else as it is."""
+    known = subject.ops.needed_us + subject.ops.to_gain_us
+    self_us = here.ops.self_time_per_core_us
+    share = here.ops.cells.roofline_efficiency_ratio
+    scaled = known * _estimate(self_us, share, there.us) / np.where(self_us > 0, self_us, np.nan)
+    counted = ~np.isnan(scaled)
+    sums = _sums_by_bound(here, there, np.where(counted, scaled, 0.0))
+    work, left = float(scaled[counted].sum()), float(known[~counted].sum())
+    unknown_us = left + subject.parts.unknown + subject.parts.impossible
+    total = subject.time_us - subject.parts.work + unknown_us + work
+    covered = 1 - unknown_us / subject.time_us if subject.time_us else 0.0
+    sums |= {_WAITS[kind]: us for kind, us in subject.parts.waits.items()}
+    longest = max(sums, key=lambda label: sums[label], default="")
+    return Prediction(
+        time_us=total if covered >= LEAST_COVERED else None,
+        unknown_us=unknown_us,
+        covered_ratio=covered,
+        bound=longest if sums.get(longest) else "",
+    )
+
+
+def _sums_by_bound(here: RooflineAnalysis, there: OnDevice, us: Floats) -> dict[str, float]:
     labels = [one["label"] for one in bounds(here)]
-    limits = [
-        (labels[code], float(least[counted & (bound == code)].sum()))
-        for code in dict.fromkeys(bound[counted].tolist())
-    ]
-    return {
-        "bound_us": rounded(bound_us),
-        "estimate_us": rounded(float(estimate[counted].sum())),
-        "measured_us": rounded(float(self_us[counted].sum())),
-        "covered_ratio": rounded(float(share[counted].sum())),
-        "limits": [
-            {"label": label, "ratio": rounded(us / bound_us)}
-            for label, us in sorted(limits, key=lambda one: -one[1])
-            if us > 0
-        ],
-        "changed": {"ops": int(changed.sum()), "share_ratio": rounded(float(share[changed].sum()))},
-    }
+    bound = there.analysis.ops.cells.bound
+    return {labels[code]: float(us[bound == code].sum()) for code in set(bound[us > 0].tolist())}
 
 
 def _estimate(self_us: Floats, efficiency: Floats, least: Floats) -> Floats:
@@ -154,71 +166,132 @@ def _estimate(self_us: Floats, efficiency: Floats, least: Floats) -> Floats:
     return np.where(~known, self_us, np.where(efficiency < LATENCY_EFFICIENCY, waits, nearer))
 
 
-def _left_out(here: RooflineAnalysis, view: View, there: OnDevice) -> dict[str, LeftOut]:
+def _left_out(subject: Subject, there: OnDevice) -> dict[str, LeftOut]:
+    """Known work that has no peak there, by what is missing; *Covers* has the rest."""
     found: dict[str, LeftOut] = {}
-    share = np.nan_to_num(view.self_share_ratio).tolist()
-    for op, part in zip(view.op.tolist(), share, strict=True):
-        self_us = here.ops.self_time_per_core_us[op]
-        if not np.isnan(there.us[op]) and not np.isnan(self_us):
-            continue
-        reason = there.why[op] or "cost"
-        before = found.get(reason, LeftOut(ops=0, share=0.0, names=()))
-        found[reason] = LeftOut(
-            ops=before.ops + 1,
-            share=before.share + part,
-            names=(*before.names, here.ops.name[op])[:_MOST_NAMES],
-        )
+    known = (subject.ops.needed_us + subject.ops.to_gain_us).tolist()
+    for us, reason in zip(known, there.why, strict=True):
+        if us > 0 and reason not in ("", "cost", "idle"):
+            before = found.get(reason, LeftOut(ops=0, share=0.0))
+            share = before.share + us / subject.time_us
+            found[reason] = LeftOut(ops=before.ops + 1, share=share)
     return found
 
 
-def other_devices(
-    here: RooflineAnalysis,
-    others: Sequence[tuple[Part, RooflineAnalysis]],
-    own: Part | None,
-    infeed: str,
-) -> Json:
-    """One line for the profile's own device and each of `others`, and what ops take there.
+def usual_parts(own: Part | None) -> tuple[Part, ...]:
+    """The parts that a table begins with: the generations of the maker of `own`, the newest first,
+    then the newest of each other maker."""
+    makers = dict.fromkeys(part.vendor for part in parts())
+    newest = {maker: _generations(maker) for maker in makers}
+    mine = newest.pop(own.vendor, []) if own is not None else []
+    same = [part for part in mine if own is not None and part.id != own.id]
+    return (*same[:_MOST_OF_MAKER], *(found[0] for found in newest.values() if found))
 
-    `own` is the part of the profile's device, where it is known.
+
+def _generations(maker: str) -> list[Part]:
+    """The part with the fastest memory of each family of boards, the newest family first."""
+    boards = [
+        part
+        for part in parts()
+        if part.vendor == maker and part.kind is not DeviceKind.CPU and _CONSUMER not in part.name
+    ]
+    has_families = any(part.family for part in boards)
+    found: dict[str, Part] = {}
+    for part in boards:
+        key = part.family if has_families else part.id
+        before = found.get(key)
+        if key and part.compute() and _main_gbs(part) >= (_main_gbs(before) if before else 1.0):
+            found[key] = part
+    return list(reversed(found.values()))
+
+
+def _main_gbs(part: Part) -> float:
+    return next((one.gbs for one in part.memory() if one.level.is_main), 0.0)
+
+
+def on_parts(
+    prepared: Prepared,
+    here: RooflineAnalysis,
+    subject: Subject,
+    chosen: Sequence[Part],
+    usual: Sequence[Part] = (),
+) -> Json:
+    """`subject` of `here` on its own device, on the `chosen` parts and on the `usual` ones.
+
+    Chosen parts also have their roofs, and the least time of each listed op. Shares that were
+    measured are those of the peaks of `here`.
     """
-    view = here.with_infeed if infeed == "in" else here.without_infeed
-    listed = listed_ops(here)
+    own = catalogue.find(here.device.part_id or "")
     mine = own_bounds(here)
-    line = _summary(here, view, mine)
     return {
         "here": {
             "name": here.device.name or "Unknown device",
-            **line,
-            "notes": notes_of(here, _left_out(here, view, mine), line),
+            **_line(subject, replace(predicted(here, subject, mine), time_us=subject.time_us)),
+            "notes": notes_of(here, {}, _least_sums(here, mine)),
         },
         "devices": [
-            _device(here, view, part, on_device(here, there), own, listed.tolist())
-            for part, there in others
+            _device(here, subject, part, _held(prepared, here, part), own) for part in chosen
+        ],
+        "usual": [
+            _device_line(here, subject, part, _held(prepared, here, part), own)
+            for part in usual
+            if part not in chosen
         ],
     }
 
 
-def _device(
-    here: RooflineAnalysis,
-    view: View,
-    part: Part,
-    there: OnDevice,
-    own: Part | None,
-    listed: Sequence[int],
+def _held(prepared: Prepared, here: RooflineAnalysis, part: Part) -> OnDevice:
+    machine = read_machine()
+    reported = prepared.profile.device
+    device = resolve(reported, choice=PeakChoice(part_id=part.id), machine=machine)
+    profile, device = under_other_peaks(prepared.profile, here.device, device)
+    held = hold(replace(prepared, profile=profile), with_stand_ins(device))
+    return on_device(here, held)
+
+
+def _device_line(
+    here: RooflineAnalysis, subject: Subject, part: Part, there: OnDevice, own: Part | None
 ) -> Json:
+    left = _left_out(subject, there)
+    return {
+        "id": part.id,
+        "name": part.name,
+        **_line(subject, predicted(here, subject, there)),
+        "notes": notes_of(here, left, None, there=there.analysis, part=part, own=own),
+    }
+
+
+def _device(
+    here: RooflineAnalysis, subject: Subject, part: Part, there: OnDevice, own: Part | None
+) -> Json:
+    listed = listed_ops(here).tolist()
     shown = roofs(there.analysis)
     main = here.device.compute[0].unit if here.device.compute else None
     compute = shown["compute"]
     wanted = [roof for roof in compute if roof["unit"] == (main and main.value)] or compute
     memory = [roof for roof in shown["memory"] if roof["id"] in ("hbm", "dram")]
-    left = _left_out(here, view, there)
     return {
-        "id": part.id,
-        "name": part.name,
+        **_device_line(here, subject, part, there, own),
         "memory": memory[0] if memory else None,
         "compute": wanted[0] if wanted else None,
         "us": numbers(there.us[listed]),
         "bound_by": there.analysis.ops.cells.bound[listed].tolist(),
-        **_summary(here, view, there),
-        "notes": notes_of(here, left, None, there=there.analysis, part=part, own=own),
     }
+
+
+def _line(subject: Subject, found: Prediction) -> Json:
+    """A row of the table: numbers, and the same as `texts` in the order of `HEADS`."""
+    change = None if found.time_us is None else found.time_us - subject.time_us
+    return {
+        "time_us": rounded(found.time_us),
+        "change_us": rounded(change),
+        "covered_ratio": rounded(found.covered_ratio),
+        "bound": found.bound,
+        "texts": line_texts(subject, found),
+    }
+
+
+def _least_sums(here: RooflineAnalysis, there: OnDevice) -> tuple[float, float]:
+    """The least time of the counted ops, and the time that they took, in us per core."""
+    counted = ~np.isnan(there.us)
+    return float(there.us[counted].sum()), float(here.ops.self_time_per_core_us[counted].sum())

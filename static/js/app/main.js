@@ -132,6 +132,8 @@ function open(hardware, { seen, fitted: link }) {
     store,
     hardware,
     figuresUrl: written("figuresUrl"),
+    partsUrl: written("partsUrl"),
+    read,
     opsUrl: written("opsUrl"),
     opsQuery: written("opsQuery"),
     ...keptNotes(page),

@@ -41,7 +41,7 @@ const BUTTONS = [
   ["Timeline", "#fold-timeline"],
   ["Other hardware", "#fold-hardware"],
   ["Details: program and steps, transfers, notes", "#fold-details"],
-  ["Compare with a device…", "[data-hardware-add]"],
+  ["Add a part to compare with…", "[data-hardware-add]"],
   ["Every peak and field of the device", '[data-fold="device"]'],
   ["Download the table as shown, CSV", '[data-download="csv-shown"]'],
   ["Download all operations, CSV", '[data-download="csv-all"]'],

@@ -96,7 +96,9 @@ function groupsOf({ devices }, own, createEntry) {
   const groups = new Map([["This profile", [own]]]);
   for (const device of devices) {
     const group = device.id === "this-machine" ? "This machine" : device.vendor;
-    groups.set(group, [...(groups.get(group) ?? []), createEntry(device)]);
+    const [entry, others] = [createEntry(device), groups.get(group) ?? []];
+    // The newest first; those without a known roof of memory last.
+    groups.set(group, mainMemory(device) ? [entry, ...others] : [...others, entry]);
   }
   return groups;
 }
@@ -134,10 +136,13 @@ const compareButton = (name, onClick) =>
   );
 
 /** "989 TFLOP/s bf16 · 3,350 GB/s": what tells parts apart. @param {KnownDevice} device */
-function peaksText({ compute, memory, main_level: main }) {
-  const rates = compute
+function peaksText(device) {
+  const rates = device.compute
     .slice(0, 1)
     .map((one) => `${flopRate(one.gflops)} ${one.unit.split("_")[1]}`);
-  const found = memory.find(({ level }) => level === main);
+  const found = mainMemory(device);
   return [...rates, found ? bandwidth(found.gbs) : "memory bandwidth unknown"].join(" · ");
 }
+
+/** @param {KnownDevice} device */
+const mainMemory = ({ memory, main_level: main }) => memory.find(({ level }) => level === main);

@@ -34,6 +34,8 @@ import { createProgramTable, keyOfPoint } from "./program-table.js";
  * @property {Model} model
  * @property {Store} store
  * @property {ChosenHardware} hardware
+ * @property {string} partsUrl
+ * @property {(url: string) => Promise<any>} read
  * @property {string} opsUrl of the details of ops
  * @property {string} opsQuery what to append to each of these addresses
  * @property {Light} light
@@ -78,7 +80,8 @@ export function createParts(options) {
     otherDevices: createOtherDevicesTable({
       model,
       store,
-      hardware,
+      partsUrl: options.partsUrl,
+      read: options.read,
       onAdd: (anchor) => peaksMenu.compare(anchor),
     }),
     emptyStates: createEmptyStates({

@@ -74,6 +74,8 @@ const isOfTable = (state) =>
  * @property {Model} model under the chosen peaks
  * @property {Store} store
  * @property {ChosenHardware} hardware
+ * @property {string} partsUrl of the subject on other parts
+ * @property {(url: string) => Promise<any>} read
  * @property {string} figuresUrl of the figures of other views
  * @property {string} opsUrl of the details of ops
  * @property {string} opsQuery what to append to each of these addresses
@@ -251,7 +253,11 @@ export class PageView {
       keys: [...VIEW, "step", "pcols"],
       render: () => this.parts.programTable.show(),
     },
-    { part: "other devices", keys: VIEW, render: () => this.parts.otherDevices.render() },
+    {
+      part: "other devices",
+      keys: [...VIEW, "tab"],
+      render: () => this.parts.otherDevices.render(),
+    },
     { part: "folds", keys: ["tab"], render: ({ tab }) => this.parts.folds.open(tab) },
     { part: "drawer", keys: [...SHOWN, "op"], render: (state) => this.#showDrawer(state) },
     {

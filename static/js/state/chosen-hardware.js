@@ -14,7 +14,6 @@ import { unpacked } from "./model.js";
  * @typedef {object} Seen
  * @property {Page} page
  * @property {Other[]} others devices beside it
- * @property {OnParts["here"] | null} here the profile's own line beside theirs
  */
 
 /** @param {Choice} a @param {Choice} b */
@@ -67,7 +66,7 @@ export function createChosenHardware({ facts, viewUrl, partsUrl, devicesUrl, rea
     const page = unpacked(measured, view, choice.infeed);
     if (!isWhatIf(choice)) own = page;
     const others = othersOf(beside);
-    return { page: withOthers(page, others), others, here: beside?.here ?? null };
+    return { page: withOthers(page, others), others };
   }
   return {
     /** The page by the profile's own peaks; null until it was seen. */

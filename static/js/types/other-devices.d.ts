@@ -1,22 +1,25 @@
-// `GET …/parts`: the same program on other devices, per core, in us.
+// `GET …/parts`: what the subject would take on other parts, in us per unit and core.
 
 import type { ComputeRoof, Measure, MemoryRoof } from "./page-data.js";
 
-/** The program on one device, over the operations whose bound is known there. */
+/** The subject on one part. */
 export interface DeviceLine {
   name: string;
-  bound_us: number;
-  estimate_us: number;
-  measured_us: number;
+  /** null: less than half of the time is covered. */
+  time_us: Measure;
+  change_us: Measure;
   covered_ratio: number;
-  limits: { label: string; ratio: number }[];
-  /** Operations that something else binds there. */
-  changed: { ops: number; share_ratio: number };
+  bound: string;
+  /** Time, change, bound and cover as cells. */
+  texts: string[];
   notes: string[];
 }
 
-export interface OnDevice extends DeviceLine {
+export interface PartLine extends DeviceLine {
   id: string;
+}
+
+export interface OnDevice extends PartLine {
   /** Its main memory's roof; null: not known. */
   memory: MemoryRoof | null;
   /** Its roof of the unit that is the main one here, else its own main one; null: not known. */
@@ -30,6 +33,7 @@ export interface OnDevice extends DeviceLine {
 export interface OnParts {
   here: DeviceLine;
   devices: OnDevice[];
+  usual: PartLine[];
 }
 
 /** A device beside the profile's own, with its line. */

@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import re
+from collections.abc import Mapping, Sequence
 from html import unescape
+from typing import Any
 
 from roofline.compare.run import run_to_json
 from roofline.devices.choice import known_part
@@ -15,6 +18,11 @@ from roofline.web.pages.explore_cards import explore_view
 from tests.compare.runs import Row, make_run
 from tests.web.conftest import Client
 from tests.web.pages.test_model import DECODE, HTML
+
+
+def nowhere(_names: Sequence[str]) -> Mapping[str, Any]:
+    line = {"name": "here", "texts": ["", "", "", ""], "time_us": 1.0}
+    return {"here": line, "devices": [], "usual": []}
 
 
 def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
@@ -31,7 +39,7 @@ def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
         "after_us": 10.0,
         "saving_us": 30.0,
     }
-    view = explore_view(stored, json.dumps({"fusions": [chain]}).encode(), {"of": "x"}, ())
+    view = explore_view(stored, json.dumps({"fusions": [chain]}).encode(), {"of": "x"}, (), nowhere)
     (said,) = view.chains
     assert (said.ops, said.saves.replace("\u00a0", " "), said.limited_by) == ("2", "30.0 µs", "hbm")
     assert view.fusion is not None
@@ -46,31 +54,33 @@ def test_a_profile_is_explored(client: Client) -> None:
     step = step_of(preset("llama-3-8b"), workload(DECODE), known_part("h100-sxm"))
     document = json.dumps(generic_document(step, "llama-3-8b")).encode()
     found = client.upload(document, names=("m.json",), title="<b>llama</b>").json()["id"]
-    page = f"/explore?of={found}"
+    page, api = f"/explore?of={found}", f"/api/v1/profiles/{found}"
     first = client.get(page, headers=HTML)
     assert first.status_code == 200
     assert "<b>llama</b>" not in first.text
     html = unescape(first.text).replace("\u202f", " ")
     assert "as it ran" in html
     assert "No chain is known" in html
-    assert 'value="tpu-v6e" checked' in html
-    assert "H100 SXM5 80GB: at best" in html
+    assert 'value="h200" checked' in html
+    assert "H200 SXM 141GB: at best" in html
+    here = client.get(f"{api}/parts?device=h200&device=gb200&usual=true").json()
+    rows = re.search(r"The profile on each device.*?</table>", html, re.S)
+    assert rows is not None
+    for line in (here["here"], *here["devices"], *here["usual"]):
+        assert line["name"] in rows[0]
+        assert all(text.replace("\u202f", " ") in rows[0] for text in line["texts"])
     assert f'href="{page}"' in client.get(f"/c/{found}", headers=HTML).text
     chosen = client.get(f"{page}&storage=&compute=fp8&prices=h100-sxm=2.5&vs=tpu-v5e", headers=HTML)
     said = unescape(chosen.text)
     assert "a step becomes" in said or "in the capture becomes" in said
     assert "per million" in said
-    assert 'value="tpu-v6e" checked' not in said
+    assert 'value="h200" checked' not in said
     refused = client.get(f"{page}&storage=&compute=int4", headers=HTML)
     assert refused.status_code == 400
     assert "no known rate" in refused.text
     assert client.get("/explore", headers=HTML).status_code == 404
     assert client.get("/explore?of=unknown", headers=HTML).status_code == 404
 
-    api = f"/api/v1/profiles/{found}"
     record = client.get(f"{api}/whatif?compute=fp8").json()
     assert record["now_us"] >= record["after_us"]
     assert client.get(f"{api}/whatif").status_code == 400
-    (part,) = client.get(f"{api}/devices?device=h100-sxm&prices=h100-sxm=2.5").json()["devices"]
-    assert part["least_us"] > 0
-    assert part["dollars_per_million"] > 0

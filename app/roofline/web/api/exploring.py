@@ -1,23 +1,21 @@
-"""The HTTP API, version 1: a stored profile with other number formats, and on other parts."""
+"""The HTTP API, version 1: a stored profile with other number formats."""
 
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.comparing import formats_over, parts_over
+from roofline.library.comparing import formats_over
 from roofline.web.api.comparing import sides_of
 from roofline.web.api.responses import NOT_READY
 from roofline.web.parts import Reader
 
 _LONGEST = 300
-_MOST_PARTS = 40
 
 router = APIRouter(prefix="/api/v1", tags=["estimates"])
 
 _Text = Annotated[str, Query(max_length=_LONGEST)]
 _Format = Annotated[str | None, Query(max_length=20, description="An element type: int4:g128.")]
-_Parts = Annotated[list[str] | None, Query(max_length=_MOST_PARTS, description="Parts; else all.")]
 
 
 @router.get("/profiles/{profile_id}/whatif", responses=NOT_READY)
@@ -41,17 +39,3 @@ async def whatif(
     }
     stored = (await sides_of(reader, (profile_id,), ())).a[0]
     return await run_in_threadpool(formats_over, stored, formats)
-
-
-@router.get("/profiles/{profile_id}/devices", responses=NOT_READY)
-async def on_devices(
-    request: Request,
-    profile_id: str,
-    reader: Reader,
-    device: _Parts = None,
-    prices: _Text = "",
-) -> dict[str, Any]:
-    """The profile on other parts: ridges, links, the least time and the share of the peak."""
-    stored = (await sides_of(reader, (profile_id,), ())).a[0]
-    found = await run_in_threadpool(parts_over, stored, device or (), prices)
-    return {"devices": found}

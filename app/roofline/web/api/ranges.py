@@ -33,7 +33,7 @@ _MOST_PEAKS = 40
 _MOST_TEXT = 100
 _PEAK_KEY = "peak."
 _NAMES = frozenset(
-    {"device", "dev", "peak", "dvfs", "infeed", "of", "host", "from_us", "to_us", "v"}
+    {"device", "usual", "dev", "peak", "dvfs", "infeed", "of", "host", "from_us", "to_us", "v"}
 )
 
 _Time = Annotated[

@@ -82,10 +82,14 @@ async def view(request: Request, shared: Shared, part: Range, infeed: Infeed = "
 
 @router.get("/parts", responses=NO_SUCH_VIEW)
 async def other_parts(
-    request: Request, shared: Shared, part: BaseRange, device: views.Devices, infeed: Infeed = "in"
+    request: Request,
+    shared: Shared,
+    part: BaseRange,
+    device: views.Devices = [],  # noqa: B006 (FastAPI copies it)
+    usual: bool = False,
 ) -> Response:
-    """The same program on other parts."""
-    return await views.other_parts(request, shared.id, shared.reader, part, device, infeed)
+    """What the subject would take on other parts."""
+    return await views.other_parts(request, shared.id, shared.reader, part, device, usual)
 
 
 @router.get("/roofline", responses=NO_SUCH_VIEW)

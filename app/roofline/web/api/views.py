@@ -60,20 +60,22 @@ async def other_parts(
     reader: Reader,
     part: BaseRange,
     device: Devices = [],  # noqa: B006 (FastAPI copies it)
-    infeed: Infeed = "in",
+    usual: bool = False,
 ) -> Response:
-    """The same program on other parts, one line each: least time, what binds, an estimate.
+    """What the subject would take on other parts: time, change, what binds, what is covered.
 
-    `dev` and `peak.hbm` are the peaks that it is compared with; without them its own.
+    `usual` adds the parts that a table begins with. `dev` and `peak.hbm` are the peaks that it is
+    compared with; without them its own.
     """
     check_names(request)
     shown, ids = part or Part(), tuple(part_id_of(name) for name in device)
 
     def make() -> bytes:
         parts = parts_of(request)
-        return results_for(parts, reader, profile_id, shown).on_parts(ids, infeed)
+        found = results_for(parts, reader, profile_id, shown)
+        return to_json(found.on_parts(ids, usual=usual))
 
-    return await _sent(request, reader, profile_id, make, shown, "parts", infeed, *ids)
+    return await _sent(request, reader, profile_id, make, shown, "parts", f"{usual:d}", *ids)
 
 
 def _facts(parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part) -> bytes:

@@ -4,19 +4,24 @@ Its address holds every input. Without scripts it has words and tables in place 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError
 from roofline.library.comparing import StoredRun
+from roofline.library.ranges import Part
 from roofline.web.api.advice import stored_record
 from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.ranges import results_for
 from roofline.web.pages.explore_views import ExploreView
 from roofline.web.parts import Parts, Reader
 
+if TYPE_CHECKING:
+    from roofline.web.pages.explore_cards import OnParts
+
 _READ = ["GET", "HEAD"]
-_DRAWN_AT_FIRST = ("h100-sxm", "tpu-v6e")
 _MOST_TEXT = 300
 
 router = APIRouter(include_in_schema=False)
@@ -31,16 +36,24 @@ async def explore(request: Request, parts: Parts, reader: Reader) -> Response:
         raise ProfileNotFoundError("No profile is named.", remedy="Open this page from a profile.")
     stored = (await sides_of(reader, (profile_id,), ())).a[0]
     note_compared(request, (profile_id,))
-    beside = request.query_params.getlist("vs") if "storage" in given else _DRAWN_AT_FIRST
+    beside = request.query_params.getlist("vs") if "storage" in given else None
     advice = await stored_record(reader, profile_id)
-    view = await run_in_threadpool(_view, stored, advice, given, beside)
+
+    def on_parts(names: Sequence[str]) -> Mapping[str, Any]:
+        return results_for(parts, reader, profile_id, Part()).on_parts(names, usual=True)
+
+    view = await run_in_threadpool(_view, stored, advice, given, beside, on_parts)
     return parts.templates.page("explore.html", view, request, status=400 if view.error else 200)
 
 
 def _view(
-    stored: StoredRun, advice: bytes, given: Mapping[str, str], beside: Sequence[str]
+    stored: StoredRun,
+    advice: bytes,
+    given: Mapping[str, str],
+    beside: Sequence[str] | None,
+    on_parts: "OnParts",
 ) -> ExploreView:
     # Loaded when somebody asks: most servers answer other requests first.
     from roofline.web.pages.explore_cards import explore_view
 
-    return explore_view(stored, advice, given, beside)
+    return explore_view(stored, advice, given, beside, on_parts)

@@ -3,10 +3,11 @@
 It is loaded with the first request: most servers answer others first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import orjson
 
 from roofline.compare.run import Run
@@ -15,9 +16,9 @@ from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.exports.comparison_words import PER
 from roofline.exports.number_formats import Formats, formats_record, with_formats
-from roofline.exports.on_parts import OnPart, intensity_of
+from roofline.exports.on_parts import dollars_per_million, read_prices
 from roofline.figures.figure import Figure
-from roofline.library.comparing import StoredRun, on_parts_of, read_run
+from roofline.library.comparing import StoredRun, read_run
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
@@ -32,9 +33,9 @@ from roofline.presentation.charts.cost_figures import (
     roof_chart,
     roof_pair,
 )
+from roofline.presentation.other_devices import usual_parts
 from roofline.presentation.quantities import (
     amount,
-    bandwidth,
     count,
     duration,
     flop_rate,
@@ -43,13 +44,13 @@ from roofline.presentation.quantities import (
 )
 from roofline.presentation.sentences import Number, Sentence, say
 from roofline.web.http.errors import error_body
-from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
+from roofline.web.pages.calculator_views import FieldView, LinkView
 from roofline.web.pages.explore_views import ChainView, ChangedOpView, ExploreView, OnPartView
 from roofline.web.pages.model_views import ChoiceView
 from roofline.web.pages.pieces import pieces
 
-_BESIDE = ("h100-sxm", "h200", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
 _MOST_DRAWN = 4
+_DRAWN_AT_FIRST = 2
 _MOST_OPS = 20
 _MOST_ARROWS = 6
 _COMMUNICATION = (0.2, 0.4, 0.6)
@@ -63,16 +64,26 @@ _COMPUTED = ("fp8", "int8", "fp4", "bf16", "fp16", "tf32")
 class _Asked:
     run: Run
     given: Mapping[str, str]
-    beside: Sequence[str]
+    beside: Sequence[str] | None
     chains: Sequence[Mapping[str, Any]]
+    on_parts: "OnParts"
+
+
+OnParts = Callable[[Sequence[str]], Mapping[str, Any]]
+"""The subject on its own device, the parts named and the usual ones: `RangeResults.on_parts`."""
 
 
 def explore_view(
-    stored: StoredRun, advice: bytes, given: Mapping[str, str], beside: Sequence[str]
+    stored: StoredRun,
+    advice: bytes,
+    given: Mapping[str, str],
+    beside: Sequence[str] | None,
+    on_parts: OnParts,
 ) -> ExploreView:
-    """The page as the address fills it in; `beside` are the parts whose roofs are drawn."""
+    """The page as the address fills it in; `beside` are the parts drawn, `None` for the usual."""
     chains = orjson.loads(advice)["fusions"]
-    asked = _Asked(run=read_run(stored), given=given, beside=beside, chains=chains)
+    run = read_run(stored)
+    asked = _Asked(run=run, given=given, beside=beside, chains=chains, on_parts=on_parts)
     profile_id = given["of"]
     empty = ExploreView(
         run=LinkView(title=stored.title, url=f"/p/{profile_id}"),
@@ -89,20 +100,25 @@ def explore_view(
 
 def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
     record = _record(asked)
-    names = dict.fromkeys((*_own(asked.run), *_drawn(asked), *_BESIDE))
-    found = on_parts_of(asked.run, tuple(names), view.prices)
-    looks = dict(zip(_drawn(asked), LOOKS, strict=False))
+    drawn = _drawn(asked)
+    own = _own(asked.run)
+    prices = read_prices(view.prices)
+    found = asked.on_parts([name for name in drawn if name not in own])
+    looks = dict(zip(drawn, LOOKS, strict=False))
+    lines = [{**found["here"], "id": "".join(own)}, *found["devices"], *found["usual"]]
     return replace(
         view,
         headline=pieces(_headline(asked.run, record)),
         lead=pieces(_lead(record)),
         ops=tuple(map(_op, record["ops"][:_MOST_OPS])) if record else (),
-        parts=tuple(_on_part(one, looks.get(one.part.id)) for one in found),
+        parts=tuple(_on_part(one, looks.get(one["id"]), prices) for one in lines),
         chains=tuple(map(_chain, asked.chains)),
         fusion=_fusion(asked.run, asked.chains),
         communication=_communication(asked.run),
-        has_prices=any(one.dollars for one in found),
-        roofline=_roofline(asked.run, [one for one in found if one.part.id in looks], looks),
+        has_prices=bool(prices),
+        roofline=_roofline(
+            asked.run, [part for id in drawn if (part := catalogue.find(id))], looks
+        ),
     )
 
 
@@ -153,15 +169,21 @@ def _own(run: Run) -> Sequence[str]:
     return () if part is None else (part.id,)
 
 
+def _usual(run: Run) -> list[str]:
+    return [part.id for part in usual_parts(catalogue.find(run.facts.get("Device", "")))]
+
+
 def _drawn(asked: _Asked) -> list[str]:
     """The parts whose roofs are drawn: the profile's own, then those chosen."""
-    chosen = (part.id for name in asked.beside if (part := catalogue.find(name)))
+    names = _usual(asked.run)[:_DRAWN_AT_FIRST] if asked.beside is None else asked.beside
+    chosen = (part.id for name in names if (part := catalogue.find(name)))
     return list(dict.fromkeys((*_own(asked.run), *chosen)))[:_MOST_DRAWN]
 
 
 def _others(asked: _Asked) -> list[ChoiceView]:
     drawn, own = _drawn(asked), _own(asked.run)
-    found: list[Part] = [part for name in _BESIDE if (part := catalogue.find(name))]
+    names = dict.fromkeys((*drawn, *_usual(asked.run)))
+    found: list[Part] = [part for name in names if (part := catalogue.find(name))]
     return [
         ChoiceView(
             id=part.id,
@@ -258,7 +280,7 @@ def _fusion(run: Run, chains: Sequence[Mapping[str, Any]]) -> Figure | None:
     return roof_chart(
         "fusion",
         "Chains as they ran, and as one kernel; the table below has the same values.",
-        roof_pair(run.main_memory.upper(), gbs, flops * US_PER_S / GIGA),
+        roof_pair(run.main_memory.upper(), gbs * US_PER_S / GIGA, flops * US_PER_S / GIGA),
         x_title=_X_TITLE,
         around=[mark.at for mark in marks],
         curves=[Curve(points=pair, look=TIE) for _, pair in drawn],
@@ -274,36 +296,27 @@ def _ends(one: Mapping[str, Any]) -> tuple[Point, Point] | None:
     return (x["now"], y["now"]), (x["after"], y["after"])
 
 
-def _on_part(one: OnPart, line: Look | None) -> OnPartView:
-    first = next((each.rows for each in one.ridges if each.rows is not None), None)
+def _on_part(one: Mapping[str, Any], line: Look | None, prices: Mapping[str, float]) -> OnPartView:
+    dollars = dollars_per_million(one["time_us"], prices.get(one["id"]))
     return OnPartView(
-        name=one.part.name,
+        name=one["name"],
         line=line,
-        ridges=tuple(
-            FactView(name=each.label, value=f"{significant(each.flop_per_byte)} FLOP/B")
-            for each in one.ridges
-        ),
-        rows=significant(first),
-        links=", ".join(f"{each.level.label} {bandwidth(each.gbs)}" for each in one.part.links()),
-        least=duration(one.least_us),
-        rate=flop_rate(one.gflops),
-        peak=percent(one.peak_ratio),
-        memory=percent(one.memory_bound_share),
-        dollars=significant(one.dollars),
+        texts=tuple(one["texts"]),
+        dollars=significant(dollars),
     )
 
 
-def _roofline(run: Run, found: Sequence[OnPart], looks: Mapping[str, Look]) -> Figure | None:
+def _roofline(run: Run, found: Sequence[Part], looks: Mapping[str, Look]) -> Figure | None:
     """The roofs of the parts drawn, and the program on each: its best rate at its intensity."""
-    drawn = [(one, *_peaks(one.part)) for one in found]
+    drawn = [(one, *_peaks(one)) for one in found]
     roofs = [(one, flops, gbs) for one, flops, gbs in drawn if flops and gbs]
     if not roofs:
         return None
-    at = intensity_of(run)
+    at = _intensity(run)
     corners = [flops / gbs for _, flops, gbs in roofs]
     low, high = min(corners) / 30, max(corners) * 3
-    marks = [mark for one, _, _ in roofs for mark in _best(one, looks[one.part.id], at)]
-    lowered = _lowered(*roofs[0][1:], low, high) if roofs[0][0].part.id in _own(run) else ()
+    marks = [mark for one, _, _ in roofs for mark in _best(one, looks[one.id], at)]
+    lowered = _lowered(*roofs[0][1:], low, high) if roofs[0][0].id in _own(run) else ()
     return CostChart(
         id="devices",
         alt="Roofs of several devices, and the best rate of this program on each; the table below "
@@ -318,7 +331,7 @@ def _roofline(run: Run, found: Sequence[OnPart], looks: Mapping[str, Look]) -> F
             *(
                 Curve(
                     points=_roof((flops, gbs), low, high),
-                    look=looks[one.part.id],
+                    look=looks[one.id],
                 )
                 for one, flops, gbs in roofs
             ),
@@ -340,11 +353,22 @@ def _lowered(flops: float, gbs: float, low: float, high: float) -> Iterable[Curv
         yield Curve(points=_roof((left * flops, left * gbs), low, high), look=LOWERED)
 
 
-def _best(one: OnPart, look: Look, at: float | None) -> Iterable[Mark]:
-    if at and one.gflops:
-        said = f"{one.part.name}: at best {flop_rate(one.gflops)}, {percent(one.peak_ratio)}"
-        at_best = (at, one.gflops)
-        yield Mark(at=at_best, kind="predicted", said=said, size=12, token=look.token)
+def _best(part: Part, look: Look, at: float | None) -> Iterable[Mark]:
+    flops, gbs = _peaks(part)
+    if at:
+        rate = min(flops, at * gbs)
+        said = f"{part.name}: at best {flop_rate(rate)}, {percent(rate / flops)}"
+        yield Mark(at=(at, rate), kind="predicted", said=said, size=12, token=look.token)
+
+
+def _intensity(run: Run) -> float | None:
+    """FLOP per byte of the main memory, over ops that have both counted."""
+    calls = run.units[next(iter(run.units))].calls
+    moved = run.work.get(run.main_memory, np.zeros(len(run))) * calls
+    flop = run.flop * calls
+    both = ~np.isnan(flop) & ~np.isnan(moved)
+    whole = float(moved[both].sum())
+    return float(flop[both].sum()) / whole if whole else None
 
 
 def _peaks(part: Part) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from roofline.figures.figure import Figure
 from roofline.presentation.charts.cost_figures import Look
 from roofline.web.http.errors import ErrorBody
-from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
+from roofline.web.pages.calculator_views import FieldView, LinkView
 from roofline.web.pages.model_views import ChoiceView
 from roofline.web.pages.views import Piece
 
@@ -39,17 +39,14 @@ class ChainView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnPartView:
-    """The profile on one part; `line` is the look of its roof in the chart, empty without one."""
+    """The subject on one part; `line` is the look of its roof in the chart, `None` without one.
+
+    `texts` are the cells of `presentation.other_devices`.
+    """
 
     name: str
     line: Look | None
-    ridges: tuple[FactView, ...]
-    rows: str
-    links: str
-    least: str
-    rate: str
-    peak: str
-    memory: str
+    texts: tuple[str, ...]
     dollars: str
 
 
