@@ -115,6 +115,16 @@ class Run:
     def __len__(self) -> int:
         return len(self.flop)
 
+    @property
+    def intensity(self) -> float | None:
+        """FLOP per byte of the main memory, over the ops that have both."""
+        calls = next(iter(self.units.values())).calls
+        moved = self.work.get(self.main_memory, np.zeros(len(self))) * calls
+        flop = self.flop * calls
+        both = ~np.isnan(flop) & ~np.isnan(moved)
+        whole = float(moved[both].sum())
+        return float(flop[both].sum()) / whole if whole else None
+
     def text(self, column: str) -> tuple[str, ...]:
         """A column of texts."""
         return self.texts[column]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import orjson
 
 from roofline.compare.run import Run
@@ -312,7 +311,7 @@ def _roofline(run: Run, found: Sequence[Part], looks: Mapping[str, Look]) -> Fig
     roofs = [(one, flops, gbs) for one, flops, gbs in drawn if flops and gbs]
     if not roofs:
         return None
-    at = _intensity(run)
+    at = run.intensity
     corners = [flops / gbs for _, flops, gbs in roofs]
     low, high = min(corners) / 30, max(corners) * 3
     marks = [mark for one, _, _ in roofs for mark in _best(one, looks[one.id], at)]
@@ -359,16 +358,6 @@ def _best(part: Part, look: Look, at: float | None) -> Iterable[Mark]:
         rate = min(flops, at * gbs)
         said = f"{part.name}: at best {flop_rate(rate)}, {percent(rate / flops)}"
         yield Mark(at=(at, rate), kind="predicted", said=said, size=12, token=look.token)
-
-
-def _intensity(run: Run) -> float | None:
-    """FLOP per byte of the main memory, over ops that have both counted."""
-    calls = run.units[next(iter(run.units))].calls
-    moved = run.work.get(run.main_memory, np.zeros(len(run))) * calls
-    flop = run.flop * calls
-    both = ~np.isnan(flop) & ~np.isnan(moved)
-    whole = float(moved[both].sum())
-    return float(flop[both].sum()) / whole if whole else None
 
 
 def _peaks(part: Part) -> tuple[float, float]:
