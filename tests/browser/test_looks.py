@@ -146,7 +146,7 @@ def test_page_has_no_accessibility_violation(
 def test_profile_fits_the_window(profile: Page) -> None:
     for width in (1024, 1280, 1920, 2560):
         profile.set_viewport_size({"width": width, "height": 900})
-        profile.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        profile.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
         chips = profile.locator(".subject-bar").bounding_box()
         assert chips and chips["height"] <= 50, width
 

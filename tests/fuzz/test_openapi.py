@@ -43,7 +43,7 @@ PATH_PARAMETERS = (
 )
 VIEWS = (
     *("/facts", "/view", "/parts", "/figures", "}/page"),
-    *("/roofline", "/roofline.csv", "/ops/{index}"),
+    *("/roofline", "/roofline.csv", "/ops/{index}", "/report.html"),
 )
 ESTIMATES = ("/estimate", "/predict", "/whatif", "/advice", *VIEWS)
 

@@ -20,6 +20,7 @@ from roofline.exports.answering import Answered, answered
 from roofline.exports.records import analysis_to_json, op_records
 from roofline.exports.render import render
 from roofline.importers.source import Progress, silent
+from roofline.model.units import PS_PER_US
 from roofline.pipeline import analyse_files
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.sentences import Segment, plain_text
@@ -292,7 +293,7 @@ def open_profile(
     analysis = analyse_files(
         paths,
         choice=read_choice(device, peaks, sustained),
-        range_ps=None if range_us is None else (range_us[0] * 1e6, range_us[1] * 1e6),
+        range_ps=None if range_us is None else (range_us[0] * PS_PER_US, range_us[1] * PS_PER_US),
         host=host,
         dvfs=dvfs,
         progress=progress,

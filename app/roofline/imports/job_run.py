@@ -111,6 +111,8 @@ class JobRun:
             self._error = lost.error
         except ProgramLost:
             self._error = died(-signal.SIGKILL, self._parts.limits)
+        except Exception:  # noqa: BLE001 - a fault of ours costs no upload: it runs again
+            _log.exception("a job failed by a fault of the server")
         finally:
             if self._error is not None:
                 end = self._after(self._error)

@@ -71,11 +71,9 @@ def test_waiting_ends_after_the_time_asked_for(
 @pytest.mark.parametrize(
     ("child", "said"),
     [
-        (children.be_killed, "SIGKILL"),
         (children.abort, "SIGABRT"),
         (children.leave, "exit status 3"),
         (children.babble, "unexpectedly"),
-        (children.promise, "fault of the server"),
     ],
 )
 def test_child_that_dies_is_a_failed_profile_with_a_message(
@@ -93,6 +91,18 @@ def test_child_that_dies_is_a_failed_profile_with_a_message(
     deletes(client, body)
     assert client.listing() == before
     assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("child", [children.be_killed, children.promise])
+def test_what_the_machine_or_the_server_ends_is_tried_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch, child: Callable[..., object]
+) -> None:
+    with monkeypatch.context() as patched:
+        misbehave(patched, child)
+        body = client.upload(b"content", wait=1).json()
+    assert body["state"] == "importing"
+    assert wait_for(client, body["id"], state="failed")["code"] == "unknown-format"
+    deletes(client, body)
 
 
 def test_failure_is_remembered_for_the_page(
