@@ -242,7 +242,7 @@ def test_profiles_can_be_deleted_when_others_filled_the_disk(
         with pytest.raises(StorageFullError):
             for number in range(200):  # the log has room of its own, and an import gives some back
                 fill(small_disk / f"of-another-program-{number}")
-                server.library.edit(kept, note="x" * 9_000)
+                server.library.edit(kept, note=f"{number} " + "x" * 9_000)
         server.library.remove(gone)
     assert [m.id for m in server.queries.search().profiles] == [kept]
     server.library.edit(kept, note="x" * 9_000)  # what was deleted left room
