@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureWish:
-    """What is recorded; docs/capture.md.
+    """What a capture records, as docs/capture.md explains it.
 
     `host_level` is from 0 to 3; without `hlo` no FLOPs are known. `after_ms` is how much later, by
     the hosts' clocks, it begins. `remote_dir`, `steps` and `by_stage` are for inference servers.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from roofline.api.results import DataFrame, Figure
 
 AnyPath = str | PathLike[str]
-T = TypeVar("T")
+T = TypeVar("T", "Subject", "Verdict", "Op")
 
 _FINDINGS_SHOWN = 3
 _COLUMNS_SHOWN = (
@@ -323,7 +323,7 @@ def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice
 
 def _filled(kind: type[T], record: Record) -> T:
     """The dataclass `kind` with the values that `record` has under the names of its fields."""
-    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    names = [one.name for one in fields(kind)]
     return kind(**{name: _plain(record[name]) for name in names})
 
 

@@ -71,9 +71,9 @@ def notes_of(
     part: Part | None = None,
     own: Part | None = None,
 ) -> list[str]:
-    """What is to be known of a line; `own_sums` are least and measured us on its own device.
+    """What a reader must know of a line of the table, a sentence each.
 
-    Elsewhere it is that of `part`; `own` is the part of the profile's device, if known.
+    `own_sums` are least and measured us on the profile's own part `own`, `None` on another, `part`.
     """
     if own_sums is not None or there is None or part is None:
         return [
