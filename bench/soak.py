@@ -40,6 +40,7 @@ SETTLED_S = 1800.0
 SLOPE_MB_PER_HOUR, SLOPE_FILES = 1.0, 1.0
 ENDED = ("ready", "failed", None)
 IMPORT_S = 120
+TIMEOUT_S = 120  # longer than any answer waits, also on a busy machine
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Person:
     def __init__(self, team: Team, seed: int) -> None:
         self._team = team
         self._random = random.Random(seed)
-        self._client = httpx.Client(base_url=team.url, timeout=60)
+        self._client = httpx.Client(base_url=team.url, timeout=TIMEOUT_S)
         self._acts: tuple[tuple[int, Callable[[], object]], ...] = (
             (30, self._page),
             (15, self._roofline),
@@ -145,7 +146,7 @@ class Person:
         self.send(path.name, bytes(raw))
 
     def send(self, name: str, content: bytes) -> None:
-        sent = self._ask("POST", "/api/v1/profiles", files={"file": (name, content)})
+        sent = self._ask("POST", "/api/v1/profiles?wait=0", files={"file": (name, content)})
         if sent.status_code >= HTTPStatus.BAD_REQUEST:
             return
         profile, token = sent.json()["id"], sent.json()["delete_token"]
