@@ -9,7 +9,7 @@ counter differs from the first file that states its totals.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from roofline.model.profile import Diagnostic, Severity, Stated
 
