@@ -67,16 +67,9 @@ IMPORTERS: tuple[Importer, ...] = (
     generic,
 )
 _WITH_KERNELS = ("roofline.importers.pytorch.job", "roofline.importers.xspace.reader")
+# Tables without single kernels: their files are never joined with those of other formats.
+_TABLES: frozenset[Importer] = frozenset({xprof_export, generic})
 # Formats whose files are whole alone; others are folders, or roofs and kernels in two files.
-# Formats whose files may be of one program although they are of several formats.
-_WITH_KERNELS_OF_A_PROGRAM: tuple[Importer, ...] = (
-    xspace,
-    nsight_compute,
-    nsight_systems,
-    rocprof_compute,
-    rocprofiler_sdk,
-    pytorch,
-)
 _READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, nsight_systems, pytorch)
 
 
@@ -190,7 +183,7 @@ class _Upload:
         """The profile of all files."""
         if len(self._found) == 1:
             return replace(self._of_one_format(next(iter(self._found))), kernels=None)
-        if not set(self._found) <= {*_WITH_KERNELS_OF_A_PROGRAM}:
+        if not _TABLES.isdisjoint(self._found):
             raise self._which_one("they are not one profile")
         read = {importer: self._of_one_format(importer) for importer in self._found}
         self._refuse_other_machines(read)
