@@ -11,6 +11,7 @@ from typing import Any
 
 from orjson import Fragment
 
+from roofline import __version__
 from roofline.analysis import roofline
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Ranking, RooflineAnalysis, Scope, View
@@ -86,6 +87,7 @@ def _document(
     points = _program_points(analysis, view)
     document = {
         "schema": SCHEMA,
+        "roofline_version": __version__,
         "subject": subject_record(answer),
         "verdict": verdict_record(answer),
         "profile": _profile(analysis),
