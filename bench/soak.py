@@ -35,7 +35,7 @@ SAMPLES = tuple(
 PEOPLE = 4
 PROFILES = 40
 SAMPLED_EVERY_S = 20.0
-# What a fresh process still learns and keeps is no leak.
+# A fresh process loads modules and fills caches: that is not a leak.
 SETTLED_S = 1800.0
 SLOPE_MB_PER_HOUR, SLOPE_FILES = 1.0, 1.0
 ENDED = ("ready", "failed", None)

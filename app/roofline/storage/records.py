@@ -29,7 +29,7 @@ def new_profile_id() -> ProfileId:
 
 
 def profile_id_of(uploader: str, key: str) -> ProfileId:
-    """The id of what `uploader` sends with `key`, a text of theirs that nobody else guesses."""
+    """The id of what `uploader` sends with `key`, a text that nobody else can guess."""
     digest = hashlib.sha256(f"{uploader}\0{key}".encode()).digest()
     return ProfileId(urlsafe_b64encode(digest[:16]).rstrip(b"=").decode())
 
@@ -117,7 +117,8 @@ class Found:
 class Manifest:
     """One ready profile as stored; `sample` names a bundled file, `note` is plain text.
 
-    `digests` as of `NewProfile`.
+    `digests` as of `NewProfile`. `release` computed its results, which replaced those of the
+    version `before`: both `None` in lists, and where they are not known.
     """
 
     id: ProfileId
@@ -134,6 +135,8 @@ class Manifest:
     expires_at: str | None = None
     digests: tuple[str, ...] | None = None
     visibility: Visibility = EVERYBODY
+    release: str | None = None
+    before: str | None = None
 
     @property
     def size_bytes(self) -> int:

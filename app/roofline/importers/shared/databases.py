@@ -36,7 +36,7 @@ _LIMITS = (
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 50),
 )
-# A name that is no text: in SQL, or in SQLite's own message about a damaged schema.
+# A name that is not text: in SQL, or in SQLite's own message about a damaged schema.
 _UNREADABLE = (sqlite3.Error, UnicodeError)
 _PRAGMAS = ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0")
 
