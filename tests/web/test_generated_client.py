@@ -20,7 +20,7 @@ from roofline.web.app import create_app
 from tests.browser.serving import Server, serving
 from tests.conftest import ROOT, SAMPLES
 
-BIN = Path(sys.executable).parent
+BIN = f"{Path(sys.executable).parent}"
 OVERRIDES = (
     'content_type_overrides: {"application/x-ndjson": "application/octet-stream"}\npost_hooks: []\n'
 )
@@ -45,9 +45,9 @@ def folder(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the package `roofline_client` is, and beside it the program of docs/sharing.md."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "config.yml").write_text(OVERRIDES)
-    command = [BIN / "openapi-python-client", "generate", "--meta", "none", "--fail-on-warning"]
-    places = ["--url", f"{server.url}/openapi.json", "--output-path", folder / "roofline_client"]
-    config = ["--config", folder / "config.yml"]
+    command = [f"{BIN}/openapi-python-client", "generate", "--meta", "none", "--fail-on-warning"]
+    places = ["--url", f"{server.url}/openapi.json", "--output-path", f"{folder}/roofline_client"]
+    config = ["--config", f"{folder}/config.yml"]
     made = subprocess.run([*command, *places, *config], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stdout + made.stderr
     code = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sharing.md").read_text(), re.S)
@@ -74,7 +74,7 @@ def test_a_generated_client_uploads_waits_reads_and_compares(
 
 def test_the_program_has_no_any(folder: Path) -> None:
     command = [
-        BIN / "mypy",
+        f"{BIN}/mypy",
         "--strict",
         "--follow-imports=silent",
         "--config-file=",
