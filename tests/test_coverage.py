@@ -38,6 +38,22 @@ def test_what_a_row_says_is_asserted_by_a_marked_test_or_stands_on_the_page_that
         assert row["asserts"] and any(row["asserts"] in text for text in shown), row
 
 
+def test_every_page_of_the_documents_is_listed_once_and_every_link_leads_somewhere() -> None:
+    docs = ROOT / "docs"
+    index = re.findall(r"\]\(([\w-]+\.md)\)", (docs / "README.md").read_text("utf-8"))
+    assert sorted(index) == sorted({one.name for one in docs.glob("*.md")} - {"README.md"})
+    for page in docs.glob("*.md"):
+        text = page.read_text("utf-8")
+        for name, anchor in re.findall(r"\]\(([\w-]*(?:\.md)?)(?:#([\w-]+))?\)", text):
+            target = docs / name if name else page
+            assert target.is_file(), f"{page.name}: {name}"
+            there = target.read_text("utf-8")
+            heads = re.findall(r"^#+ (.*)$", there, flags=re.M)
+            known = {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in heads}
+            known |= set(re.findall(r'id="([\w-]+)"', there))
+            assert not anchor or anchor in known, f"{page.name}: {name}#{anchor}"
+
+
 def test_commands_that_are_named_exist() -> None:
     told = " ".join(row["where_or_why_not"] for row in rows())
     named = set(re.findall(r"`roofline ([a-z]+)", told))
