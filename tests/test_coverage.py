@@ -27,11 +27,11 @@ def test_citations_are_those_of_the_markers() -> None:
 
 
 def test_what_a_row_says_is_asserted_by_a_marked_test_or_stands_on_the_page_that_it_names() -> None:
-    texts: dict[str, list[str]] = defaultdict(list)
+    texts: dict[int, list[str]] = defaultdict(list)
     for one in marked_tests():
-        for number in one.rows:
-            texts[str(number)].append(one.text)
-    claimed = {row["number"]: row for row in rows() if row["answer"] == "yes"}
+        for covered in one.rows:
+            texts[covered].append(one.text)
+    claimed = {int(row["number"]): row for row in rows() if row["answer"] == "yes"}
     assert texts.keys() <= claimed.keys(), "a marker names a row that claims nothing"
     for number, row in claimed.items():
         shown = texts[number] or [(ROOT / row["shown_by"]).read_text("utf-8")]
