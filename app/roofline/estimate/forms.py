@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Options, is_size
 from roofline.model.units import plain_number
@@ -111,13 +112,25 @@ _COMPUTE = Field(key="compute", label="Arithmetic", kind="type")
 _RANKS = Field(key="ranks", label="Devices", default="2")
 _AXES = Field(key="axes", label="Axes of a TPU slice", kind="text")
 _ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number")
-_NETWORK = (
+NETWORK_FIELDS = (
+    Field(key="nodes", label="Nodes"),
     Field(key="gpus_per_node", label="GPUs per node"),
-    Field(key="per_node", label="Of these per node"),
     Field(key="network", label="Network per GPU", kind="text"),
     _AXES,
+    Field(key="wrap", label="Closed axes", kind="choice", default="auto", choices=WRAPS),
+    Field(key="latency", label="Latency of", kind="choice", default="hops", choices=LATENCIES),
     _ALPHA,
+    Field(
+        key="algorithm",
+        label="Algorithm",
+        kind="choice",
+        default="two-level",
+        choices=ALGORITHMS,
+    ),
+    Field(key="in_switch", label="Reduction in the switch", kind="flag"),
 )
+"""What a user may say of the network: the fields of `NetworkChoice`, but for `per_node`."""
+_PER_NODE = Field(key="per_node", label="Of these per node")
 _EACH = Field(key="flops_per_element", label="FLOPs per element", kind="number", default="1")
 _INPUTS = Field(key="inputs", label="Tensors read", default="1")
 _ANY_SHAPE = Field(key="shape", label="Shape", kind="text", default="4096x8192")
@@ -265,7 +278,7 @@ FORMS: Mapping[str, Form] = {
             title="Collective",
             ops=tuple(name for name, op in OPS.items() if op.is_collective),
             sizes=(_ANY_SHAPE,),
-            options=(_DTYPE, _RANKS, *_NETWORK),
+            options=(_DTYPE, _RANKS, _PER_NODE, *NETWORK_FIELDS),
         ),
     )
 }

@@ -22,7 +22,12 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "model_mixed": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_train": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_unknown": "The time of a step on {device} is not known",
-    "model_moves": "*{name}*, {load}: {work} and {moved} a step, {share} of the bytes weights. ",
+    "request_both": "Prefill is *{prefill}*: {first} to the first token; decode is *{decode}*: "
+    "{each} a token on {device}",
+    "request_one": "Prefill is *{prefill}*: {first} to the only token on {device}",
+    "request_asks": "*{name}*, {count} {count|request|requests} of {prompt} + {output} tokens. ",
+    "model_moves": "*{name}*, {load}: {work} and {moved} a step{at}, {share} of the bytes "
+    "weights. ",
     "model_fits": "Needs {memory} of {capacity}. ",
     "model_full": "!Needs {memory}, the part has {capacity}.! ",
     "model_memory": "Needs {memory}. ",
