@@ -109,6 +109,7 @@ _DTYPE = Field(key="dtype", label="Element type", kind="type", default="bf16")
 _WEIGHTS = Field(key="weights", label="Weights", kind="storage")
 _OUT = Field(key="out_dtype", label="Output", kind="storage")
 _COMPUTE = Field(key="compute", label="Arithmetic", kind="type")
+_SPARSE = Field(key="sparse", label="Sparse 2:4", kind="flag")
 _RANKS = Field(key="ranks", label="Devices", default="2")
 _AXES = Field(key="axes", label="Axes of a TPU slice", kind="text")
 _ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number")
@@ -153,6 +154,7 @@ FORMS: Mapping[str, Form] = {
                 _OUT,
                 _COMPUTE,
                 Field(key="tile", label="Tile", kind="text", default=""),
+                _SPARSE,
             ),
             swept="m",
             unit="rows",
@@ -161,7 +163,7 @@ FORMS: Mapping[str, Form] = {
             title="Distributed matmul",
             ops=("distributed-matmul",),
             sizes=_sizes(b=("B, rows", 2048), d=("D, divided", 8192), f=("F", 8192)),
-            options=(_DTYPE, _WEIGHTS, _OUT, _COMPUTE, _RANKS, _AXES, _ALPHA),
+            options=(_DTYPE, _WEIGHTS, _OUT, _COMPUTE, _RANKS, _AXES, _ALPHA, _SPARSE),
             swept="d",
             unit="contracted elements",
         ),
@@ -212,6 +214,7 @@ FORMS: Mapping[str, Form] = {
                 _WEIGHTS,
                 _OUT,
                 _COMPUTE,
+                _SPARSE,
             ),
             swept="batch",
             unit="images",

@@ -45,6 +45,7 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "time of known cost, before {before}. ",
     "explore_kept": "{rest} of the time is that of chosen operations whose tensors or cost are not "
     "known, or that do not change: it keeps its length. ",
+    "explore_state": "{words}. ",
     "explore_rows": "Arithmetic binds products from *{size}* rows on, before from {least_batch}. ",
     "explore_choose": "Choose what tensors are stored in, what products are computed in, or both.",
 }

@@ -90,6 +90,7 @@ _MORE = (
     Field(key="dispatch", label="Tokens to experts", kind="storage"),
     _one_of("exchange", "Exchange of experts", ("direct", "per-node")),
     Field(key="flash", label="Flash attention", kind="flag", default="yes"),
+    Field(key="sparse", label="Sparse 2:4", kind="flag"),
     Field(key="sequence_parallel", label="Sequence parallel", kind="flag"),
 )
 
