@@ -12,8 +12,8 @@ from roofline.estimate.on_device import COMPUTE, estimate
 from roofline.estimate.ops import Options
 
 
-def step(**options: bool) -> Step:
-    given = PredictOptions(batch=8, context=2048, **options)
+def step(*, sparse: bool) -> Step:
+    given = PredictOptions(batch=8, context=2048, sparse=sparse)
     return step_of(preset("llama-3-8b"), workload(given), known_part("h100-sxm"))
 
 

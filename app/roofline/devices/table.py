@@ -15,7 +15,7 @@ from roofline.devices.this_machine import read_machine
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind
-from roofline.model.units import GIGA, TERA
+from roofline.model.units import GIGA, KILO, TERA
 
 ABSENT, UNKNOWN = "–", "?"
 DTYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
@@ -262,7 +262,9 @@ def _of(part: Part, figure: Figure | None, scale: float, form: str) -> Cell:
 
 
 def _or_none(value: float, form: str) -> str:
-    return form.format(value) if value else ABSENT
+    if not value:
+        return ABSENT
+    return f"{value:,.0f}" if value >= KILO else form.format(value)
 
 
 COLUMNS: Mapping[str, Column] = {
