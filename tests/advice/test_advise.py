@@ -152,7 +152,7 @@ def test_idle_time_is_found_from_ten_percent_on() -> None:
     assert found(analysed(one_op, idle_us=500)) == [], "a kernel alone has no program around it"
 
 
-@pytest.mark.covers(104, 174, 236, 259)
+@pytest.mark.covers(174, 236, 259)
 def test_exposed_collectives_are_found_from_their_threshold_on() -> None:
     def rules(comm_us: int) -> list[str]:
         table = (

@@ -49,7 +49,7 @@ def test_a_part_without_bf16_runs_at_the_rate_of_fp16_and_says_so() -> None:
     assert found.notes == ("T4 has no unit for bf16: the rate is that of fp16.",)
 
 
-@pytest.mark.covers(155, 241)
+@pytest.mark.covers(104, 155, 241)
 @pytest.mark.parametrize(("tp", "stated"), [(1, 310), (2, 170), (4, 100), (8, 65)])
 def test_tensor_parallel_divides_work_and_adds_collectives(tp: int, stated: float) -> None:
     found = step(
