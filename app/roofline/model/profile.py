@@ -275,8 +275,9 @@ class Profile:
     `flop_slack_ratio` is by which part of the FLOPs they may be more: some formulas give the least.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
     the one of `all_hosts` that this profile is of, empty for all. `kernels` are single kernels,
-    which only the joining of files needs; `cells` say from which file the work of each op is, where
-    several files tell of one program. `stated` are numbers that the files state themselves.
+    which only the joining of files needs; `is_busy_sampled` is true where busy shares are of the
+    few units of which samples over time were taken; `cells` say from which file the work of each
+    op is, where several files tell of one program. `stated` are numbers that the files state.
     """
 
     device: ReportedDevice
@@ -315,6 +316,7 @@ class Profile:
     host: str = ""
     all_hosts: tuple[str, ...] = ()
     kernels: Kernels | None = None
+    is_busy_sampled: bool = False
     cells: JoinedCells | None = None
     stated: tuple[Stated, ...] = ()
 
