@@ -7,6 +7,7 @@ import numpy as np
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.database import read_database
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.sheets import read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (
     AmdSize,
@@ -59,10 +60,13 @@ _NOTES = {
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`."""
     processes: list[Process] = []
-    for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
+    ordered = sorted(sources, key=lambda source: source.name)
+    sheets = [source for source in ordered if sheet_of(source.head) is not None]
+    for k, source in enumerate(one for one in ordered if one not in sheets):
         progress("read", k / len(sources))
         is_database = source.head.startswith(SIGNATURE)
         processes += read_database(source) if is_database else read_file(source)
+    processes += read_sheets(sheets)
     processes = joined_passes(processes)
     if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
@@ -76,10 +80,11 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 def joined_passes(processes: Sequence[Process]) -> list[Process]:
     """Passes of one program as one process: the same kernels in the same order, other counters.
 
-    The times are those of the first pass; each pass runs the program again.
+    The times are those of the run that counted nothing, if there is one, else of the first pass:
+    each pass runs the program again, and counting slows it.
     """
     result: list[Process] = []
-    for process in processes:
+    for process in sorted(processes, key=lambda one: bool(_counter_names(one.dispatches))):
         known = next((dispatch for dispatch in result if _is_pass_of(process, dispatch)), None)
         if known is None:
             result.append(process)
@@ -95,12 +100,13 @@ def _ordered(process: Process) -> list[Dispatch]:
 
 
 def _is_pass_of(process: Process, other: Process) -> bool:
-    """True where both ran the same kernels, and each counted what the other did not."""
+    """True where both ran the same kernels, and one counted what the other did not. Processes that
+    counted nothing are others of the program."""
     mine, theirs = _ordered(process), _ordered(other)
     if [dispatch.kernel for dispatch in mine] != [dispatch.kernel for dispatch in theirs]:
         return False
     names, others = _counter_names(mine), _counter_names(theirs)
-    return bool(names and others) and not names & others
+    return bool(names or others) and not names & others
 
 
 def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
