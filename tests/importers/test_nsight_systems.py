@@ -163,7 +163,7 @@ def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
 
 def test_the_longest_kernel_of_unknown_work_is_in_the_command() -> None:
     note = next(note for note in profile_of(GRAPHS).diagnostics if note.code == "only-times")
-    assert "ncu --set full -k 'regex:softmax_warp_forward'" in note.remedy
+    assert "ncu --set full -k 'regex:^(softmax_warp_forward)' --launch-skip 20 -c 5" in note.remedy
 
 
 # --------------------------------------------------------------------------------- same file, else

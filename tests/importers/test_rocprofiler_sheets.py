@@ -31,7 +31,8 @@ Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp
 2,2,4,77,4096,{GEMM},64,SQ_INSTS_VALU_FMA_F32,3e3,1300000,1500000
 2,2,4,77,4096,{GEMM},64,SQ_INSTS_VALU_ADD_F32,0.0,1300000,1500000
 """
-COPIES = """Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Correlation_Id,Start_Timestamp,End_Timestamp
+COPIES = """Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Correlation_Id,\
+Start_Timestamp,End_Timestamp
 MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,Agent 0,Agent 4,9,900000,1000000
 """
 AGENTS = """Node_Id,Agent_Type,Cu_Count,Max_Engine_Clk_Fcompute,Name,Product_Name
