@@ -18,6 +18,8 @@ from tests.tools.catalogue import CATALOGUE, laid_out
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices"
 OTHERS = {
+    "sparse",
+    *(f"sparse_{name}" for name in ("bf16", "fp16", "fp8", "int8")),
     "processors",
     "clock",
     "memory_bytes",
@@ -96,6 +98,8 @@ def test_units_fit_what_is_measured(part: Part) -> None:
             assert figure.unit == "count"
         elif figure.of == "clock":
             assert figure.unit == "Hz"
+        elif figure.of.startswith("sparse"):
+            assert figure.unit == "ratio"
         else:
             assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
 
@@ -112,6 +116,7 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
             "B": (1e7, 1e12),
             "count": (2, 32) if figure.of == "links" else (6, 320),
             "Hz": (1.1e9, 2.7e9),
+            "ratio": (1.5, 4),
         }[figure.unit]
         assert figure.value == 0 or low <= figure.value <= high, figure
 
@@ -163,6 +168,7 @@ def test_the_catalogue_is_laid_out() -> None:
     assert text == laid_out(text)
 
 
+@pytest.mark.covers(261)
 def test_every_source_can_be_opened_or_says_what_it_is() -> None:
     unopenable = {key for key, source in sources().items() if not source.address}
     assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x", "NCU", "GUIDE-sustained"}
@@ -191,6 +197,7 @@ def test_stated_rates_come_before_derived_ones() -> None:
     assert known(part_of("a40")).value("shared") == 84 * 128 * 1.74e9
 
 
+@pytest.mark.covers(49, 50, 51, 107, 141, 142, 143, 144, 145, 146, 147, 195, 197, 199, 200, 205)
 @pytest.mark.parametrize("case", cases("ridges.csv"), ids=lambda case: case["case"])
 def test_ridge_points_are_reproduced(case: Mapping[str, str]) -> None:
     part = known(part_of(case["part"]))
