@@ -100,6 +100,7 @@ def test_document_has_its_sections() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert list(document) == [
         "schema",
+        "roofline_version",
         "subject",
         "verdict",
         "profile",

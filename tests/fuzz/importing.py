@@ -12,11 +12,14 @@ from typing import NoReturn
 from unicodedata import category
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.errors import RooflineError
+from roofline.children.sandbox import ImportLimits
+from roofline.errors import ImportStoppedError, RooflineError
 from roofline.exports.answering import answer_of
 from roofline.exports.render import render
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
+from roofline.imports.children import ChildLost, ImportTask, run_import
+from roofline.imports.messages import ImportRequest
 from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
@@ -25,6 +28,14 @@ from tests.fuzz.families import Upload
 SECONDS = 5.0  # of a processor
 MEMORY_BYTES = 2 << 30
 LIMITS = UnpackLimits(max_bytes=64 << 20, max_files=100, max_ratio=300)
+CHILD_LIMITS = ImportLimits(
+    memory_bytes=MEMORY_BYTES,
+    cpu_seconds=10,
+    wall_seconds=300.0,
+    max_unpacked_bytes=LIMITS.max_bytes,
+    max_unpacked_files=LIMITS.max_files,
+    max_expansion_ratio=LIMITS.max_ratio,
+)
 LONGEST_MESSAGE = 2_000
 # Pages and exports are the same code for whatever was read: every so many inputs are enough.
 DRAWN_EVERY = 8
@@ -51,6 +62,41 @@ def read(files: Upload, folder: Path, *, is_drawn: bool) -> str:
     finally:
         _tidy(folder, sources)
     return "read"
+
+
+def read_in_child(files: Upload, folder: Path) -> str:
+    """As `read`, by the confined child that a server starts, with all that it writes.
+
+    `AssertionError` where the child is killed, is slow, or has an error that no rule names.
+    """
+    paths = [folder / f"input-{at}" for at in range(len(files))]
+    for path, (_, content) in zip(paths, files, strict=True):
+        path.write_bytes(content)
+    request = ImportRequest(
+        profile_id="x",
+        created_at="2026-01-01T00:00:00Z",
+        files=[(n, str(p), len(c)) for (n, c), p in zip(files, paths, strict=True)],
+        digests=None,
+        folder=str(folder),
+        results=str(folder / "results"),
+        exports=str(folder / "exports"),
+        limits=CHILD_LIMITS,
+    )
+    try:
+        run_import(request, ImportTask(), lambda _progress: None, lambda _page: None)
+    except (ChildLost, ImportStoppedError) as error:
+        raise AssertionError(str(error)) from error
+    except RooflineError as error:
+        _check_words(error)
+        return error.code
+    finally:
+        _empty(folder)
+    return "read"
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _check_words(error: RooflineError) -> None:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from tests.fuzz.corpus_files import keep
 from tests.fuzz.families import FAMILIES, Upload
-from tests.fuzz.importing import DRAWN_EVERY, SECONDS, Hang, limit_memory, read
+from tests.fuzz.importing import DRAWN_EVERY, SECONDS, Hang, limit_memory, read, read_in_child
 
 # Compiled code does not notice a signal: then the process is ended from outside.
 STUCK_S = 12 * SECONDS
@@ -52,6 +52,7 @@ class Plan:
     families: tuple[str, ...]
     first: int
     inputs: int
+    is_child: bool = False
 
     def name(self, number: int) -> str:
         """The family and the number within it."""
@@ -73,7 +74,8 @@ def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[objec
     with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
         for number in range(len(plan.families)):  # kernels compile outside the limits
             _tried(plan, number, Path(folder), None)
-        limit_memory()
+        if not plan.is_child:
+            limit_memory()
         for number in numbers:
             at.value = number
             counts[_tried(plan, number, Path(folder), ends)] += 1
@@ -96,7 +98,10 @@ def _tried(plan: Plan, number: int, folder: Path, ends: "Queue[object] | None") 
     family = plan.families[number % len(plan.families)]
     turn = number // len(plan.families)
     try:
-        end = read(plan.upload(number), folder, is_drawn=turn % DRAWN_EVERY == 0)
+        if plan.is_child:
+            end = read_in_child(plan.upload(number), folder)
+        else:
+            end = read(plan.upload(number), folder, is_drawn=turn % DRAWN_EVERY == 0)
     except (Exception, Hang) as error:  # noqa: BLE001 - to find them is what this is for
         if ends is not None:
             ends.put((number, kind_of(error), traceback.format_exc(limit=-6)))
@@ -109,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     context = multiprocessing.get_context("spawn")
     ends: Queue[object] = context.Queue()
-    plan = Plan(given.families or tuple(FAMILIES), given.first, given.inputs)
+    plan = Plan(given.families or tuple(FAMILIES), given.first, given.inputs, given.child)
     shares = []
     for number in range(given.processes):
         at = context.Value(ctypes.c_longlong, number)
@@ -205,6 +210,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--inputs", type=int, default=200_000, help="of each family")
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2)))
+    parser.add_argument("--child", action="store_true", help="in the confined child of a server")
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument(
         "--families",

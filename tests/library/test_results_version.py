@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from roofline.library import results_version as versions
+from roofline.library.number_changes import RESULTS_VERSION
 from roofline.library.results_version import hashed_parts, results_version
 from roofline.source_closure import PACKAGE_FOLDER
 
@@ -136,7 +137,7 @@ def test_another_version_of_a_library_changes_the_version(
 
 def test_version_is_a_folder_name_and_found_once() -> None:
     found = version_of(PACKAGE_FOLDER)
-    assert found.startswith("v2-")
+    assert found.startswith(f"v{RESULTS_VERSION}-")
     assert found.replace("-", "").isalnum()
     results_version()
     results_version()

@@ -18,6 +18,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from roofline.library.number_changes import RESULTS_VERSION
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
 # The program of an import's child; `imports.children` starts it.
@@ -35,7 +36,7 @@ def results_version(folder: Path = PACKAGE_FOLDER) -> str:
     for name, content in hashed_parts(folder):
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
-    return f"v2-{digest.hexdigest()[:16]}"
+    return f"v{RESULTS_VERSION}-{digest.hexdigest()[:16]}"
 
 
 def hashed_parts(folder: Path = PACKAGE_FOLDER) -> Iterator[tuple[str, bytes]]:

@@ -109,7 +109,8 @@ class Found:
 class Manifest:
     """One ready profile as stored; `sample` names a bundled file, `note` is plain text.
 
-    `digests` as of `NewProfile`.
+    `digests` as of `NewProfile`. `release` computed its results, which replaced those of the
+    version `before`: both `None` in lists, and where they are not known.
     """
 
     id: ProfileId
@@ -126,6 +127,8 @@ class Manifest:
     expires_at: str | None = None
     digests: tuple[str, ...] | None = None
     visibility: Visibility = EVERYBODY
+    release: str | None = None
+    before: str | None = None
 
     @property
     def size_bytes(self) -> int:

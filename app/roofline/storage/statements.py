@@ -1,7 +1,7 @@
 """Statements on single profiles, their files, tags and results; lists of them are in `queries`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import orjson
@@ -16,6 +16,7 @@ from sqlalchemy import (
     update,
 )
 
+from roofline import __version__
 from roofline.errors import RooflineError, describe, error_from
 from roofline.storage.records import (
     FAILED,
@@ -46,6 +47,10 @@ from roofline.storage.tables import (
 )
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
+# A profile has one set of results at most.
+_WITH_RELEASE = select(profile, result.c.release, result.c.before).join(
+    result, result.c.profile_id == profile.c.id, isouter=True
+)
 HOLDS_FILES = profile.c.holds_files.is_(True)
 
 
@@ -208,13 +213,14 @@ def state(connection: Connection, profile_id: str) -> str | None:
 
 def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
     """One profile, whatever its state; `None` for one in the trash, too."""
-    row = connection.execute(select(profile).where(profile.c.id == profile_id)).first()
+    row = connection.execute(_WITH_RELEASE.where(profile.c.id == profile_id)).first()
     if row is None or row.state == TRASHED:
         return None
     files = _files(connection, [profile_id]).get(profile_id, ())
     if row.state != READY:
         return _pending(row, files)
-    return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
+    manifest = _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
+    return replace(manifest, release=row.release, before=row.before)
 
 
 def failed_uploads(connection: Connection, uploader: str, limit: int) -> tuple[Pending, ...]:
@@ -424,11 +430,19 @@ def set_result(
     size_bytes: int,
 ) -> None:
     """Notes the one set of results a profile has, and where it lies packed, if it does."""
-    connection.execute(delete(result).where(result.c.profile_id == profile_id))
+    mine = result.c.profile_id == profile_id
+    was = connection.execute(select(result.c.version, result.c.before).where(mine)).first()
+    connection.execute(delete(result).where(mine))
     values: dict[str, object] = {"version": version, "size_bytes": size_bytes}
+    values.update(release=__version__, before=None if was is None else _before(version, *was))
     if packed is not None:
         values.update(blob_key=packed.key, packed_sha256=packed.sha256)
     connection.execute(insert(result).values(profile_id=profile_id, **values))
+
+
+def _before(version: str, was: str, before: str | None) -> str | None:
+    """The version whose numbers `version` replaces; its own digest counts other things, too."""
+    return before if was.partition("-")[0] == version.partition("-")[0] else was
 
 
 def packed_results(connection: Connection, profile_id: str, version: str) -> PackedResults | None:

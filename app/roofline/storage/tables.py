@@ -137,6 +137,8 @@ result = Table(
     Column("blob_key", Text),  # null: in the data folder only
     Column("size_bytes", BigInteger, nullable=False),
     Column("packed_sha256", Text),  # of the blob
+    Column("release", Text),  # that computed them; null: an earlier one, which did not say so
+    Column("before", Text),  # the version of other numbers that were here before
 )
 
 # How far the regular check of a part of the store is; times are Unix seconds.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from fastapi import Request
 
 from roofline.errors import MixedUploadError
+from roofline.library.number_changes import changes_since
 from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.samples import Sample
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility, WaitsFor
@@ -52,7 +53,8 @@ class FileBody:
 class ProfileBody:
     """A profile in one of the states `importing`, `ready` and `failed`.
 
-    `progress` is there while importing, `summary` when ready, the error's fields when failed;
+    `progress` is there while importing, `summary` and
+    `computed_by` when ready, the error's fields when failed;
     `retry_url` where a POST there may help.
     `delete_token` is given once, to the uploader: it deletes the profile when sent as the header
     `X-Delete-Token`.
@@ -80,6 +82,16 @@ class ProfileBody:
     code: str | None = None
     details: dict[str, Any] | None = None
     retry_url: str | None = None
+    computed_by: "ComputedBody | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedBody:
+    """The release of Roofline that computed the numbers of a profile, where it is known, and what
+    changed in them since the release that computed them before."""
+
+    release: str | None
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +215,14 @@ def stored_body(request: Request, manifest: Manifest, *, rev: str | None = None)
         format=manifest.format,
         summary=manifest.summary,
         rev=rev,
+        computed_by=None if rev is None else computed_by(manifest),
     )
+
+
+def computed_by(manifest: Manifest) -> ComputedBody:
+    """The release that computed a profile's numbers, and what it changed in them."""
+    changes = changes_since(manifest.before, manifest.format)
+    return ComputedBody(release=manifest.release, changes=changes)
 
 
 def sample_body(sample: Sample) -> SampleBody:

@@ -13,7 +13,7 @@ import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
 import { showTimeline } from "../page/timeline.js";
 import { wireSubject } from "../page/subject.js";
-import { copyLink, copyPandas, notify } from "../page/toast.js";
+import { copyLink, copyPandas, notify, showChangesOnce } from "../page/toast.js";
 import { showWholeOrPart } from "../page/whole-or-part.js";
 import { wireWorking } from "../page/working.js";
 import { createChosenHardware, isSameChoice } from "../state/chosen-hardware.js";
@@ -237,6 +237,7 @@ async function main() {
     await painted();
     const view = open(hardware, opened);
     performance.mark("roofline:interactive");
+    showChangesOnce();
     await painted();
     await view.startCharts();
     performance.mark("roofline:chart");

@@ -1,6 +1,7 @@
 // Which chart comes first: Time to gain, or the roofline, large. The page remembers it; theme-boot.js reads it.
 
 import { buttonPart } from "../ui/dom.js";
+import { remember } from "../ui/remembered.js";
 
 const KEY = "roofline-first";
 
@@ -14,11 +15,6 @@ export function wireFirstChart() {
     if (isFirst()) delete root.dataset.rooflineFirst;
     else root.dataset.rooflineFirst = "";
     show();
-    try {
-      if (isFirst()) localStorage.setItem(KEY, "");
-      else localStorage.removeItem(KEY);
-    } catch {
-      // Storage can be forbidden; the choice then lasts until the page is left.
-    }
+    remember(KEY, isFirst() ? "" : null);
   });
 }

@@ -2,6 +2,7 @@
 // this person on every page.
 
 import { find, findAll } from "../ui/dom.js";
+import { remember, remembered } from "../ui/remembered.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
 
@@ -21,11 +22,12 @@ export function createFolds(onChoose) {
     waiting.delete(nameOf(button));
     run?.();
   }
+  const opened = remembered(OPENED)?.split(",") ?? [];
   for (const button of buttons) {
-    if (remembered().includes(nameOf(button))) show(button, true);
+    if (opened.includes(nameOf(button))) show(button, true);
     button.addEventListener("click", () => {
       show(button, !isOpen(button));
-      remember(buttons.filter(isOpen).map(nameOf));
+      remember(OPENED, buttons.filter(isOpen).map(nameOf).join());
       onChoose(isOpen(button) ? nameOf(button) : null);
     });
   }
@@ -58,20 +60,3 @@ const isOpen = (button) => button.ariaExpanded === "true";
 
 /** @param {HTMLButtonElement} button */
 const panelOf = (button) => find(HTMLElement, `#${button.getAttribute("aria-controls")}`);
-
-function remembered() {
-  try {
-    return (localStorage.getItem(OPENED) ?? "").split(",");
-  } catch {
-    return []; // storage can be forbidden
-  }
-}
-
-/** @param {readonly string[]} folds */
-function remember(folds) {
-  try {
-    localStorage.setItem(OPENED, folds.join());
-  } catch {
-    // Storage can be forbidden; the folds then last until the page is left.
-  }
-}

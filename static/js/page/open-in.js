@@ -3,6 +3,7 @@
 import { duration } from "../text/format.js";
 import { viewerAddress } from "../text/viewer-address.js";
 import { find, part } from "../ui/dom.js";
+import { remember, remembered } from "../ui/remembered.js";
 
 /** @import { Model } from "../types/model.js" */
 
@@ -15,14 +16,14 @@ export function wireOpenIn({ timeline, profile, hosts }) {
   part("open-in-range").textContent = rangeText(timeline);
   part("open-in-perfetto").hidden = !FOR_PERFETTO.test(profile.format);
   const field = find(HTMLInputElement, "[data-open-in-address]");
-  field.value = remembered();
+  field.value = remembered(KEPT) ?? "";
   find(HTMLFormElement, "[data-open-in-form]").addEventListener("submit", (event) => {
     event.preventDefault();
     const [from, to] = timeline?.range ?? [0, lastOf(timeline?.edges_us)];
     const address = viewerAddress(field.value, { from, to, host: hosts?.shown ?? "" });
     part("open-in-fault").hidden = address !== null;
     if (address === null) return;
-    remember(field.value);
+    remember(KEPT, field.value);
     window.open(address, "_blank", "noopener,noreferrer");
   });
 }
@@ -36,21 +37,3 @@ function rangeText(timeline) {
 
 /** @param {readonly number[] | undefined} edges */
 const lastOf = (edges) => edges?.[edges.length - 1] ?? 0;
-
-/** Browsers may forbid to keep anything. */
-function remembered() {
-  try {
-    return localStorage.getItem(KEPT) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-/** @param {string} address */
-function remember(address) {
-  try {
-    localStorage.setItem(KEPT, address);
-  } catch {
-    // It is opened all the same.
-  }
-}

@@ -3,6 +3,7 @@
 import { addressOf } from "../state/store.js";
 import { copyText } from "../ui/clipboard.js";
 import { buttonPart, part } from "../ui/dom.js";
+import { remember, remembered } from "../ui/remembered.js";
 
 /** @import { ViewState } from "../types/view-state.js" */
 
@@ -13,6 +14,15 @@ export function notify(text) {
   const notice = part("notice");
   notice.hidden = false;
   notice.textContent = text;
+}
+
+/** Shows what a release changed in the numbers, once in this browser. */
+export function showChangesOnce() {
+  const notice = document.querySelector("[data-changed]");
+  if (!(notice instanceof HTMLElement)) return;
+  const key = `roofline-changed ${notice.dataset["changed"]}`;
+  notice.hidden = remembered(key) !== null;
+  remember(key, "");
 }
 
 /** A word at the bottom that goes by itself. @param {string} text */

@@ -178,9 +178,13 @@ def test_results_of_older_code_are_computed_again(
 ) -> None:
     first = launch()
     profile_id = first.upload(capture).json()["id"]
+    computed = first.get(f"{API}/{profile_id}").json()["computed_by"]
+    assert computed == {"release": __version__, "changes": []}
+    assert "data-changed" not in first.get(f"/p/{profile_id}").text
     first.parts.instance.close()
     with sqlite3.connect(first.settings.data_dir / "roofline.db") as rows:
         rows.execute("UPDATE profile SET summary = replace(summary, 'TPU', 'OLD')")
+        rows.execute("UPDATE result SET version = 'v2-old', release = NULL")
     monkeypatch.setattr("roofline.library.build.results_version", lambda: "v99-other")
     second = launch()
     assert "OLD" in second.get(API).text
@@ -190,6 +194,11 @@ def test_results_of_older_code_are_computed_again(
     versions = list((second.settings.data_dir / "derived" / profile_id).iterdir())
     assert [path.name for path in versions] == ["v99-other"]
     assert "OLD" not in second.get(API).text, "lists show what the new code found"
+    computed = second.get(f"{API}/{profile_id}").json()["computed_by"]
+    assert computed["release"] == __version__
+    assert computed["changes"][-1].startswith("Groups")
+    page = second.get(f"/p/{profile_id}").text
+    assert page.count(computed["changes"][-1]) == 2, "once at the top, and in About for good"
 
 
 def test_missing_raw_file_is_told_when_it_is_needed(client: Client, profile_id: str) -> None:

@@ -20,7 +20,7 @@ from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
 from roofline.web.api.notes import notes_of
 from roofline.web.api.ranges import query_of
-from roofline.web.bodies import progress_body
+from roofline.web.bodies import computed_by, progress_body
 from roofline.web.first_views import first_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.errors import error_body
@@ -216,6 +216,7 @@ def _about(manifest: Manifest) -> views.AboutView:
         expires_at=manifest.expires_at,
         pinned=manifest.pinned,
         visibility=manifest.visibility,
+        computed_by=computed_by(manifest),
     )
 
 

@@ -38,7 +38,7 @@ from roofline.storage.run_records import Run
 from roofline.web.api.notes import NoteBody
 from roofline.web.api.tokens import TokenBody
 from roofline.web.api.trash import TrashedBody, TrashedRunBody
-from roofline.web.bodies import ProgressBody, SampleBody
+from roofline.web.bodies import ComputedBody, ProgressBody, SampleBody
 from roofline.web.http.errors import ErrorBody
 
 
@@ -336,6 +336,7 @@ class AboutView:
     expires_at: str | None
     pinned: bool
     visibility: str
+    computed_by: ComputedBody | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,53 @@
+"""A release that changes numbers says so: in a table, and on each profile that it computed anew."""
+
+import json
+
+import pytest
+
+from roofline.importers.registry import IMPORTERS
+from roofline.library.number_changes import (
+    CHANGES,
+    RESULTS_VERSION,
+    changes_since,
+    results_number,
+)
+from roofline.library.results_version import results_version
+from tests.tools.sample_numbers import GOLDEN, numbers
+
+
+def test_no_number_of_a_sample_changes_without_a_sentence() -> None:
+    golden, now = json.loads(GOLDEN.read_text()), numbers()
+    assert golden["results_version"] == RESULTS_VERSION, "run python -m tests.tools.sample_numbers"
+    assert {name: now[name] for name in golden["samples"]} == golden["samples"], (
+        "say what changed with a row of library/number_changes.py of the next results version"
+    )
+    assert set(now) == set(golden["samples"]), "run python -m tests.tools.sample_numbers"
+
+
+def test_each_version_has_its_sentences_and_formats_have_their_names() -> None:
+    versions = [one.results_version for one in CHANGES]
+    assert sorted({*versions}) == list(range(versions[0], RESULTS_VERSION + 1))
+    assert results_number(results_version()) == RESULTS_VERSION
+    labels = [importer.LABEL for importer in IMPORTERS]
+    for change in CHANGES:
+        assert change.said.endswith(".")
+        for name in change.formats:
+            assert any(label.startswith(name) for label in labels), name
+
+
+@pytest.mark.parametrize(
+    ("version", "format_name", "counts"),
+    [
+        (None, "rocprofv3", ()),  # computed for the first time
+        (results_version(), "rocprofv3", ()),
+        ("v2-0123456789abcdef", "rocprofv3", ("transfer over the host link", "Groups divide")),
+        ("v2-0123456789abcdef", "Generic table", ("Groups divide",)),
+        ("of an unknown form", "Generic table", ("Groups divide",)),
+    ],
+)
+def test_profile_hears_of_later_changes_of_its_format(
+    version: str | None, format_name: str, counts: tuple[str, ...]
+) -> None:
+    said = changes_since(version, format_name)
+    assert len(said) == len(counts)
+    assert all(word in sentence for word, sentence in zip(counts, said, strict=True))
