@@ -34,6 +34,7 @@ MULTIPLY = "%fusion.1 = f32[8] fusion(f32[8] %p), kind=kLoop, calls=%c"
 PRODUCT = "%fusion.2 = bf16[8,8] fusion(bf16[8,8] %p, bf16[8,8] %q), kind=kOutput, calls=%d"
 
 
+@pytest.mark.covers(110, 204)
 @pytest.mark.parametrize(
     ("category", "text", "unit"),
     [
