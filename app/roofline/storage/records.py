@@ -29,7 +29,7 @@ def new_profile_id() -> ProfileId:
 
 
 def profile_id_of(uploader: str, key: str) -> ProfileId:
-    """The id of what `uploader` sends with `key`, a text that nobody else can guess."""
+    """The id of what `uploader` sends with `key`, which only they know."""
     digest = hashlib.sha256(f"{uploader}\0{key}".encode()).digest()
     return ProfileId(urlsafe_b64encode(digest[:16]).rstrip(b"=").decode())
 
