@@ -122,7 +122,7 @@ class Person:
 
     def _compare(self) -> None:
         a, b = self._profile(), self._profile()
-        self._ask("GET", f"/compare/{a}/{b}")
+        self._ask("GET", f"/c/{a}..{b}")
 
     def _figures(self) -> None:
         part = self._random.choice(("figures", "advice", "parts", "partners", "whatif", "xprof"))
