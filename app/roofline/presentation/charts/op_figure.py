@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roofline.analysis.subjects.records import Kind
 from roofline.figures.figure import (
     PLOTS,
     Figure,
@@ -218,7 +217,7 @@ def _corners(page: Page, choice: ChartChoice) -> list[Place]:
 
 def _star(rows: Rows, choice: ChartChoice) -> Place | None:
     """The program; `None` where its place is not known, and of kernels measured one by one."""
-    if not rows.program or rows.page["subject"]["kind"] == Kind.KERNELS:
+    if not rows.program or rows.page["subject"]["kind"] == "kernels":
         return None
     total = rows.program[0]
     height = total.get(EFFICIENCY) if choice.is_share else placed_rate(total)
