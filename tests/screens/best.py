@@ -34,7 +34,7 @@ PICTURES = {
     "calculator": ("calculator", 1280, "light"),
     "series": ("series", 1280, "dark"),
 }
-# What is clicked for the answer of a question; the first screen answers five of them.
+# The clicks that answer each question; the first screen answers five without one.
 CLICKS = {
     "first-screen": "",
     "other-parts": "#fold-hardware",

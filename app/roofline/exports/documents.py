@@ -143,7 +143,7 @@ class Roofline(TypedDict):
 
 
 class ComparedSubject(TypedDict):
-    """What is compared of one side."""
+    """The subject of one side: `time_us` and `floor_us` in us, `roof_ratio` a share of its roof."""
 
     of: str
     kind: str

@@ -58,7 +58,7 @@ _PARAMETERS = {
     "x": "The memory level whose bytes the intensity counts; `bottleneck`: each op's own.",
     "y": "The achieved rate, or its share of the op's nearest roof.",
 }
-"""What is said of a parameter where its route says nothing."""
+"""Descriptions of the parameters that their routes do not describe."""
 
 _RFC_9457 = {
     "title": {"type": "string", "description": "The phrase of the status."},
