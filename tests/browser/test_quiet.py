@@ -68,11 +68,16 @@ SEEN = """() => {
   const beside = ["[data-gain]", "#title-advice", "#op-chart"].map((one) =>
     document.querySelector(one)?.getBoundingClientRect().bottom ?? 0);
   return { controls: controls.map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
-    words: counted, bottom: Math.max(...beside), shift: window.shift };
+    words: counted, bottom: Math.max(...beside), shift: window.shift,
+    shifted: window.shifted };
 }"""
 SHIFTS = """window.shift = 0;
+window.shifted = [];
 new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value;
+  for (const one of list.getEntries().filter((entry) => !entry.hadRecentInput)) {
+    window.shift += one.value;
+    for (const { node } of one.sources) window.shifted.push(node?.outerHTML?.slice(0, 90));
+  }
 }).observe({ type: "layout-shift", buffered: true })"""
 
 
@@ -118,4 +123,4 @@ def is_quiet(page: Page) -> None:
     most = MOST_CONTROLS, MOST_STOPS, MOST_WORDS
     assert all(n <= limit for n, limit in zip(counts, most, strict=True)), (counts, seen)
     assert seen["bottom"] <= 900, "the strip, the findings and the roofline are on the first screen"
-    assert seen["shift"] < MOST_SHIFT
+    assert seen["shift"] < MOST_SHIFT, seen["shifted"]
