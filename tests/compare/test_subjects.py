@@ -194,6 +194,7 @@ def test_one_capture_of_each_may_be_noise() -> None:
         ("latency", "l1", "latency-bound"),
         ("waits", "nvlink", "waits for NVLink"),
         ("waits", "input", "waits for input"),
+        ("waits", "unknown", "waits for other ranks"),
         ("idle", "", "waits for the host"),
         ("doubt", "hbm", "in doubt"),
         ("unknown", "", "not known"),

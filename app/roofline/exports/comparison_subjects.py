@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.analysis.subjects.costs import INPUT
+from roofline.analysis.subjects.costs import INPUT, UNKNOWN_LINK
 from roofline.analysis.verdict_records import VerdictClass
 from roofline.compare.changes import Comparison
 from roofline.compare.run import RunSubject
@@ -27,6 +27,7 @@ _CLASSES = {
     VerdictClass.LATENCY: "latency-bound",
 }
 """A class without a ceiling, in a cell."""
+_WAITS = {INPUT: "input", UNKNOWN_LINK: "other ranks"}
 
 
 def subject_records(found: Comparison) -> Record:
@@ -112,7 +113,7 @@ def bound_words(one: RunSubject) -> str:
     if kind in _CLASSES or not one.ceiling:
         return _CLASSES.get(kind, _CLASSES[VerdictClass.UNKNOWN])
     if kind is VerdictClass.WAITS:
-        return f"waits for {'input' if one.ceiling == INPUT else ceiling_words(one.ceiling)}"
+        return f"waits for {_WAITS.get(one.ceiling) or ceiling_words(one.ceiling)}"
     part = "partly " if kind is VerdictClass.MIXED else ""
     return f"{part}{bound_by(one.ceiling)}"
 

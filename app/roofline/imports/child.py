@@ -22,7 +22,7 @@ import orjson
 from roofline.analysis.analyse import analyse
 from roofline.analysis.one_host import hosts_alone, of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.analysis.subjects.costs import UNKNOWN_LINK
+from roofline.analysis.subjects.costs import INPUT, UNKNOWN_LINK
 from roofline.analysis.time_range import to_analyse_again
 from roofline.children.messages import PROGRESS, READY, Body, Say
 from roofline.children.sandbox import give_way, limit_memory
@@ -227,8 +227,8 @@ def _summary(page: dict[str, Any]) -> Summary:
     device, view = page["device"], page["views"]["in"]
     subject, lines = dict(page["subject"]), view["verdict"]
     del subject["parts"]
-    # A wait for a link that the capture does not name is not a bound with a name.
-    ceiling = None if subject["ceiling"] == UNKNOWN_LINK else subject["ceiling"]
+    # A wait for input, or for a link that the capture does not name, is not a bound with a name.
+    ceiling = None if subject["ceiling"] in (INPUT, UNKNOWN_LINK) else subject["ceiling"]
     costs, gain = page["ops"]["columns"]["cost"], page["figures"]["gain"]
     return Summary(
         device=device["name"],

@@ -24,7 +24,7 @@ from roofline.web.api.responses import NO_SUCH_VIEW
 from roofline.web.api.results import Infeed, computed
 from roofline.web.parts import Reader, parts_of
 
-_PAGES_KEPT = 32  # parsed page data: 2 MB each for a thousand operations
+_PAGES_KEPT = 4  # parsed page data: 2 MB each for a thousand operations
 _MOST_OPS = 200
 _MOST_TEXT = 2000
 
