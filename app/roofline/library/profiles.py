@@ -19,6 +19,7 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.reader import Failed, ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
+from roofline.outer_limits import END_S
 from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
@@ -34,8 +35,6 @@ from roofline.storage.records import (
     timestamp,
 )
 from roofline.storage.staging import StagedFile, StagingArea
-
-CANCEL_WAIT_S = 10.0
 
 
 class ProfileLibrary:
@@ -187,7 +186,7 @@ class ProfileLibrary:
     def cancel(self, profile_id: str) -> None:
         """Stops an import: it has failed then. Does nothing when none is under way."""
         if self._store.cancel(profile_id, cancelled_error()):
-            self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+            self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
             if not self._store.queries.is_ready(profile_id):
                 self._store.drop_files(profile_id)
         self._waiting.done(profile_id)
@@ -199,7 +198,7 @@ class ProfileLibrary:
             return
         if not self._store.put_into_trash(profile_id, "deleted"):
             raise not_found()
-        self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
         self._waiting.done(profile_id)
 
     def restore(self, profile_id: str) -> None:
@@ -226,7 +225,7 @@ class ProfileLibrary:
         digests = self._store.remove(profile_id)
         if digests is None:
             raise not_found()
-        self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
         self._store.drop(profile_id, digests)
         self._waiting.done(profile_id)
 
