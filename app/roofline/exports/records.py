@@ -105,6 +105,7 @@ def _document(
         "graphs": _graphs(analysis),
         "serving": serving_record(analysis),
         **time_records(analysis, answer.subject),
+        **_of_several_files(analysis),
         **({} if groups is None else {"groups": groups}),
     }
     return to_json(document)
@@ -200,6 +201,14 @@ def _profile(analysis: RooflineAnalysis) -> Record:
             for host in profile.hosts
         ],
     }
+
+
+def _of_several_files(analysis: RooflineAnalysis) -> Record:
+    """`sources` of cells, where several files tell of one program, and what files state."""
+    cells, stated = analysis.profile.cells, analysis.profile.stated
+    sources = [] if cells is None else [{"id": k, **asdict(s)} for k, s in enumerate(cells.sources)]
+    keys = {"sources": sources, "stated": [asdict(one) for one in stated]}
+    return {key: values for key, values in keys.items() if values}
 
 
 def _graphs(analysis: RooflineAnalysis) -> Record | None:
@@ -310,9 +319,16 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
 
 
 def _op_objects(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> list[Record]:
-    """One object per op of `view`; `nearest`, `busy`, `clocks` and `shapes` are objects."""
+    """One object per op of `view`; `nearest`, `busy`, `clocks` and `shapes` are objects, as are the
+    `sources` of cells where several files tell of one program."""
     shown = in_order(column for column in OP_COLUMNS if column.shown.json)
-    return _rows(exported(shown, _op_rows(analysis, view, subject)))
+    objects = _rows(exported(shown, _op_rows(analysis, view, subject)))
+    cells = analysis.profile.cells
+    if cells is not None:
+        for one, op in zip(objects, view.op.tolist(), strict=True):
+            known = {of: int(place[op]) for of, place in cells.of.items() if op < len(place)}
+            one["sources"] = {of: source for of, source in known.items() if source >= 0}
+    return objects
 
 
 def _op_rows(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> OpRows:

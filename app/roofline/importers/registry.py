@@ -25,6 +25,7 @@ from roofline.importers import (
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
 from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
+from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
 from roofline.importers.shared.join_counters import with_counters
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile
@@ -66,6 +67,8 @@ IMPORTERS: tuple[Importer, ...] = (
     generic,
 )
 _WITH_KERNELS = ("roofline.importers.pytorch.job", "roofline.importers.xspace.reader")
+# Tables without single kernels: their files are never joined with those of other formats.
+_TABLES: frozenset[Importer] = frozenset({xprof_export, generic})
 # Formats whose files are whole alone; others are folders, or roofs and kernels in two files.
 _READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, nsight_systems, pytorch)
 
@@ -139,6 +142,16 @@ _LEAST_MEMORY = 16 << 20
 """Bytes that must be left where an error about the content is accepted; else `MemoryError`."""
 
 
+def _fit_of_timeline(profile: Profile) -> tuple[bool, bool, int]:
+    """What makes a profile that which says when work ran: a timeline, kernels that no counting of
+    their work slowed, and many of them."""
+    kernels = profile.kernels
+    is_slowed = (
+        kernels is not None and kernels.work is not None and bool(kernels.work.cost_known.any())
+    )
+    return profile.timeline is not None, not is_slowed, 0 if kernels is None else len(kernels)
+
+
 class _Upload:
     """The files of one upload by the format that reads them, in the order of the upload."""
 
@@ -169,12 +182,38 @@ class _Upload:
     def profile(self) -> Profile:
         """The profile of all files."""
         if len(self._found) == 1:
-            return self._of_one_format(next(iter(self._found)))
-        if set(self._found) == {xspace, nsight_compute}:
-            joined = self._with_counters()
-            if joined is not None:
-                return joined
-        raise self._which_one()
+            return replace(self._of_one_format(next(iter(self._found))), kernels=None)
+        if not _TABLES.isdisjoint(self._found):
+            raise self._which_one("they are not one profile")
+        read = {importer: self._of_one_format(importer) for importer in self._found}
+        self._refuse_other_machines(read)
+        if set(read) == {xspace, nsight_compute}:
+            joined = with_counters(read[xspace], read[nsight_compute])
+            if joined is None:
+                raise self._which_one(
+                    "no kernel whose FLOPs the report knows has the name of an operation of the"
+                    " capture"
+                )
+            return joined
+        return self._with_cells(read)
+
+    def _with_cells(self, read: Mapping[Importer, Profile]) -> Profile:
+        """The one profile that has a timeline with what the others counted of its kernels."""
+        by_fit = sorted(read.values(), key=_fit_of_timeline, reverse=True)
+        program, *others = by_fit
+        try:
+            for counted in others:
+                program = replace(with_cells(program, counted), kernels=program.kernels)
+        except NotOneProgramError as error:
+            raise self._which_one(str(error)) from error
+        return replace(program, kernels=None)
+
+    def _refuse_other_machines(self, read: Mapping[Importer, Profile]) -> None:
+        machines = self._machines
+        devices = [profile.device for profile in read.values()]
+        if machines is not None and any(machines.differ(devices[0], one) for one in devices[1:]):
+            labels = {of: machines.label(profile.device) for of, profile in read.items()}
+            raise grouping.different_machines(self._by_format(labels))
 
     def _read(self, importer: Importer, sources: Sequence[SourceFile] | None = None) -> Profile:
         sources = sources or [self._sources[k] for k in self._found[importer]]
@@ -227,16 +266,6 @@ class _Upload:
         sources = [self._sources[k] for k in numbers]
         return grouping.examine(numbers, sources, lambda source: self._read(importer, [source]))
 
-    def _with_counters(self) -> Profile | None:
-        """The capture with the counters of the report; `None` if they share no kernel."""
-        program, counted = self._of_one_format(xspace), self._of_one_format(nsight_compute)
-        machines = self._machines
-        if machines is not None and machines.differ(program.device, counted.device):
-            of_capture, of_report = machines.label(program.device), machines.label(counted.device)
-            labels: dict[Importer, str] = {xspace: of_capture, nsight_compute: of_report}
-            raise grouping.different_machines(self._by_format(labels))
-        return with_counters(program, counted)
-
     def _by_format(self, labels: Mapping[Importer, str] | None = None) -> list[FileGroup]:
         """The files by format, under `labels` or the formats' own."""
         return [
@@ -256,16 +285,12 @@ class _Upload:
             return error
         return grouping.some_unreadable(self._by_format(), grouping.unreadable(unknown))
 
-    def _which_one(self) -> MixedUploadError:
+    def _which_one(self, why: str) -> MixedUploadError:
         groups = self._by_format()
-        why = (
-            "no kernel whose FLOPs the report knows has the name of an operation of the capture"
-            if set(self._found) == {xspace, nsight_compute}
-            else "they are not one profile"
-        )
         return MixedUploadError(
             f"These files are of different formats, and {why}: {grouping.named(groups)}.",
             remedy="Which one do you want to open? Upload that one alone. You can combine files of "
-            "one format, or an XSpace capture with the Nsight Compute report of the same program.",
+            "one format, or the timeline of a program (XSpace, PyTorch, Nsight Systems, rocprofv3) "
+            "with what Nsight Compute or rocprof-compute counted of the same program.",
             groups=groups,
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from roofline.model.device import ReportedDevice
 from roofline.model.instances import ModuleInstances
+from roofline.model.kernels import Kernels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 from roofline.model.serving import ServingSteps
@@ -207,6 +208,46 @@ class Host:
     rank: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSource:
+    """One file, or the files of one profiler, that tell of a program; `note` is how they do.
+
+    `quality` is "counted" by hardware, or "stated" by the profiler whose file has the times.
+    """
+
+    file: str
+    format: str
+    quality: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JoinedCells:
+    """The sources of cells of the op table: places in `sources`, -1 where a cell is unknown.
+
+    `of` has a column for "flop", "bytes" and "busy"; `words` say, for an op with counted cells,
+    how they were counted.
+    """
+
+    sources: tuple[CellSource, ...]
+    of: Mapping[str, I64]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A number that a file states, and the same as computed here, in the unit that `what` names.
+
+    `where` is the file or the table; `agrees` is true within the tolerance of this kind of number.
+    """
+
+    what: str
+    ours: float
+    theirs: float
+    where: str
+    agrees: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
     """Everything an analysis needs, from one or several hosts.
@@ -233,7 +274,9 @@ class Profile:
     `clock_tick_ps` is the step of the clock of all times, 0 where it is not known.
     `flop_slack_ratio` is by which part of the FLOPs they may be more: some formulas give the least.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
-    the one of `all_hosts` that this profile is of, empty for all.
+    the one of `all_hosts` that this profile is of, empty for all. `kernels` are single kernels,
+    which only the joining of files needs; `cells` say from which file the work of each op is, where
+    several files tell of one program. `stated` are numbers that the files state themselves.
     """
 
     device: ReportedDevice
@@ -271,6 +314,9 @@ class Profile:
     by_host: tuple["Profile", ...] = ()
     host: str = ""
     all_hosts: tuple[str, ...] = ()
+    kernels: Kernels | None = None
+    cells: JoinedCells | None = None
+    stated: tuple[Stated, ...] = ()
 
     @property
     def step_labels(self) -> tuple[str, ...]:

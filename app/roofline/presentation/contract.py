@@ -616,7 +616,8 @@ class OpDetails(TypedDict):
     """The details of one op, which are read when it is opened; IDLE has names alone.
 
     `compute_range` is the share of the compute roof with its two ends, where the op's unit is not
-    known; `why` says why no unit is busier.
+    known; `why` says why no unit is busier. `counted` says how another file of the program counted
+    the op.
     """
 
     name: str
@@ -635,6 +636,7 @@ class OpDetails(TypedDict):
     ceilings: NotRequired[list[CeilingShare]]
     why: NotRequired[str]
     compute_range: NotRequired[str]
+    counted: NotRequired[str]
     launch_count: NotRequired[int]
     launches: NotRequired[list[Launch]]
 

@@ -46,8 +46,15 @@ def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
         "group_size": int(table.group_size[op]) or None,
         **_ceilings(analysis, op),
         **({"compute_range": between} if between else {}),
+        **_counted(analysis, op),
         **_launches(analysis.profile.launches, op),
     }
+
+
+def _counted(analysis: RooflineAnalysis, op: int) -> dict[str, str]:
+    """How another file of the program counted the op's work."""
+    cells = analysis.profile.cells
+    return {"counted": cells.words[op]} if cells and cells.words[op] else {}
 
 
 def _ceilings(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:

@@ -32,7 +32,6 @@ const list = (facts) => factList(facts, "facts");
 /** @param {Model} model @param {View} view @param {Row} row */
 export function opDetails(model, view, row) {
   const get = opReader(view, row);
-  const busiest = `${percent(get("memory_utilisation_ratio"))} of its peak`;
   return [
     html("p", { class: "op-name" }, html("bdi", {}, row.name)),
     html(
@@ -55,7 +54,7 @@ export function opDetails(model, view, row) {
     list(computeFacts(model, row, get)),
     title("Memory"),
     memoryTable(model, get),
-    list([["Busiest memory", busiest]]),
+    list([["Busiest memory", `${percent(get("memory_utilisation_ratio"))} of its peak`]]),
     title("Origin"),
     list(originFacts(get)),
   ];
@@ -92,6 +91,7 @@ export function originDetails(found, levels) {
   const stack = (found.source_stack ?? []).map((line) => html("li", {}, line));
   const parts = [
     ...section("Compute unit", found.compute_range),
+    ...section("FLOPs and bytes", found.counted),
     ...section("Framework path", found.path),
     ...shapeContent(found),
     ...section("Replica groups", groupText(found)),

@@ -623,7 +623,8 @@ export interface GainTerm {
 /** The details of one op, which are read when it is opened; IDLE has names alone.
  *
  * `compute_range` is the share of the compute roof with its two ends, where the op's unit is not
- * known; `why` says why no unit is busier.
+ * known; `why` says why no unit is busier. `counted` says how another file of the program counted
+ * the op.
  */
 export interface OpDetails {
   name: string;
@@ -642,6 +643,7 @@ export interface OpDetails {
   ceilings?: CeilingShare[];
   why?: string;
   compute_range?: string;
+  counted?: string;
   launch_count?: number;
   launches?: Launch[];
 }

@@ -115,7 +115,7 @@ def read(
     whole = [completed(with_main(kernel, main)) for kernel in kernels]
     _check_enough(whole, sources[0].name)
     device = reported_device(machine, main)
-    ops, launches = launch_tables(
+    ops, launches, _ = launch_tables(
         [_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)]
     )
     time_ps = int(ops.self_time_ps[ops.time_known].sum(dtype=np.uint64))

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
-from roofline.importers.nsight_compute.busy import SlowCause, slow_cause
+from roofline.importers.nsight_compute.busy import DRAM_SHARE, SlowCause, slow_cause
 from roofline.importers.nsight_compute.device import named_device, read_device
 from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from roofline.importers.nsight_compute.marks import MAGIC
@@ -21,16 +21,21 @@ from roofline.importers.shared.launches import (
     no_steps,
     shares_of_time,
 )
+from roofline.importers.shared.notes import compared, differences
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.environment import environment, merged
+from roofline.model.kernels import Kernels, distinct_shapes
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64
-from roofline.model.profile import Host, LaunchTable, Profile, Provenance
+from roofline.model.profile import Host, LaunchTable, Profile, Provenance, Stated
 from roofline.model.units import NS_PER_S, PS_PER_NS, PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+Measured = tuple[Launch, LaunchWork]
+
+_POINTS = 10.0  # shares of a peak that are this close agree
 
 _LARGEST = 2**63 - 1
 _ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
@@ -57,9 +62,11 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
     causes = _slow_causes(launches, works)
     labels = [_label(launch, causes[launch.name]) for launch in launches]
     number = builder.numbers(labels)
-    builder.add(labels, _rows(works, number))
+    rows = _rows(works, number)
+    builder.add(labels, rows)
     ops = builder.build()
     time_ps = int(ops.time_ps[ops.time_known].sum(dtype=np.uint64))
+    stated = _stated(captures, measured)
     return Profile(
         format_detail=_version(captures),
         device=read_device(launches, works),
@@ -70,17 +77,39 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         normalised_op_time_ps=time_ps,
         steps=no_steps(tuple(ops.traffic_bytes)),
         captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
-        diagnostics=tuple(diagnostics(captures, pairs)),
+        diagnostics=(*diagnostics(captures, pairs), *differences(stated)),
+        stated=stated,
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
         limits=limits(works),
         launches=_launch_table(launches, works, number),
+        kernels=_kernels(launches, rows, number),
         environment=merged(
             environment({**capture.versions, "profiler_version": capture.tool_version})
             for capture in captures
         ),
         program=next((capture.program for capture in captures if capture.program), ""),
     )
+
+
+def _stated(captures: Sequence[Capture], measured: Sequence[Measured]) -> tuple[Stated, ...]:
+    """The share of DRAM's peak that the reports state, and that of the bytes: means over time."""
+    rows = [
+        (work.time_ns, 100 * moved.bytes * NS_PER_S / work.time_ns / moved.peak_bytes_per_s, theirs)
+        for launch, work in measured
+        if work.time_ns
+        and (moved := work.moved.get(MemoryLevel.DRAM)) is not None
+        and moved.peak_bytes_per_s
+        and not moved.is_derived
+        and (theirs := launch.numbers.get(DRAM_SHARE)) is not None
+    ]
+    if not rows:
+        return ()
+    time_ns, ours, theirs = np.array(rows, np.float64).T
+    ours, theirs = (float(np.average(share, weights=time_ns)) for share in (ours, theirs))
+    where = ", ".join(capture.file_name for capture in captures[:3])
+    what = "% of DRAM's peak, mean of the kernels"
+    return (compared(what, ours, theirs, where, points=_POINTS),)
 
 
 def _version(captures: Sequence[Capture]) -> str:
@@ -234,6 +263,23 @@ def _launch_table(
         time_ps=_times_ps(works),
         flop=_known([w.total_flop for w in works]),
         traffic_bytes={level: _known([_bytes(w, level) for w in works]) for level in levels},
+    )
+
+
+def _kernels(launches: Sequence[Launch], rows: OpRows, number: I64) -> Kernels:
+    """The launches of single kernels; a range or a graph is not one."""
+    place = [k for k, launch in enumerate(launches) if launch.kind is ResultKind.KERNEL]
+    extents = [(launches[k].grid or (0, 0, 0)) + (launches[k].block or (0, 0, 0)) for k in place]
+    names = tuple(dict.fromkeys(launch.name for launch in launches))
+    at = {name: k for k, name in enumerate(names)}
+    return Kernels(
+        names=names,
+        name=np.array([at[launches[k].name] for k in place], np.int64),
+        op=number[place],
+        step=np.full(len(place), -1),
+        **distinct_shapes(extents),
+        time_ps=rows.time_ps[place] * rows.time_known[place],
+        work=rows.select(np.array(place, np.int64)),
     )
 
 

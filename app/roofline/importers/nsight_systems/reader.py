@@ -27,7 +27,7 @@ from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace, api_of
 from roofline.importers.shared.kernel_names import Collective, is_communication, kind_by_kernel
-from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.shared.notes import Note, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
@@ -125,6 +125,7 @@ def _trace(recording: Recording) -> Trace:
     """The recording as the columns of a trace."""
     events, launches = recording.events, recording.launches
     trace = Trace(file_name=recording.file_name, names=list(recording.names))
+    trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
     trace.header = {"deviceProperties": [_properties(row) for row in recording.gpus if row]}
     keys = np.unique(events.key)
     keys = keys[keys >= 0]
@@ -138,6 +139,7 @@ def _trace(recording: Recording) -> Trace:
         external=np.zeros(len(events), np.int64),
         device=events.gpu[order],
         kind=np.where(events.is_kernel[order] == 1, Kind.KERNEL, Kind.MEMCPY),
+        shape=events.shape[order],
     )
     sized = np.flatnonzero(events.size[order] >= 0)
     trace.copied.extend(place=sized, bytes=events.size[order][sized])
@@ -263,6 +265,7 @@ def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
         diagnostics=tuple(_diagnostics(files, profile)),
         limits=_LIMITS,
         format_detail=files[0].recording.version,
+        stated=tuple(one for file in files for one in file.recording.stated),
     )
 
 
@@ -339,6 +342,7 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
         _NOTES, {"gpus-by-process": sum(not file.recording.are_gpus_known for file in files)}
     )
     for file in files:
+        yield from differences(file.recording.stated)
         for text in file.recording.warnings:
             yield noted(_NOTES, "profiler-warning", text=text)
 

@@ -4,6 +4,7 @@ Tables and columns differ by version and are written only where there is somethi
 what exists is read, and the version is never asked. A correlation id is one of its process.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,11 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.databases import ABSENT, Database, Table
+from roofline.importers.shared.notes import compared
 from roofline.importers.source import SourceFile
+from roofline.model.kernels import SHAPE_AXES, distinct_shapes
 from roofline.model.op_columns import I64
+from roofline.model.profile import Stated
 from roofline.model.units import NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
@@ -20,6 +24,7 @@ _LONGEST_NS = 30 * 86_400 * NS_PER_S
 _MAX_NAME = 4_000
 _PREFIX = "CUPTI_ACTIVITY_KIND_"
 _EVENT = ("start", "end", "deviceId", "globalPid")
+_SHAPE = tuple(f"{of}{axis}" for of in ("grid", "block") for axis in "XYZ")
 # `copyKind` by its number, after `ENUM_CUDA_MEMCPY_OPER`, in the words of other profilers.
 _COPIES = {
     **dict.fromkeys((1, 3, 11), "Memcpy HtoD"),
@@ -32,6 +37,7 @@ _BETWEEN_HOSTS, PEER_TO_PEER = 9, "Memcpy PtoP"
 _UNIFIED = (11, 12, 13)
 _MEMORIES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 _WARNING = 2  # severity of a diagnostic
+_COLLECTED = re.compile(r"Number of CUDA events collected:\s*([\d,]{1,20})")
 _NOT_OF_GPUS = ("paranoid", "OpenGL", "NVTX events", "CPU", "sampl", "sched", "context switch")
 
 
@@ -40,7 +46,8 @@ class Events:
     """Work of GPUs: `gpu` numbers these from 0, `key` tells the launch (process and correlation).
 
     `name` is the place in the recording's names, `size` the bytes that a copy or memset moves
-    (`ABSENT`: none), `is_kernel` true for kernels and graphs.
+    (`ABSENT`: none), `is_kernel` true for kernels and graphs, `shape` the place in the recording's
+    shapes.
     """
 
     begin: I64
@@ -50,6 +57,7 @@ class Events:
     name: I64
     size: I64
     is_kernel: I64
+    shape: I64
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -67,6 +75,7 @@ class Recording:
     version: str
     captured_at_ns: int | None
     names: Sequence[str]
+    shapes: I64
     events: Events
     gpus: Sequence[Mapping[str, int | str]]
     are_gpus_known: bool
@@ -78,6 +87,7 @@ class Recording:
     metrics: Table
     metric_names: Table
     warnings: Sequence[str]
+    stated: Sequence[Stated]
 
 
 def read_recording(source: SourceFile) -> Recording:
@@ -92,6 +102,7 @@ class _Reader:
         strings = database.read("StringIds", needed=("id",), texts=("value",))
         self._strings = dict(zip(strings["id"].tolist(), strings.texts["value"], strict=True))
         self._names: dict[str, int] = {}
+        self._shapes = np.zeros((1, SHAPE_AXES), np.int64)
 
     def recording(self) -> Recording:
         read = self._database.read
@@ -107,6 +118,7 @@ class _Reader:
             version=self._version(),
             captured_at_ns=self._captured_at_ns(),
             names=list(self._names),
+            shapes=self._shapes,
             events=events,
             gpus=gpus,
             are_gpus_known=are_known,
@@ -124,6 +136,7 @@ class _Reader:
                 texts=("metricName", "typeName"),
             ),
             warnings=self._warnings(),
+            stated=self._stated(len(kernels) + len(copies) + len(memsets) + len(launches)),
         )
 
     # -------------------------------------------------------------------------------------- events
@@ -132,7 +145,7 @@ class _Reader:
         table = self._sound(
             f"{_PREFIX}KERNEL",
             (*_EVENT, "correlationId"),
-            ("demangledName", "shortName"),
+            ("demangledName", "shortName", *_SHAPE),
         )
         named = np.where(
             table["demangledName"] == ABSENT, table["shortName"], table["demangledName"]
@@ -140,6 +153,11 @@ class _Reader:
         distinct, place = np.unique(named, return_inverse=True)
         numbers = [self._number(self._text(number) or "kernel") for number in distinct.tolist()]
         table.numbers["name"] = np.array(numbers, np.int64)[place]
+        found = distinct_shapes(
+            np.maximum(np.stack([table.numbers.pop(axis) for axis in _SHAPE], axis=1), 0)
+        )
+        self._shapes = found["shapes"]
+        table.numbers["shape"] = found["shape"]
         return table
 
     def _graphs(self) -> Table:
@@ -211,6 +229,7 @@ class _Reader:
             name=column("name"),
             size=np.concatenate(sizes),
             is_kernel=np.repeat([1, 1, 0, 0], lengths),
+            shape=np.concatenate([tables[0]["shape"], np.zeros(sum(lengths[1:]), np.int64)]),
         )
         if len(events) and int(events.end.max()) - int(events.begin.min()) > _LONGEST_NS:
             raise CorruptProfileError(
@@ -293,6 +312,14 @@ class _Reader:
             text for text in dict.fromkeys(texts)
             if text and not any(word.lower() in text.lower() for word in _NOT_OF_GPUS)
         ][:5]  # fmt: skip
+
+    def _stated(self, events: int) -> list[Stated]:
+        """How many events of CUDA the profiler says that it collected, and how many were read."""
+        table = self._database.read("DIAGNOSTIC_EVENT", texts=("text",))
+        found = (_COLLECTED.match(text or "") for text in table.texts["text"])
+        counts = [int(match[1].replace(",", "")) for match in found if match]
+        where = f"a message in {self._file_name}"
+        return [compared("events of CUDA", events, counts[0], where)] if len(counts) == 1 else []
 
     def _text(self, number: int) -> str:
         return shown(self._strings.get(number) or "")

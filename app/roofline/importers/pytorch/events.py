@@ -21,6 +21,7 @@ from roofline.importers.pytorch.event_texts import (
     text_of,
 )
 from roofline.importers.pytorch.header import EVENTS_KEY, device_properties, read_header
+from roofline.importers.pytorch.json_text import ABSENT
 from roofline.importers.pytorch.scan import (
     END,
     FULL,
@@ -34,6 +35,7 @@ from roofline.importers.pytorch.signatures import READING_IN_CAPTURES, READING_V
 from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace, api_of
 from roofline.importers.shared.kernel_names import is_collective
 from roofline.importers.source import SourceFile
+from roofline.model.kernels import SHAPE_AXES
 from roofline.model.op_columns import I64
 from roofline.model.units import MIB
 
@@ -95,7 +97,7 @@ class _Reader:
         self._has_frames = has_capture
         self._progress = progress
         self._trace = Trace(file_name=source.name)
-        self._names, self._signatures = Numbering(), Numbering()
+        self._names, self._signatures, self._shapes = Numbering(), Numbering(), Numbering()
         self._threads, self._devices = Numbering(), Numbering()
         self._others: dict[int, str] = {}
         self._api_hashes, self._api_kinds = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -250,7 +252,20 @@ class _Reader:
             external=_id(rows, Column.EXTERNAL_ID),
             device=self._device(device),
             kind=rows[:, Column.KIND],
+            shape=self._shape(buffer, rows),
         )
+
+    def _shape(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
+        """The place of each kernel's launch shape; 0 where its event has none."""
+        result = np.zeros(len(rows), np.int64)
+        known = np.flatnonzero(rows[:, Column.SHAPE_HASH] != ABSENT)
+        if len(known):
+            these = rows[known]
+            result[known] = 1 + self._shapes.number(
+                these[:, Column.SHAPE_HASH],
+                lambda k: self._trace.shapes.append(_shape_of(buffer, these[k])),
+            )
+        return result
 
     def _device(self, device: I64) -> I64:
         numbers = self._devices.number(device, lambda _: None)
@@ -394,6 +409,16 @@ class _Reader:
             label = self._others[key]
             known = self._trace.other_categories
             known[label] = known.get(label, 0) + n
+
+
+def _shape_of(buffer: NDArray[np.uint8], row: I64) -> tuple[int, ...]:
+    """Grid and block of a kernel; zeros where they are not three whole numbers each."""
+    found = [parsed(text_of(buffer, row, column)) for column in (Column.GRID_AT, Column.BLOCK_AT)]
+    sizes = [size for extent in found if isinstance(extent, list) for size in extent]
+    is_sound = len(sizes) == SHAPE_AXES and all(
+        type(size) is int and 0 < size < 2**31 for size in sizes
+    )
+    return tuple(sizes) if is_sound else (0,) * SHAPE_AXES
 
 
 def _id(rows: I64, column: Column) -> I64:

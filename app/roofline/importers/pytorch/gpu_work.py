@@ -23,6 +23,7 @@ from roofline.importers.pytorch.rows import (
     Costs,
     FileWork,
     InstanceSums,
+    KernelRows,
     Launches,
     RowNumbers,
     Sums,
@@ -134,7 +135,7 @@ class _GpuWork:
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
-        computes = self._is_kernel & ~collectives[work["name"]]
+        computes = self._computes = self._is_kernel & ~collectives[work["name"]]
         self._in_graph = computes & (attribution.api == Api.GRAPH)
         self._in_region = computes & ~self._in_graph & self._is_inside_region()
         named = computes & ~self._in_graph & ~self._in_region
@@ -180,6 +181,7 @@ class _GpuWork:
             timeline=self._timeline(device, n_devices),
             serving=None if windows is None else self._of_server(windows),
             instances=self._instances() if self._scopes.layers else None,
+            kernels=self._kernels(),
         )
 
     def _windows(self, device: I64, n_devices: int) -> StepWindows:
@@ -490,6 +492,19 @@ class _GpuWork:
         begin = np.array(self._trace.work["begin"])
         end = begin + np.array(self._trace.work["duration"])
         return steps_of(begin, end, device, self._launched_in(), is_work, n_devices)
+
+    def _kernels(self) -> KernelRows:
+        """The kernels that compute, or move data within a device."""
+        work, mine = self._trace.work, self._computes
+        return KernelRows(
+            row=self._row[mine].astype(np.int64),
+            scope=self._scope[mine].astype(np.int64),
+            name=work["name"][mine].astype(np.int64),
+            names=self._trace.names,
+            shape=work["shape"][mine].astype(np.int64),
+            shapes=self._trace.shapes,
+            time_ns=work["duration"][mine],
+        )
 
     def _launches(self) -> Launches | None:
         work, names = self._trace.work, self._trace.names

@@ -27,6 +27,7 @@ from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.instances import ModuleInstances
+from roofline.model.kernels import Kernels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
@@ -79,6 +80,7 @@ def build_profile(parts: Parts) -> Profile:
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
         launches=_launches(work),
+        kernels=_kernels(parts, op_of_row),
         timeline=_timeline(parts, op_of_row, ops),
         graphs=as_record(parts.findings.replays),
         serving=serving,
@@ -156,6 +158,36 @@ def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
         time_ps=as_ps(np.concatenate([table.time_ns for table in tables])),
         flop=np.full(count, np.nan),  # of the operator, whose kernels share it
         traffic_bytes={},
+    )
+
+
+def _kernels(parts: Parts, op_of_row: I64) -> Kernels | None:
+    """The kernels of all files, one file after the other."""
+    files = [(work, work.kernels) for work in parts.work if work.kernels is not None]
+    if not files:
+        return None
+    place = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    columns: dict[str, list[NDArray[Any]]] = defaultdict(list)
+    names: list[str] = []
+    shapes: list[tuple[int, ...]] = []
+    for work, found in files:
+        step = np.array([place[step.number] for step in work.steps] + [-1], np.int64)
+        columns["op"].append(op_of_row[found.row])
+        columns["step"].append(step[found.scope])
+        columns["name"].append(found.name + len(names))
+        columns["shape"].append(found.shape + len(shapes))
+        columns["time_ps"].append(as_ps(found.time_ns))
+        names += found.names
+        shapes += found.shapes
+    whole = {name: np.concatenate(column) for name, column in columns.items()}
+    return Kernels(
+        names=tuple(names),
+        shapes=np.array(shapes, np.int64),
+        name=whole["name"],
+        op=whole["op"],
+        step=whole["step"],
+        shape=whole["shape"],
+        time_ps=whole["time_ps"],
     )
 
 

@@ -308,6 +308,20 @@ class Launches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KernelRows:
+    """Kernels that move nothing between devices, in the file's order; `scope` as in `Sums`, `shape`
+    a place in `shapes`, `name` one in `names`."""
+
+    row: I64
+    scope: I64
+    name: I64
+    names: Sequence[str]
+    shape: I64
+    shapes: Sequence[tuple[int, ...]]
+    time_ns: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class InstanceSums:
     """One row per (scope, instance of a module); `layers` has the path and name of each."""
 
@@ -343,3 +357,4 @@ class FileWork:
     timeline: Timeline | None = None
     serving: FileServing | None = None
     instances: InstanceSums | None = None
+    kernels: KernelRows | None = None

@@ -88,6 +88,11 @@ class Column(IntEnum):
     KERNEL_AT = 28
     KERNEL_LEN = 29
     KERNEL_HASH = 30
+    GRID_AT = 31
+    GRID_LEN = 32
+    BLOCK_AT = 33
+    BLOCK_LEN = 34
+    SHAPE_HASH = 35
 
 
 N_COLUMNS = len(Column)
@@ -120,6 +125,7 @@ _KERNEL_GB = _key("kernel_num_gb")
 _DIMS, _TYPES, _STRIDES = (_key(k) for k in ("Input Dims", "Input type", "Input Strides"))
 _TYPES_TOO, _VALUES = _key("Input types"), _key("Concrete Inputs")
 _KERNEL = _key("kernel")
+_GRID, _BLOCK = _key("grid"), _key("block")
 
 _KINDS = {
     Kind.OPERATOR: ("cpu_op", "operator"),
@@ -154,13 +160,15 @@ _PYTHON = _key("python_function")
 _ON_DEVICE = _key("gpu_user_annotation")
 
 # Plain numbers for the compiled code, which knows no enums.
-_K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
+_K_IGNORED, _K_OPERATOR, _K_KERNEL, _K_RUNTIME, _K_STEP = 0, 1, 2, 5, 6
+_K_OTHER, _K_ANNOTATION = 8, 9
 _K_COLLECTIVE, _K_SCOPE, _K_FRAME, _K_DEVICE_ANNOTATION = 10, 11, 12, 13
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
 _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23, 25, 27
 _C_KERNEL, _C_KERNEL_HASH = 28, 30
+_C_GRID, _C_BLOCK, _C_SHAPE = 31, 33, 35
 
 
 @part
@@ -202,6 +210,10 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         _place(row, _C_VALUES, start, stop)
     elif key == _KERNEL and buf[start] == 34:
         _place(row, _C_KERNEL, start + 1, stop - 1)
+    elif key == _GRID and buf[start] == 91:
+        _place(row, _C_GRID, start, stop)
+    elif key == _BLOCK and buf[start] == 91:
+        _place(row, _C_BLOCK, start, stop)
 
 
 @part
@@ -365,6 +377,14 @@ def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
     row[_C_NAME_HASH] = np.int64(hash_of(buf, name, name + row[_C_NAME + 1]))
     if row[_C_KIND] == _K_OPERATOR:
         row[_C_SIGNATURE] = np.int64(_signature(buf, row, valued))
+    elif row[_C_KIND] == _K_KERNEL and row[_C_GRID] >= 0 and row[_C_BLOCK] >= 0:
+        grid, block = row[_C_GRID], row[_C_BLOCK]
+        row[_C_SHAPE] = np.int64(
+            _mixed(
+                hash_of(buf, grid, grid + row[_C_GRID + 1]),
+                hash_of(buf, block, block + row[_C_BLOCK + 1]),
+            )
+        )
     elif row[_C_KIND] == _K_RUNTIME and row[_C_KERNEL + 1] > 0:
         launched = row[_C_KERNEL]
         row[_C_KERNEL_HASH] = np.int64(hash_of(buf, launched, launched + row[_C_KERNEL + 1]))

@@ -17,6 +17,7 @@ from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import Collective
+from roofline.model.kernels import SHAPE_AXES
 from roofline.model.op_columns import I32, I64, Bools
 
 
@@ -124,7 +125,8 @@ class Annotation:
 class Trace:
     """The kept content of one file. Times are ns of the trace's own clock.
 
-    `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
+    `work` is what devices ran, its `shape` a place in `shapes`, of which the first is
+    unknown; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
     `collectives` are those of device events by place, `messages` what they state. `scopes` are
     calls of modules, and ranges that the program names, `frames` calls of Python's functions where
@@ -138,6 +140,7 @@ class Trace:
     file_name: str
     header: dict[str, object] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    shapes: list[tuple[int, ...]] = field(default_factory=lambda: [(0,) * SHAPE_AXES])
     signatures: list[Signature] = field(default_factory=list)
     operators: Columns = field(default_factory=partial(_SPANS, signature="i", external="I"))
     work: Columns = field(
@@ -150,6 +153,7 @@ class Trace:
             external="I",
             device="h",
             kind="b",
+            shape="i",
         )
     )
     launches: Columns = field(

@@ -55,6 +55,7 @@ class Kind(Enum):
     TIMES = auto()
     SYSTEM = auto()
     ROOFS = auto()
+    TOTALS = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,8 @@ class Table:
 def kind_of(header: Sequence[str]) -> Kind | None:
     """The kind of file with these columns; `None` for other tables."""
     names = {column_name(cell) for cell in header}
+    if {"kernel_name", "count", "sum(ns)"} <= names:
+        return Kind.TOTALS
     if "kernel_name" in names and not names & _ROCPROFV3:
         if any(_COUNTER.fullmatch(cell.strip()) for cell in header):
             return Kind.COUNTERS

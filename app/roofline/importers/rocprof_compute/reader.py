@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -33,16 +34,26 @@ from roofline.importers.shared.amd_counters import (
     why_slow,
 )
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import Launch, launch_tables, no_steps
-from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
+from roofline.importers.shared.notes import Note, compared, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
-from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
-from roofline.model.units import PS_PER_NS, PS_PER_S
+from roofline.model.profile import (
+    Diagnostic,
+    Host,
+    OpTable,
+    Profile,
+    Provenance,
+    Severity,
+    Stated,
+)
+from roofline.model.units import NS_PER_US, PS_PER_NS, PS_PER_S, PS_PER_US
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
 _NANOSECONDS = re.compile(r"\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?", re.ASCII)
 _LONGEST_PS = 11 * 86_400 * PS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
+_TOLERANCE = 0.01  # of the calls and times by kernel that pmc_kernel_top.csv states
+_NAME_SHOWN = 60
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
@@ -98,7 +109,48 @@ def read(
     for table in measured:
         work.add(table)
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
-    return _profile(work, device, measured, system, has_roofs=roofs is not None)
+    profile = _profile(work, device, measured, system, has_roofs=roofs is not None)
+    return _with_totals(profile, [table for table in tables if table.kind is Kind.TOTALS])
+
+
+def _with_totals(profile: Profile, tables: Sequence[Table]) -> Profile:
+    """The profile with calls and times by kernel as `pmc_kernel_top.csv` states them."""
+    stated = [one for table in tables for one in _totals(table, profile.ops)]
+    time_ps = sum(
+        round((number(table, k, "sum(ns)") or 0) * PS_PER_NS)
+        for table in tables
+        for k in range(len(table.rows))
+    )
+    is_short = profile.op_time_ps < (1 - _TOLERANCE) * time_ps
+    return replace(
+        profile,
+        stated=tuple(stated),
+        stated_total_ps=time_ps if is_short else None,
+        diagnostics=(*profile.diagnostics, *differences(stated)),
+    )
+
+
+def _totals(table: Table, ops: OpTable) -> Iterator[Stated]:
+    place = {name: k for k, name in enumerate(ops.name)}
+    for k, row in enumerate(table.rows):
+        name = _own_name(row["kernel_name"])
+        at = place.get(name)
+        calls, time_ps = (0, 0) if at is None else (ops.occurrences[at], ops.time_ps[at])
+        for what, ours, theirs in (
+            (f"calls of {name[:_NAME_SHOWN]}", float(calls), number(table, k, "count")),
+            (f"µs in {name[:_NAME_SHOWN]}", float(time_ps) / PS_PER_US, _stated_us(table, k)),
+        ):
+            if theirs is not None:
+                yield compared(what, ours, theirs, table.name, ratio=_TOLERANCE)
+
+
+def _stated_us(table: Table, row: int) -> float | None:
+    stated_ns = number(table, row, "sum(ns)")
+    return None if stated_ns is None else stated_ns / NS_PER_US
+
+
+def _own_name(text: str) -> str:
+    return _CLONE.sub("", text).strip() or "unnamed kernel"
 
 
 def _system(tables: Sequence[Table]) -> Mapping[str, str]:
@@ -198,9 +250,10 @@ class _Work:
             self.without_bytes += not moved
             self.integer_operations += integer_operations(collected)
             name = row.get("kernel_name", "")
+            blocks, threads = _shape(table, k)
             self.launches.append(
                 Launch(
-                    name=_CLONE.sub("", name).strip() or "unnamed kernel",
+                    name=_own_name(name),
                     category=kernel_category(name),
                     detail=_detail(row),
                     long_name=name,
@@ -210,7 +263,8 @@ class _Work:
                     traffic_bytes=moved,
                     busy=busy_shares(collected, self._size, time_ps),
                     use=use_shares(collected),
-                    slow=why_slow(collected, self._size, time_ps, _blocks(table, k)),
+                    slow=why_slow(collected, self._size, time_ps, blocks),
+                    shape=(blocks or 0, 0, 0, threads or 0, 0, 0),
                 )
             )
 
@@ -227,10 +281,10 @@ class _Work:
         return notes
 
 
-def _blocks(table: Table, row: int) -> int | None:
-    """Workgroups of a dispatch: the grid is in work items."""
+def _shape(table: Table, row: int) -> tuple[int | None, int | None]:
+    """Workgroups of a dispatch, whose grid is in work items, and work items of one; of all axes."""
     items, each = number(table, row, "grid_size"), number(table, row, "workgroup_size")
-    return math.ceil(items / each) if items and each else None
+    return (math.ceil(items / each), int(each)) if items and each else (None, None)
 
 
 def _detail(row: Mapping[str, str]) -> str:
@@ -253,7 +307,7 @@ def _profile(
     *,
     has_roofs: bool,
 ) -> Profile:
-    ops, launches = launch_tables(work.launches)
+    ops, launches, kernels = launch_tables(work.launches)
     time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
     limits = [*_LIMITS, _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES]
     if not has_roofs:
@@ -274,6 +328,8 @@ def _profile(
         bytes_provenance=Provenance.MEASURED,
         limits=tuple(limits),
         launches=launches,
+        kernels=kernels,
+        kernels_timed=kernels_timed(work.launches),
         environment=read_environment(system),
         program=read_program(system),
     )

@@ -18,6 +18,7 @@ from roofline.importers.rocprofiler_sdk.document import (
     Process,
     agent_of,
     kernel_name,
+    shape_of,
 )
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.source import SourceFile
@@ -114,16 +115,13 @@ class _Set:
         result = []
         for at, (start, end, agent, kernel, number, event, *sizes) in enumerate(rows):
             grid, group = sizes[:3], sizes[3:]
-            is_sized = min(sizes) > 0
             result.append(
                 Dispatch(
                     kernel=names.get(kernel) or f"kernel {kernel}",
                     agent=agent,
                     number=number,
-                    grid="x".join(map(str, grid)) if is_sized else "",
-                    blocks=int(np.prod([-(-of // by) for of, by in zip(grid, group, strict=True)]))
-                    if is_sized and max(sizes) < 2**31
-                    else None,
+                    grid="x".join(map(str, grid)) if min(sizes) > 0 else "",
+                    shape=shape_of(grid, group),
                     times=(start, end) if 0 < end - start < _LONGEST_NS and start >= 0 else None,
                     counters=counters.get(event, {}),
                     launched_ns=launched[at] if launched[at] >= 0 else None,

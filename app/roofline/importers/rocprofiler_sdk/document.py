@@ -8,6 +8,7 @@ from typing import Any
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
 from roofline.importers.source import SourceFile
+from roofline.model.kernels import SHAPE_AXES
 from roofline.model.units import GIB, NS_PER_S
 
 TOOL = "rocprofiler-sdk-tool"
@@ -37,17 +38,23 @@ class Agent:
 
 @dataclass(slots=True, kw_only=True)
 class Dispatch:
-    """One kernel on one agent, of `blocks` workgroups. Times are ns of the machine's clock. `None`
-    is unknown. `launched_ns` is when the host called for it."""
+    """One kernel on one agent. Times are ns of the machine's clock. `None` is unknown. `shape` are
+    workgroups and work items of one along x, y and z, 0 where unknown. `launched_ns` is when the
+    host called for it."""
 
     kernel: str
     agent: int
     number: int
     grid: str
-    blocks: int | None
+    shape: tuple[int, ...]
     times: tuple[int, int] | None
     counters: dict[str, float] = field(default_factory=dict)
     launched_ns: int | None = None
+
+    @property
+    def blocks(self) -> int | None:
+        """The number of workgroups."""
+        return math.prod(self.shape[:3]) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +187,7 @@ def _dispatch(info: Json, timed: Json, kernels: Mapping[int, str], place: int) -
         agent=_handle(info, "agent_id") or 0,
         number=-1 - place if number is None else number,
         grid="x".join(map(str, _sizes(info, "grid_size"))),
-        blocks=_blocks(info),
+        shape=shape_of(_sizes(info, "grid_size"), _sizes(info, "workgroup_size")),
         times=_times(timed),
     )
 
@@ -258,12 +265,12 @@ def _text(record: Json, key: str) -> str:
     return shown.encode("utf-8", "replace").decode().strip()
 
 
-def _blocks(info: Json) -> int | None:
-    """Workgroups of a dispatch: the grid is in work items."""
-    items, each = _sizes(info, "grid_size"), _sizes(info, "workgroup_size")
-    if not (items and each) or 0 in (*items, *each):
-        return None
-    return math.prod(-(-of // by) for of, by in zip(items, each, strict=True))
+def shape_of(items: Sequence[int], each: Sequence[int]) -> tuple[int, ...]:
+    """Workgroups and work items of one along each axis: a dispatch's grid is in work items."""
+    sizes = (*items, *each)
+    if len(sizes) != SHAPE_AXES or not all(0 < size < 2**31 for size in sizes):
+        return (0,) * SHAPE_AXES
+    return (*(-(-of // by) for of, by in zip(items, each, strict=True)), *each)
 
 
 def _sizes(record: Json, key: str) -> list[int]:

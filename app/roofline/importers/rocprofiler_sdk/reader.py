@@ -21,8 +21,8 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.databases import SIGNATURE
 from roofline.importers.shared.kernel_names import COPY, kernel_category
-from roofline.importers.shared.launches import Launch, launch_tables, no_steps
-from roofline.importers.shared.notes import Note, counted
+from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
+from roofline.importers.shared.notes import NO_PEAKS, Note, counted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -34,7 +34,7 @@ _LIMITS = (
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
     "to the host and to the Infinity Cache.",
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
-    "The file states no peaks: they come from the device's name.",
+    NO_PEAKS,
 )
 _NOTES = {
     "only-times": Note(
@@ -119,7 +119,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
         )
-    ops, table = launch_tables(launches)
+    ops, table, kernels = launch_tables(launches)
     busy_ps, span_ps = _times(processes)
     timeline = agents_timeline(processes, table.op, ops)
     return Profile(
@@ -136,6 +136,8 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         limits=_LIMITS,
         launches=table,
         timeline=timeline,
+        kernels=kernels,
+        kernels_timed=kernels_timed(launches),
         wall_time_ps=timeline.span_ps if timeline else None,
     )
 
@@ -217,6 +219,7 @@ def _kernel(dispatch: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
         busy=busy_shares(counters, size, time_ps),
         use=use_shares(counters),
         slow=why_slow(counters, size, time_ps, dispatch.blocks),
+        shape=dispatch.shape,
     )
 
 

@@ -6,13 +6,14 @@ known of the op either, whose time includes that launch; formats say how many th
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
+from roofline.model.kernels import Kernels, distinct_shapes
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
 from roofline.model.profile import LaunchTable, OpTable, StepTable
@@ -32,7 +33,8 @@ class Launch:
     `None` is unknown, as is a level without an entry. `unit_flop` splits `flop` by compute unit.
     `is_rate` is true where only rates are known: FLOPs and bytes are then those of one second, and
     no other launch has this name. `busy` and `use` are shares, 0 to 1, of the launch's time; `slow`
-    says, as a code and in words, why no unit is busy.
+    says, as a code and in words, why no unit is busy. `shape` are the blocks and threads of a
+    kernel as in `Kernels`, `None` for what is not a kernel.
     """
 
     name: str
@@ -51,10 +53,19 @@ class Launch:
     busy: Mapping[Ceiling, float] = field(default_factory=dict)
     use: Mapping[UseFactor, float] = field(default_factory=dict)
     slow: tuple[str, str] = ("", "")
+    shape: tuple[int, ...] | None = None
 
 
-def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
-    """The ops of `launches`, and the launches in their order."""
+class LaunchTables(NamedTuple):
+    """The ops of launches, the launches in their order, and those of them that are kernels."""
+
+    ops: OpTable
+    launches: LaunchTable
+    kernels: Kernels
+
+
+def launch_tables(launches: Sequence[Launch]) -> LaunchTables:
+    """The tables of `launches`."""
     levels = _in_use(MemoryLevel, [launch.traffic_bytes for launch in launches])
     # One label per op, however often it was launched.
     first: dict[str, Launch] = {}
@@ -81,7 +92,29 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
             for level in levels
         },
     )
-    return builder.build(), table
+    return LaunchTables(builder.build(), table, _kernels(launches, table, rows, tuple(place)))
+
+
+def _kernels(
+    launches: Sequence[Launch], table: LaunchTable, rows: OpRows, names: tuple[str, ...]
+) -> Kernels:
+    place = np.array([k for k, one in enumerate(launches) if one.shape is not None], np.int64)
+    shapes = [one.shape for one in launches if one.shape is not None]
+    return Kernels(
+        names=names,
+        name=rows.label[place],
+        op=table.op[place],
+        step=np.full(len(place), -1),
+        **distinct_shapes(shapes),
+        time_ps=table.time_ps[place],
+        work=rows.select(place),
+    )
+
+
+def kernels_timed(launches: Sequence[Launch]) -> tuple[int, int] | None:
+    """How many launches have a time, of how many; `None` where all or none have one."""
+    timed = sum(launch.time_ps is not None for launch in launches)
+    return (timed, len(launches)) if 0 < timed < len(launches) else None
 
 
 def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:

@@ -3,12 +3,15 @@
 An importer says which notes apply, how often, and what stands in their slots; severity, sentence
 and remedy stand in the format's table, side by side with its other notes. A slot is `{names}`, and
 `{count}` is how often the noted thing was met; remedies have slots, too.
+
+Numbers that a profiler states itself are a second opinion: a reader that drops rows or overlooks a
+counter differs from the first file that states its totals.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from roofline.model.profile import Diagnostic, Severity
+from roofline.model.profile import Diagnostic, Severity, Stated
 
 
 class Note(NamedTuple):
@@ -18,6 +21,9 @@ class Note(NamedTuple):
     message: str
     remedy: str = ""
 
+
+NO_PEAKS = "The file states no peaks: they come from the device's name."
+"""A limit of a profile, which holds no longer where another file of the program has peaks."""
 
 Notes = Mapping[str, Note]
 """The notes of one format, by code."""
@@ -40,3 +46,35 @@ def counted(notes: Notes, counts: Mapping[str, int], **slots: object) -> Iterato
     for code, count in counts.items():
         if count:
             yield noted(notes, code, count, **slots)
+
+
+_SECOND_OPINION = {
+    "second-opinion": Note(
+        Severity.WARNING,
+        "By {where} it is {theirs} {what}. By the other data of the upload it is {ours}.",
+        "Check whether files of one run were uploaded, unchanged. If they were, report the file.",
+    )
+}
+
+
+def compared(
+    what: str, ours: float, theirs: float, where: str, *, ratio: float = 0.0, points: float = 0.0
+) -> Stated:
+    """A stated number and ours, which agree within `ratio` of the stated one, or `points`."""
+    agrees = abs(ours - theirs) <= max(ratio * abs(theirs), points)
+    return Stated(what=what, ours=ours, theirs=theirs, where=where, agrees=agrees)
+
+
+def differences(stated: Iterable[Stated]) -> Iterator[Diagnostic]:
+    """A note for each number that we compute otherwise."""
+    for one in stated:
+        if not one.agrees:
+            theirs, ours = (f"{value:,.4g}" for value in (one.theirs, one.ours))
+            yield noted(
+                _SECOND_OPINION,
+                "second-opinion",
+                where=one.where,
+                what=one.what,
+                theirs=theirs,
+                ours=ours,
+            )

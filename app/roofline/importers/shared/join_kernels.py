@@ -1,0 +1,189 @@
+"""The kernels of two files of one program, matched by name, launch shape and order.
+
+Work depends on the launch shape, so kernels of one name and another shape are never matched. Names
+are brought to one form first: profilers differ in blanks, casts and suffixes.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from roofline.importers.shared.kernel_names import is_communication
+from roofline.model.kernels import Kernels
+from roofline.model.op_columns import F64, I64
+
+Shape = tuple[int, ...]
+_NO_SHAPE: Shape = ()
+_WORDS = (
+    (r"\s*(?:\[clone [^\[\]]*\]|\((?:\.kd|\.cold)\)|\.kd|\.cold)\s*$", ""),
+    (r"^(?:void|__global__|static)\s+", ""),
+    (r"\((?:unsigned |signed )?(?:int|long|short|char|bool)\)\s*", ""),
+    (r"(?<=\d)(?:ull|ul|u|ll|l)\b", ""),
+    (r"\btrue\b", "1"),
+    (r"\bfalse\b", "0"),
+    (r"\b__nv_bfloat16\b", "bfloat16"),
+    (r"<unnamed>", "(anonymous namespace)"),
+    (r"\s+", ""),
+)
+_FORMS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _WORDS)
+_ANONYMOUS = "(anonymousnamespace)"
+_MANGLED = re.compile(r"_ZN?K?(?=\d)")
+_IDENTIFIER = re.compile(r"(\d{1,3})(?=[A-Za-z_])")
+
+
+@lru_cache(maxsize=100_000)
+def one_form(name: str) -> str:
+    """A kernel's name without return type, parameters and blanks; template arguments stay."""
+    text = _demangled(name.strip())
+    for pattern, to in _FORMS:
+        text = pattern.sub(to, text)
+    return _without_parameters(text)
+
+
+def _demangled(name: str) -> str:
+    """The identifiers of a mangled name: its template arguments are left out."""
+    start = _MANGLED.match(name)
+    if start is None:
+        return name
+    parts, at = [], start.end()
+    while match := _IDENTIFIER.match(name, at):
+        end = match.end() + int(match[1])
+        parts.append(name[match.end() : end])
+        at = end
+    return "::".join(parts) or name
+
+
+def _without_parameters(name: str) -> str:
+    """Up to the first bracket that is neither in template arguments nor a namespace."""
+    depth = at = 0
+    while at < len(name):
+        if name.startswith(_ANONYMOUS, at):
+            at += len(_ANONYMOUS)
+            continue
+        letter = name[at]
+        depth += (letter == "<") - (letter == ">" and name[at - 1 : at] != "-")
+        if letter == "(" and depth <= 0 and at:
+            return name[:at]
+        at += 1
+    return name
+
+
+def base_name(form: str) -> str:
+    """The last identifier before the template arguments, of a name in one form."""
+    return form.partition("<")[0].removesuffix("...").rpartition("::")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Match:
+    """Kernels of one name and launch shape in both files: their rows in order of start.
+
+    `ratio` is the time of one in the timeline ÷ that of one when it was counted, NaN where a time
+    is unknown.
+    """
+
+    timed: I64
+    counted: I64
+    ratio: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Matches:
+    """All matches, and one launch shape of each file of a name whose shapes differ."""
+
+    found: list[Match] = field(default_factory=list)
+    other_shapes: tuple[Shape, Shape] | None = None
+
+
+def matched(timeline: Kernels, counted: Kernels) -> Matches:
+    """The kernels of `timeline` that `counted` has, too. Collectives are left out: their time is
+    that of waiting, and their work is on a link."""
+    in_totals = _has_totals(timeline) or _has_totals(counted)
+    ours, theirs = _classes(timeline, in_totals), _classes(counted, in_totals)
+    by_name = _Named(theirs)
+    mine = _Named(ours)
+    result = Matches()
+    for (form, shape), rows in ours.items():
+        if is_communication(form):
+            continue
+        candidates = by_name.like(form, mine)
+        chosen = _of_shape(candidates, shape)
+        if chosen is not None:
+            ratio = _mean_time(timeline, rows) / _mean_time(counted, chosen)
+            result.found.append(Match(timed=rows, counted=chosen, ratio=ratio))
+        elif candidates and result.other_shapes is None:
+            result.other_shapes = shape, next(iter(candidates))
+    return result
+
+
+def _of_shape(candidates: Mapping[Shape, I64], shape: Shape) -> I64 | None:
+    """The rows of this shape; where a file does not say, those of the only shape that there is."""
+    if shape in candidates:
+        return candidates[shape]
+    is_open = shape == _NO_SHAPE or set(candidates) == {_NO_SHAPE}
+    return next(iter(candidates.values())) if is_open and len(candidates) == 1 else None
+
+
+class _Named:
+    """The classes of one file by name."""
+
+    def __init__(self, classes: Mapping[tuple[str, Shape], I64]) -> None:
+        self._of: dict[str, dict[Shape, I64]] = {}
+        self._of_base: dict[str, set[str]] = {}
+        for (form, shape), rows in classes.items():
+            self._of.setdefault(form, {})[shape] = rows
+            self._of_base.setdefault(base_name(form), set()).add(form)
+
+    def like(self, form: str, others: "_Named") -> Mapping[Shape, I64]:
+        """The rows of this name by shape; by its base where one file has no more than that, and
+        where the base is that of one name in each file."""
+        if form in self._of:
+            return self._of[form]
+        base = base_name(form)
+        names = self._of_base.get(base, set())
+        if len(names) != 1 or len(others._of_base[base]) != 1:
+            return {}
+        theirs = next(iter(names))
+        is_short = "<" not in form or "<" not in theirs
+        return self._of[theirs] if is_short else {}
+
+
+def _classes(kernels: Kernels, in_totals: bool) -> dict[tuple[str, Shape], I64]:
+    """Rows in their order by name and shape."""
+    forms = [one_form(name) for name in kernels.names]
+    shapes = [_shape(row, in_totals) for row in kernels.shapes.tolist()]
+    width = max(len(shapes), 1)
+    pairs = kernels.name * width + kernels.shape
+    result: dict[tuple[str, Shape], list[I64]] = {}
+    for pair, rows in _grouped(pairs):
+        key = (forms[pair // width], shapes[pair % width])
+        result.setdefault(key, []).append(rows)
+    return {key: np.sort(np.concatenate(parts)) for key, parts in result.items()}
+
+
+def _grouped(keys: I64) -> Iterable[tuple[int, I64]]:
+    order = np.argsort(keys, kind="stable")
+    distinct, first = np.unique(keys[order], return_index=True)
+    return zip(distinct.tolist(), np.split(order, first[1:]), strict=True) if len(keys) else ()
+
+
+def _has_totals(kernels: Kernels) -> bool:
+    """Whether the profiler wrote blocks and threads in total, not along each axis."""
+    shapes = kernels.shapes
+    return bool(((shapes[:, 0] > 0) & (shapes[:, 1] == 0)).any())
+
+
+def _shape(axes: list[int], in_totals: bool) -> Shape:
+    blocks, threads = axes[:3], axes[3:]
+    if not blocks[0] or not threads[0]:
+        return _NO_SHAPE
+    if not in_totals:
+        return tuple(axes)
+    return tuple(int(np.prod([size for size in part if size])) for part in (blocks, threads))
+
+
+def _mean_time(kernels: Kernels, rows: I64) -> float:
+    times: F64 = kernels.time_ps[rows].astype(np.float64)
+    return float(times.mean()) if times.all() else float("nan")
