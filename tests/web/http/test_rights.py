@@ -317,6 +317,8 @@ def test_runs_tokens_and_series_ask_whose_they_are(
             continue
         sees = "{run_id}" in path and visibility == "everybody"
         for actor in ("nobody", "of the same name", "tool", "owner"):
+            if path.endswith("/events") and (sees or actor == "owner"):
+                continue  # it is followed without an end
             asked += 1
             of_one = path.replace("{run_id}", run).replace("{token_id}", token)
             headers = {**instance.actors[actor], "x-forwarded-for": f"2001:db8::{asked}"}
