@@ -90,7 +90,7 @@ def test_fp32_tensors_under_the_roof_of_a_shorter_format_are_flagged() -> None:
 def test_a_well_used_matrix_unit_is_faster_in_fp8() -> None:
     rows = product(8192, 8192, 8192, 1111.30 / 0.8)
     found = by_rule(on_h100(rows))
-    half = 989.4 / 1978.9
+    half = 1.13 * 989.4 / 1978.9  # products reach less of the fp8 peak
     assert found["G5"]["lever"]["factor"] == pytest.approx(half)
     assert found["G5"]["predicted"]["saving_if_alone_us"] == pytest.approx(
         1111.30 * (1 - half) / 0.8, rel=1e-4
@@ -102,7 +102,7 @@ def test_a_well_used_matrix_unit_is_faster_in_fp8() -> None:
     )
     assert (found["G5"]["group"], found["G5"]["in_plan"]) == (found["K2"]["group"], False)
     assert found["G5"]["changes_results"] and found["K2"]["in_plan"]
-    assert "fp8" in found["G5"]["title"] and "−0.69\u00a0ms" in found["G5"]["saves"]
+    assert "fp8" in found["G5"]["title"] and "−0.60\u00a0ms" in found["G5"]["saves"]
     assert found["K2"]["saves"] == "−0.08\u00a0ms"
 
 

@@ -43,6 +43,17 @@ def test_the_cause_follows_from_the_kind_of_op(op: str, cause: Cause) -> None:
     assert records.above_roof[:2] == (cause, None)
 
 
+@pytest.mark.parametrize(
+    ("results", "cause"),
+    [("f32[100000]", Cause.COMPILER_COUNT), ("f32[1000000]", Cause.NOT_FOUND)],
+)
+def test_vector_work_has_no_faster_precision(results: str, cause: Cause) -> None:
+    """10 million FLOPs in 1 us: 100 for each of 100,000 numbers are a count of functions."""
+    table = f"op|category|self_us|flop|hbm_bytes|results\nx|loop fusion|{FAST_MATMUL}|{results}"
+    records = analysed(f"{table}\nrest|fusion|999|1|1|").ops
+    assert records.above_roof[:2] == (cause, None)
+
+
 def test_a_custom_call_of_a_gpu_is_a_library_whose_work_the_compiler_knows() -> None:
     table = f"{HEAD}gemm|custom-call|{FAST_MATMUL}\nrest|fusion|999|1|1"
     records = analysed(table, device=reported(kind=DeviceKind.GPU)).ops

@@ -18,6 +18,8 @@ from tests.tools.catalogue import CATALOGUE, laid_out
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices"
 OTHERS = {
+    "sparse",
+    *(f"sparse_{name}" for name in ("bf16", "fp16", "fp8", "int8")),
     "processors",
     "clock",
     "memory_bytes",
@@ -96,6 +98,8 @@ def test_units_fit_what_is_measured(part: Part) -> None:
             assert figure.unit == "count"
         elif figure.of == "clock":
             assert figure.unit == "Hz"
+        elif figure.of.startswith("sparse"):
+            assert figure.unit == "ratio"
         else:
             assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
 
@@ -112,6 +116,7 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
             "B": (1e7, 1e12),
             "count": (2, 32) if figure.of == "links" else (6, 320),
             "Hz": (1.1e9, 2.7e9),
+            "ratio": (1.5, 4),
         }[figure.unit]
         assert figure.value == 0 or low <= figure.value <= high, figure
 

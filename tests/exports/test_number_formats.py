@@ -36,6 +36,20 @@ def test_storage_changes_bytes_of_floats_alone(storage: str, us: float) -> None:
     assert after_us(Formats(storage=storage), ADD) == pytest.approx(us)
 
 
+def test_an_optimizer_keeps_its_formats() -> None:
+    """Adam's row and sums in fp32 beside bf16 keep theirs: 7,500 of 12,500 bytes are left."""
+    adam = replace(ADD, name="_foreach_add", time_us=30.0)
+    mixed = replace(ADD, operands="bf16[2500]; f32[1875]")
+    left = formats_record(with_formats(run(adam, mixed), Formats(storage="fp8")))
+    assert left["state_us"] == 30
+    assert [one["name"] for one in left["ops"]] == ["add"]
+    assert left["bytes"]["after"] == pytest.approx(1e4 + 1e4 * 10_000 / 12_500)
+    assert "Left out: 30.0" in formats_text(left)
+    every = formats_record(with_formats(run(adam, mixed), Formats(storage="fp8", tensors="all")))
+    assert {one["name"] for one in every["ops"]} == {"_foreach_add", "add"}
+    assert "master weights and moments are lost" in formats_text(every)
+
+
 def test_a_saving_ends_at_the_next_roof() -> None:
     """At an eighth of the bytes, 1 us of arithmetic at half of the roof is longer: 2 us."""
     near = replace(ADD, operands="f32[2500]", flop=2e6)

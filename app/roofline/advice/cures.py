@@ -186,8 +186,9 @@ CURES: Mapping[str, Mapping[str, Cure]] = {
     },
     "C2": {
         "": Cure(
-            "A larger batch per chip, fewer ways of tensor parallelism, another mesh. The gain "
-            "takes twice the tokens per chip with the same traffic, and all of it overlapped."
+            "A larger batch per chip; tensor parallelism within a node, weights shared across "
+            "nodes (FSDP, ZeRO) or a pipeline; another mesh. The gain takes twice the tokens per "
+            "chip with the same traffic, and all of it overlapped."
         )
     },
     "C3": {

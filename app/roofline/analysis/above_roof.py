@@ -1,6 +1,7 @@
 """Ops above a roof: no op can be faster than the hardware, so each has a cause outside of it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,11 @@ from roofline.analysis import roofline
 from roofline.analysis.causes import EXPLAINED, Cause
 from roofline.analysis.context import Context
 from roofline.analysis.records import Bools, Measures, RooflineAnalysis, View
+from roofline.model.categories import is_vector
 from roofline.model.device import DeviceKind
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import OpTable, Provenance
+from roofline.model.tensors import tensors_of
 
 IMPOSSIBLE = 1.03
 """Above this share of its roof an op is not explained by rounding or by the peak's tolerance."""
@@ -35,6 +38,7 @@ OVER = 1.0005
 _SHORT_PS = 50_000
 _FEWER = re.compile("winograd|fft", re.IGNORECASE)
 _HALVES = ("-start", "-done")
+_MOST_FLOP = 50  # for each number that an op without products writes
 # Of such an op of a TPU (a Pallas kernel) the work is what its author says it is. On GPUs they are
 # mostly calls of libraries, whose work the compiler knows.
 _CUSTOM_CALL = "custom-call"
@@ -58,9 +62,28 @@ def causes_above_roof(context: Context, work: OpColumns) -> Causes:
     kinds = list(
         zip((*table.category, ""), short.tolist(), (*halves, False), (*fewer, False), strict=True)
     )
-    compute = {kind: _compute_cause(context, *kind[:2], kind[3]) for kind in set(kinds)}
+    of_kind = {kind: _compute_cause(context, *kind[:2], kind[3]) for kind in set(kinds)}
+    compute = [of_kind[kind] for kind in kinds]
+    for op in _vector_ops(table, compute):
+        compute[op] = _count_cause(work, op, table.results[op])
     memory = {kind: _memory_cause(context, *kind[:3]) for kind in set(kinds)}
-    return Causes(tuple(compute[kind] for kind in kinds), tuple(memory[kind] for kind in kinds))
+    return Causes(tuple(compute), tuple(memory[kind] for kind in kinds))
+
+
+def _vector_ops(table: OpTable, causes: Sequence[Cause]) -> list[int]:
+    """Ops without products that a faster precision was to explain: no vector unit is that fast."""
+    every = zip(table.category, causes, strict=False)
+    return [
+        op
+        for op, (kind, cause) in enumerate(every)
+        if cause is Cause.FASTER_PRECISION and is_vector(kind)
+    ]
+
+
+def _count_cause(work: OpColumns, op: int, results: str) -> Cause:
+    written = sum(tensor.elements for tensor in tensors_of(results)) * int(work.occurrences[op])
+    is_high = written and float(work.flop[op]) > _MOST_FLOP * written
+    return Cause.COMPILER_COUNT if is_high else Cause.NOT_FOUND
 
 
 def halves_of(table: OpTable) -> Bools:

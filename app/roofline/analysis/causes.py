@@ -15,6 +15,8 @@ class Cause(StrEnum):
     COMPILER_ESTIMATE = "compiler_estimate"
     OWN_ESTIMATE = "own_estimate"
     FASTER_PRECISION = "faster_precision"
+    COMPILER_COUNT = "compiler_count"
+    NOT_FOUND = "not_found"
     MASKED = "masked"
     FEWER_MULTIPLICATIONS = "fewer_multiplications"
     OTHER_RUN = "other_run"
@@ -54,6 +56,8 @@ CAUSE_LABELS = {
     Cause.COMPILER_ESTIMATE: "compiler’s estimate",
     Cause.OWN_ESTIMATE: "author’s estimate",
     Cause.FASTER_PRECISION: "faster precision",
+    Cause.COMPILER_COUNT: "compiler’s count of FLOPs",
+    Cause.NOT_FOUND: "no known cause",
     Cause.MASKED: "masked part",
     Cause.FEWER_MULTIPLICATIONS: "fewer multiplications",
     Cause.OTHER_RUN: "another run",
@@ -72,6 +76,11 @@ WHY_ABOVE = {
     Cause.OWN_ESTIMATE: "It is a custom op, whose work is the estimate that its author gave.",
     Cause.FASTER_PRECISION: "It runs at a faster precision than the peak’s, or its FLOPs are "
     "counted too high.",
+    Cause.COMPILER_COUNT: "The compiler counts over 50 FLOPs for each number that it writes: a "
+    "function such as exp counts as many, and runs on its own unit. The count is too high, not the "
+    "op too fast.",
+    Cause.NOT_FOUND: "It has no matrix products, and no precision of the vector unit is that fast: "
+    "check its counted FLOPs.",
     Cause.MASKED: "Its FLOPs are counted from shapes, and a mask leaves a part of them out.",
     Cause.FEWER_MULTIPLICATIONS: "It computes a convolution with fewer multiplications than the "
     "convolution has (Winograd or FFT), so it counts as 100 % of its roof.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.above_roof import OVER
-from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED
+from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
 from roofline.analysis.cells import MOST_TIMES
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
@@ -133,13 +133,16 @@ def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
         return None
     run = "op runs" if count == 1 else "ops run"
     its, uses = ("Its", "it uses") if count == 1 else ("Their", "they use")
+    causes = {ops.compute_cause[op] for op in np.flatnonzero(used > 1.0).tolist()}
+    why = f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's."
+    if causes == {Cause.COMPILER_COUNT}:
+        why = "The compiler counts a function such as exp as many FLOPs: the counts are too high."
     return Diagnostic(
         severity=Severity.WARNING,
         code="above-compute-peak",
-        message=f"{count:,} {run} above the compute peak, {_up_to(float(used.max()))}. "
-        f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's.",
+        message=f"{count:,} {run} above the compute peak, {_up_to(float(used.max()))}. {why}",
         remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
-        if context.profile.flop_provenance is Provenance.MODELLED
+        if Cause.OWN_ESTIMATE in causes
         else "",
         count=count,
     )

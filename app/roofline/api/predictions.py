@@ -1,6 +1,6 @@
 """`predict`: what a step of a language model, or a request, should cost on a part."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from roofline.estimate.llm.document import step_document, step_text
 from roofline.estimate.llm.hugging_face import read_config
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.request_document import (
+    MeasuredRequest,
     request_document,
     request_sentences,
     request_text,
@@ -32,6 +33,7 @@ class Prediction(Result):
 
     name: str
     found: Step | Request
+    measured: MeasuredRequest = field(default_factory=MeasuredRequest)
 
     @property
     def sentence(self) -> str:
@@ -48,13 +50,13 @@ class Prediction(Result):
     def to_dict(self) -> dict[str, Any]:
         """The document of `roofline predict --format json`."""
         if isinstance(self.found, Request):
-            return request_document(self.found, self.name)
+            return request_document(self.found, self.name, self.measured)
         return step_document(self.found, self.name)
 
     def to_text(self) -> str:
         """What `roofline predict` prints."""
         if isinstance(self.found, Request):
-            return request_text(self.found, self.name)
+            return request_text(self.found, self.name, self.measured)
         return step_text(self.found, self.name)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -75,15 +77,17 @@ def predict(model: str, *, phase: str, device: str, **options: Any) -> Predictio
     """A step (`phase` is prefill, decode, mixed or train) or a request of a model on a part.
 
     `model` is a preset or the path of a `config.json`, `draft` of a request the model that guesses
-    tokens. Other `options` are those of the command, as in `batch=8, context=4096`. Raises
+    tokens; `measured_ttft_ms`, `measured_tpot_ms` and `measured_tokens_per_s` are what a server
+    took. Other `options` are those of the command, as in `batch=8, context=4096`. Raises
     `BadViewError` for what is not understood.
     """
     draft = options.pop("draft", None)
+    given = {one.name: options.pop(f"measured_{one.name}", None) for one in fields(MeasuredRequest)}
     name, config = read_model(model)
     part, load = known_part(device), chosen(PredictOptions, options | {"phase": phase})
     if phase == "request":
         guesses = None if draft is None else read_model(draft)[1]
-        return Prediction(name, request_of(config, load, part, guesses))
+        return Prediction(name, request_of(config, load, part, guesses), MeasuredRequest(**given))
     return Prediction(name, step_of(config, workload(load), part))
 
 

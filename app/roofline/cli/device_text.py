@@ -32,8 +32,9 @@ def describe_parts(query: Query) -> str:
         (row.part.id, row.part.name, *(cell.text for cell in row.cells)) for row in rows_of(query)
     ]
     widths = [max(map(len, cells)) for cells in zip(head, *lines, strict=True)]
+    kind = "sparse 2:4" if query.is_sparse else "dense"
     note = (
-        f"Per chip, dense. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
+        f"Per chip, {kind}. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
         "figure, – no such unit.\n`roofline devices ID` shows one with its sources, `roofline "
         "devices --over FILE` a profile on each."
     )
@@ -91,7 +92,7 @@ def _figures(part: Part) -> Iterable[str]:
 
 
 def _amount(figure: Figure) -> str:
-    if figure.unit == "count":
+    if figure.unit in ("count", "ratio"):
         return f"{figure.value:g}"
     if figure.value >= TERA:
         return f"{figure.value / TERA:,.6g} T{figure.unit}"
@@ -124,6 +125,7 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
         "--columns", default=",".join(DEFAULT_COLUMNS), help=f"of {', '.join(COLUMNS)}"
     )
     parser.add_argument("--dtype", choices=DTYPES, default="bf16", help="of ridge and B*")
+    parser.add_argument("--sparse", action="store_true", help="rates of weights pruned to 2 of 4")
     parser.add_argument("-f", "--format", choices=("text", "json", "csv"), default="text")
     parser.add_argument(
         "--kernels", action="store_true", help="a transformer's kernels on each --part"
@@ -153,6 +155,7 @@ def _devices(given: argparse.Namespace) -> None:
         sort=given.sort,
         kind=given.kind,
         is_all=True,
+        is_sparse=given.sparse,
     )
     print_bytes(_written(query, given.format))
 

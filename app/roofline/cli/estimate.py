@@ -46,6 +46,7 @@ def add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--format", choices=("text", "json"), default="text")
     parser.add_argument("--causal", action="store_true", help="attention skips masked pairs")
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
+    parser.add_argument("--sparse", action="store_true", help="weights are pruned to 2 of 4")
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     add_network(parser)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from roofline.compare.run import Run
 
 FORMATS = ("text", "json")
-TENSORS = ("all", "weights")
+TENSORS = ("auto", "weights", "all")
 
 
 def add_whatif(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,10 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
         "--storage", metavar="TYPE", help="store tensors so: fp8, int8, int4:g128 (groups of 128)"
     )
     parser.add_argument(
-        "--tensors", choices=TENSORS, default="all", help="which tensors: all, or weights alone"
+        "--tensors",
+        choices=TENSORS,
+        default="auto",
+        help="which tensors: weights and activations (auto), weights alone, or all",
     )
     parser.add_argument("--compute", metavar="TYPE", help="multiply matrices so: fp8, int8, tf32")
     parser.add_argument("--category", default="", help="only operations of this category")

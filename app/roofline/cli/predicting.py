@@ -102,6 +102,9 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     for name, said in _MEASURED.items():
         parser.add_argument(f"--measured-{name}", type=float, help=said)
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
+    parser.add_argument(
+        "--sparse", action="store_true", help="weights of the layers are pruned to 2 of 4"
+    )
     for name, (kind, help_text) in _CHOICES.items():
         parser.add_argument(f"--{name}", type=kind, help=help_text)
     for name, (words, help_text) in _WORDS.items():

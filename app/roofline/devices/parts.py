@@ -80,7 +80,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One published number, in SI units: FLOP/s, op/s, B/s, B or Hz.
+    """One published number, in SI units: FLOP/s, op/s, B/s, B, Hz or a ratio.
 
     `of` is the key of a compute unit or memory level, or a name such as "memory_bytes";
     `scope` "chip" (a board is one) or "link" (one of several).
@@ -165,6 +165,12 @@ class LinkShape:
     has_in_switch_reduction: bool = False
 
 
+def pruned_bytes(size: float) -> float:
+    """Bytes of an element of weights pruned to 2 of 4, `size` where they are dense: half of the
+    values, and two bits of index for each."""
+    return 0.5 * size + 0.125
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One part of the catalogue, or this machine.
@@ -195,6 +201,11 @@ class Part:
     def figure(self, of: str) -> Figure | None:
         """The chosen number of `of`, or `None` when none is known."""
         return next(self._chosen(of), None)
+
+    def sparse(self, precision: str) -> Figure | None:
+        """How many times the dense rate products with pruned weights reach at `precision`."""
+        is_product = precision not in ("fp32", "fp64")
+        return self.figure(f"sparse_{precision}") or (self.figure("sparse") if is_product else None)
 
     def value(self, of: str) -> float | None:
         """The chosen value of `of` per chip, or `None` when none is known."""

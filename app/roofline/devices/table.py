@@ -7,15 +7,15 @@ unknown one has no public figure ("?").
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.devices.catalogue import parts
-from roofline.devices.parts import Figure, FigureStatus, Part
+from roofline.devices.parts import Figure, FigureStatus, Part, pruned_bytes
 from roofline.devices.this_machine import read_machine
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind
-from roofline.model.units import GIGA, TERA
+from roofline.model.units import GIGA, KILO, TERA
 
 ABSENT, UNKNOWN = "–", "?"
 DTYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
@@ -24,6 +24,7 @@ _ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp4": 0.5
 _ON_CHIP = ("vmem_read", "l2", "shared", "lds")
 _CONSUMER = ("GeForce", "T400")
 _MOST_TEXT = 100
+_OF_RATES = (*DTYPES, "ridge", "rows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class Column:
     key: str
     head: str
     unit: str
-    cell: Callable[[Part, str], Cell]
+    cell: Callable[[Part, "Query"], Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,8 @@ class Row:
 class Query:
     """Which parts, columns and order; `sort` is a column's key, with "-" the largest first.
 
-    `dtype` is that of ridge and B*. `is_all` takes parts for desktops and laptops, and CPUs, too.
+    `dtype` is that of ridge and B*, and `is_sparse` takes rates of pruned weights. `is_all` takes
+    parts for desktops and laptops, and CPUs, too.
     """
 
     columns: tuple[str, ...] = DEFAULT_COLUMNS
@@ -69,6 +71,7 @@ class Query:
     search: str = ""
     memory_gb: float = 0.0
     is_all: bool = False
+    is_sparse: bool = False
 
 
 def query_of(given: Mapping[str, str], columns: Sequence[str]) -> Query:
@@ -83,6 +86,7 @@ def query_of(given: Mapping[str, str], columns: Sequence[str]) -> Query:
         search=given.get("q", "")[:_MOST_TEXT],
         memory_gb=float(memory) if memory.isascii() and memory.isdigit() else 0.0,
         is_all=given.get("all") == "yes",
+        is_sparse=given.get("sparse") == "yes",
     )
 
 
@@ -92,7 +96,7 @@ def rows_of(query: Query) -> tuple[Row, ...]:
     if query.dtype not in DTYPES:
         raise _bad(query.dtype, "an element type of the table", DTYPES)
     found = [
-        Row(part=part, cells=tuple(one.cell(part, query.dtype) for one in chosen))
+        Row(part=part, cells=tuple(one.cell(part, query) for one in chosen))
         for part in _parts(query)
     ]
     return tuple(_sorted(found, query))
@@ -103,7 +107,12 @@ def columns_of(query: Query) -> tuple[Column, ...]:
     unknown = [key for key in query.columns if key not in COLUMNS]
     if unknown:
         raise _bad(unknown[0], "a column", COLUMNS)
-    return tuple(COLUMNS[key] for key in query.columns)
+    chosen = (COLUMNS[key] for key in query.columns)
+    if not query.is_sparse:
+        return tuple(chosen)
+    return tuple(
+        replace(one, head=f"{one.head}, sparse") if one.key in _OF_RATES else one for one in chosen
+    )
 
 
 def kinds() -> tuple[str, ...]:
@@ -156,60 +165,73 @@ def _bad(given: str, what: str, known: Iterable[str]) -> BadViewError:
 # ----------------------------------------------------------------------------------------- cells
 
 
-def rate_of(part: Part, dtype: str) -> Figure | None:
-    """The chosen dense rate of products at this type; in fp32 the vector unit stands in."""
+def rate_of(part: Part, dtype: str, *, is_sparse: bool = False) -> Figure | None:
+    """The chosen rate of products at this type, dense or with pruned weights; in fp32 the vector
+    unit stands in."""
     for unit in (f"matrix_{dtype}", f"vector_{dtype}"):
         if unit in set(ComputeUnit) and (unit.startswith("matrix") or dtype == "fp32"):
             figure = part.figure(unit)
             if figure is not None:
-                return figure
+                return _sparse(part, dtype, figure) if is_sparse else figure
     return None
 
 
-def _rate(dtype: str) -> Callable[[Part, str], Cell]:
-    def cell(part: Part, _: str) -> Cell:
-        figure = rate_of(part, dtype)
-        return _of(part, figure, TERA, "{:,.4g}")
+def _sparse(part: Part, dtype: str, dense: Figure) -> Figure | None:
+    """The rate with pruned weights; an absent unit stays absent."""
+    times = part.sparse(dtype)
+    if times is None or not dense.value:
+        return None if dense.value else dense
+    note = f"{times.value:g} times the dense rate ({dense.text})"
+    return replace(times, of=f"{dense.of}, sparse", value=dense.value * times.value, note=note)
+
+
+def _rate(dtype: str) -> Callable[[Part, Query], Cell]:
+    def cell(part: Part, query: Query) -> Cell:
+        return _of(part, rate_of(part, dtype, is_sparse=query.is_sparse), TERA, "{:,.4g}")
 
     return cell
 
 
-def _figure(of: str, scale: float, form: str) -> Callable[[Part, str], Cell]:
+def _figure(of: str, scale: float, form: str) -> Callable[[Part, Query], Cell]:
     return lambda part, _: _of(part, part.figure(of), scale, form)
 
 
-def _bandwidth(part: Part, _: str) -> Cell:
+def _bandwidth(part: Part, _: Query) -> Cell:
     main = next((one for one in part.memory(1) if one.level.is_main), None)
     return _of(part, main.figure if main else None, GIGA, "{:,.0f}")
 
 
-def _on_chip(part: Part, _: str) -> Cell:
+def _on_chip(part: Part, _: Query) -> Cell:
     figures = [part.figure(name) for name in _ON_CHIP]
     known = [one for one in figures if one is not None]
     return _of(part, max(known, key=lambda one: one.value, default=None), TERA, "{:,.4g}")
 
 
-def _ridge(part: Part, dtype: str) -> Cell:
-    value = ridge_of(part, dtype)
+def _ridge(part: Part, query: Query) -> Cell:
+    value = ridge_of(part, query.dtype, is_sparse=query.is_sparse)
     return Cell(value=value, text=UNKNOWN if value is None else _or_none(value, "{:,.4g}"))
 
 
-def _rows(part: Part, dtype: str) -> Cell:
-    ridge = ridge_of(part, dtype)
-    value = None if ridge is None else ridge * _ELEMENT_BYTES.get(dtype, 1.0) / 2
+def _rows(part: Part, query: Query) -> Cell:
+    ridge = ridge_of(part, query.dtype, is_sparse=query.is_sparse)
+    size = _ELEMENT_BYTES.get(query.dtype, 1.0)
+    if query.is_sparse:
+        size = pruned_bytes(size)
+    value = None if ridge is None else ridge * size / 2
     return Cell(value=value, text=UNKNOWN if value is None else _or_none(value, "{:,.4g}"))
 
 
-def ridge_of(part: Part, dtype: str) -> float | None:
+def ridge_of(part: Part, dtype: str, *, is_sparse: bool = False) -> float | None:
     """FLOP per byte at which products of this type and the main memory take the same time."""
-    rate = rate_of(part, dtype)
+    rate = rate_of(part, dtype, is_sparse=is_sparse)
     if dtype == "bf16" and not (rate and rate.value):
-        rate = rate_of(part, "fp16")  # as in estimates: fp16 stands in where there is no bf16
+        # As in estimates, fp16 stands in where there is no bf16.
+        rate = rate_of(part, "fp16", is_sparse=is_sparse)
     main = next((one for one in part.memory(1) if one.level.is_main), None)
     return None if rate is None or main is None else rate.value / (main.gbs * GIGA)
 
 
-def _links(part: Part, _: str) -> Cell:
+def _links(part: Part, _: Query) -> Cell:
     cell = _of(part, part.figure("links_oneway"), GIGA, "{:,.4g}")
     shape = part.topology
     if shape is None or not cell.value:
@@ -219,7 +241,7 @@ def _links(part: Part, _: str) -> Cell:
     return Cell(value=cell.value, text=text, title=f"{cell.title}. {shape.note}")
 
 
-def _network(part: Part, _: str) -> Cell:
+def _network(part: Part, _: Query) -> Cell:
     cell = _of(part, part.figure("network_oneway"), GIGA, "{:,.4g}")
     is_assumed = "assumed" in cell.title
     text = f"{cell.text} assumed" if is_assumed else cell.text
@@ -240,7 +262,9 @@ def _of(part: Part, figure: Figure | None, scale: float, form: str) -> Cell:
 
 
 def _or_none(value: float, form: str) -> str:
-    return form.format(value) if value else ABSENT
+    if not value:
+        return ABSENT
+    return f"{value:,.0f}" if value >= KILO else form.format(value)
 
 
 COLUMNS: Mapping[str, Column] = {

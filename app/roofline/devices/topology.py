@@ -303,6 +303,11 @@ class Topology:
         return f"{reach}, {rate}"
 
     @property
+    def in_words(self) -> str:
+        """The same, and whether it was given or assumed."""
+        return f"{self.in_short} ({'given' if self.is_given else 'assumed'})"
+
+    @property
     def is_given(self) -> bool:
         """Whether a user gave domain and network, or the slice."""
         if self.is_torus:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Options, is_size
 from roofline.model.units import plain_number
@@ -108,16 +109,29 @@ _DTYPE = Field(key="dtype", label="Element type", kind="type", default="bf16")
 _WEIGHTS = Field(key="weights", label="Weights", kind="storage")
 _OUT = Field(key="out_dtype", label="Output", kind="storage")
 _COMPUTE = Field(key="compute", label="Arithmetic", kind="type")
+_SPARSE = Field(key="sparse", label="Sparse 2:4", kind="flag")
 _RANKS = Field(key="ranks", label="Devices", default="2")
 _AXES = Field(key="axes", label="Axes of a TPU slice", kind="text")
 _ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number")
-_NETWORK = (
+NETWORK_FIELDS = (
+    Field(key="nodes", label="Nodes"),
     Field(key="gpus_per_node", label="GPUs per node"),
-    Field(key="per_node", label="Of these per node"),
     Field(key="network", label="Network per GPU", kind="text"),
     _AXES,
+    Field(key="wrap", label="Closed axes", kind="choice", default="auto", choices=WRAPS),
+    Field(key="latency", label="Latency of", kind="choice", default="hops", choices=LATENCIES),
     _ALPHA,
+    Field(
+        key="algorithm",
+        label="Algorithm",
+        kind="choice",
+        default="two-level",
+        choices=ALGORITHMS,
+    ),
+    Field(key="in_switch", label="Reduction in the switch", kind="flag"),
 )
+"""What a user may say of the network: the fields of `NetworkChoice`, but for `per_node`."""
+_PER_NODE = Field(key="per_node", label="Of these per node")
 _EACH = Field(key="flops_per_element", label="FLOPs per element", kind="number", default="1")
 _INPUTS = Field(key="inputs", label="Tensors read", default="1")
 _ANY_SHAPE = Field(key="shape", label="Shape", kind="text", default="4096x8192")
@@ -140,6 +154,7 @@ FORMS: Mapping[str, Form] = {
                 _OUT,
                 _COMPUTE,
                 Field(key="tile", label="Tile", kind="text", default=""),
+                _SPARSE,
             ),
             swept="m",
             unit="rows",
@@ -148,7 +163,7 @@ FORMS: Mapping[str, Form] = {
             title="Distributed matmul",
             ops=("distributed-matmul",),
             sizes=_sizes(b=("B, rows", 2048), d=("D, divided", 8192), f=("F", 8192)),
-            options=(_DTYPE, _WEIGHTS, _OUT, _COMPUTE, _RANKS, _AXES, _ALPHA),
+            options=(_DTYPE, _WEIGHTS, _OUT, _COMPUTE, _RANKS, _AXES, _ALPHA, _SPARSE),
             swept="d",
             unit="contracted elements",
         ),
@@ -199,6 +214,7 @@ FORMS: Mapping[str, Form] = {
                 _WEIGHTS,
                 _OUT,
                 _COMPUTE,
+                _SPARSE,
             ),
             swept="batch",
             unit="images",
@@ -265,7 +281,7 @@ FORMS: Mapping[str, Form] = {
             title="Collective",
             ops=tuple(name for name, op in OPS.items() if op.is_collective),
             sizes=(_ANY_SHAPE,),
-            options=(_DTYPE, _RANKS, *_NETWORK),
+            options=(_DTYPE, _RANKS, _PER_NODE, *NETWORK_FIELDS),
         ),
     )
 }

@@ -41,7 +41,7 @@ KERNELS = (
     Kernel(title="Softmax", op="softmax", shape="16384x4096", options={}),
     Kernel(title="QK^T, one head", op="matmul", shape="2048x128x2048", options={}),
     Kernel(title="Matmul 600", op="matmul", shape="600x600x600", options={}),
-    Kernel(title="FFN up", op="matmul", shape="16384x4096x16384", options={}),
+    Kernel(title="FFN up", op="matmul", shape="65536x4096x16384", options={}),
     Kernel(
         title="Flash attention",
         op="attention",

@@ -12,7 +12,7 @@ from roofline.devices.parts import Part
 from roofline.devices.topology import CollectiveTime, Place, Topology, check_slice, topology
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Op, Options
-from roofline.estimate.work import Work, precision_of
+from roofline.estimate.work import Work, precision_of, sparse_ratio
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -105,7 +105,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
     op = _op(name)
     read = op.read(shape)
     part = known_part(device)
-    work = op.work(read, chosen)
+    work = _pruned(op.work(read, chosen), name, chosen)
     peaks, stand_in = _peaks(part, op, work, chosen)
     times = _times(work, peaks, chosen)
     unknown = [unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None]
@@ -130,10 +130,31 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
         time_us=times,
         peaks=peaks,
         notes=notes,
-        element_bytes=(chosen.size(), chosen.size(chosen.weights), chosen.out_size),
+        element_bytes=(chosen.size(), _weight_bytes(chosen), chosen.out_size),
         options=chosen,
         collective=sent,
     )
+
+
+def _weight_bytes(options: Options) -> float:
+    name = options.weights or options.dtype
+    return options.size(name) * (sparse_ratio(name) if options.sparse else 1.0)
+
+
+_WEIGHTS = {"matmul": "b", "distributed-matmul": "b", "convolution": "weights"}
+
+
+def _pruned(work: Work, name: str, options: Options) -> Work:
+    """The work with the weights' bytes of 2:4 sparsity, where it was chosen."""
+    if not options.sparse:
+        return work
+    if name not in _WEIGHTS:
+        raise BadViewError(
+            "Only products with weights have sparse ones.", remedy="Leave --sparse out."
+        )
+    weights = _WEIGHTS[name]
+    left = sparse_ratio(options.weights or options.dtype)
+    return replace(work, tensors={**work.tensors, weights: work.tensors[weights] * left})
 
 
 def _op(name: str) -> Op:
@@ -149,7 +170,9 @@ def _peaks(part: Part, op: Op, work: Work, options: Options) -> tuple[dict[str, 
     if op.is_collective:
         return found, note
     if work.matrix_flop:
-        found[COMPUTE], note = product_peak(part, options.compute or options.dtype)
+        found[COMPUTE], note = product_peak(
+            part, options.compute or options.dtype, is_sparse=options.sparse
+        )
     if work.vector_flop:
         found[VECTOR] = vector_peak(part)
     if work.exp_ops and part.value(EXP):
@@ -160,15 +183,36 @@ def _peaks(part: Part, op: Op, work: Work, options: Options) -> tuple[dict[str, 
     return found, note
 
 
-def product_peak(part: Part, name: str) -> tuple[ChipPeak, str]:
-    """The peak of products at this element type, and a note where fp16 stands in for bf16."""
+def product_peak(part: Part, name: str, *, is_sparse: bool = False) -> tuple[ChipPeak, str]:
+    """The peak of products at this element type, and a note where fp16 stands in for bf16.
+
+    With `is_sparse` that of pruned weights, whose label says so; `BadViewError` where the part has
+    no such rate.
+    """
     precision = precision_of(name)
+    if is_sparse:
+        return _sparse_peak(part, precision), ""
     peak = matrix_peak(part, precision)
     if precision is Precision.BF16 and not peak.value:
         other = matrix_peak(part, Precision.FP16)
         if other.value:
             return other, f"{part.name} has no unit for bf16: the rate is that of fp16."
     return peak, ""
+
+
+def _sparse_peak(part: Part, precision: Precision) -> ChipPeak:
+    dense, times = matrix_peak(part, precision), part.sparse(precision.value)
+    if not dense.value or times is None:
+        raise BadViewError(
+            f"{part.name}: no rate of sparse products in {precision.value} is known.",
+            remedy="Leave --sparse out: peaks are dense then.",
+        )
+    return replace(
+        dense,
+        label=f"{dense.label}, sparse 2:4",
+        value=dense.value * times.value,
+        source=f"{times.value:g} times {dense.source}; {times.text}",
+    )
 
 
 def exp_peak(part: Part) -> ChipPeak:

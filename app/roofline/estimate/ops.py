@@ -22,7 +22,8 @@ class Options(NetworkChoice):
 
     `context` counts the new tokens too; a collective has those of the network.
     `tile` is the block of a product's output that one processor computes, "128x128" or with its
-    depth; `stride`, `groups` and `padding` (same, valid) are a convolution's, `ops` a chain's.
+    depth; `sparse` weights are pruned to 2 of 4; `stride`, `groups` and `padding` (same, valid) are
+    a convolution's, `ops` a chain's.
     """
 
     dtype: str = "bf16"
@@ -45,6 +46,7 @@ class Options(NetworkChoice):
     groups: int = 1
     padding: str = "same"
     ops: int = 2
+    sparse: bool = False
 
     def size(self, name: str | None = None) -> float:
         """Bytes per element of the type `name`, or of the op's own."""

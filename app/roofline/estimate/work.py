@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from roofline.devices.parts import pruned_bytes
 from roofline.errors import BadViewError
 from roofline.model.compute import Precision
 
@@ -43,6 +44,12 @@ def bytes_per_element(name: str) -> float:
         values = int(grouped["size"]) ** (2 if grouped["form"] == "b" else 1)
         return _BYTES[_known(grouped["name"])] + _SCALE_BYTES / values
     return _BYTES[_known(name)]
+
+
+def sparse_ratio(name: str) -> float:
+    """Bytes of weights of this type pruned to 2 of 4 over the dense ones."""
+    size = bytes_per_element(name)
+    return pruned_bytes(size) / size
 
 
 def precision_of(name: str) -> Precision:

@@ -5,6 +5,8 @@ T' = max(rho' / e, rho'). Ops of unknown cost or tensors keep their time, and ho
 stands beside the answer.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,24 +27,32 @@ from roofline.presentation.text_table import named, spaced, table
 
 Record = dict[str, Any]
 
-TENSORS = ("weights", "all")
+TENSORS = ("auto", "weights", "all")
 SHOWN = 20
 _WIDTH = 50
 _COMPUTE = "compute"
 _MATRIX = "matrix_"
 _FLOATS = ("f", "bf")  # integers are indices and masks: their format does not change
+# State that a narrow format would lose, and the loss, in names, scopes and categories.
+_STATE = re.compile(
+    r"optimi[sz]er|adam|sgd|momentum|_foreach_|multi_tensor_apply|(?<![a-z])loss(?![a-z])",
+    re.IGNORECASE,
+)
+_COPIES = re.compile(r"^host |memcpy.*(dtoh|htod)|infeed|outfeed", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formats:
-    """New formats: `storage` of `tensors` ("weights" or "all"), `compute` of matrix products.
+    """New formats: `storage` of `tensors`, `compute` of matrix products.
 
-    `None` leaves one as it is. `category` and `op` (a part of the name) choose operations; empty
-    ones choose all.
+    "auto" are weights, activations, keys and values: neither what an optimizer keeps, nor losses,
+    copies of a host, and fp32 tensors beside narrower ones, which are sums and statistics; "all"
+    are these, too, "weights" those of products. `None` leaves a format as it is. `category` and
+    `op` (a part of the name) choose operations; empty ones choose all.
     """
 
     storage: str | None = None
-    tensors: str = "all"
+    tensors: str = "auto"
     compute: str | None = None
     category: str = ""
     op: str = ""
@@ -53,7 +63,8 @@ class Changed:
     """A run with other formats; columns have an entry per op, times are us per unit and core.
 
     `before` and `after` are clocks by resource. `is_told` marks chosen ops whose bytes or peak
-    change, `untold_us` is the time of chosen ops of which that is not known.
+    change, `untold_us` is the time of chosen ops of which that is not known, `state_us` that of an
+    optimizer, losses and copies of a host among them.
     """
 
     run: Run
@@ -65,6 +76,7 @@ class Changed:
     after_us: Floats
     is_told: Bools
     untold_us: float
+    state_us: float
     bytes_before: float
     bytes_after: float
     notes: tuple[str, ...] = field(default=())
@@ -73,9 +85,9 @@ class Changed:
 def with_formats(run: Run, formats: Formats) -> Changed:
     """`run` with other number formats.
 
-    Raises `BadViewError` for an unknown element type, for tensors that are neither "weights" nor
-    "all", for a peak that the device does not have, where nothing is chosen, and for a run without
-    any work that a roof could hold.
+    Raises `BadViewError` for an unknown element type, for tensors that are not of `TENSORS`, for a
+    peak that the device does not have, where nothing is chosen, and for a run without any work that
+    a roof could hold.
     """
     _check(formats)
     if not run.roof_us:
@@ -115,6 +127,7 @@ def with_formats(run: Run, formats: Formats) -> Changed:
         after_us=np.where(known, np.maximum(stretched, ends), time_us),
         is_told=chosen & changes & known,
         untold_us=float(time_us[chosen & ~(changes & known)].sum()),
+        state_us=float(time_us[chosen & _is_state(run)].sum()),
         bytes_before=float(np.nansum(moved)),
         bytes_after=float(np.nansum(moved * np.where(ratio > 0, ratio, 1.0))),
     )
@@ -128,7 +141,7 @@ def _check(formats: Formats) -> None:
         )
     if formats.tensors not in TENSORS:
         raise BadViewError(
-            f'"{formats.tensors}" does not name tensors.', remedy=f"Use {' or '.join(TENSORS)}."
+            f'"{formats.tensors}" does not name tensors.', remedy=f"Use {', '.join(TENSORS)}."
         )
 
 
@@ -150,17 +163,35 @@ def _byte_ratios(run: Run, formats: Formats, chosen: Bools) -> Floats:
     size = bytes_per_element(formats.storage)
     operands, results = run.text("operands"), run.text("results")
     moved = run.work.get(run.main_memory, found)
+    if formats.tensors == "auto":
+        chosen = chosen & ~_is_state(run)
     for op in np.flatnonzero(chosen & (np.nan_to_num(moved) > 0)).tolist():
-        if formats.tensors == "all":
-            found[op] = _of_all(tensors_of(f"{operands[op]}; {results[op]}"), size)
+        if formats.tensors != "weights":
+            every = tensors_of(f"{operands[op]}; {results[op]}")
+            found[op] = _of_all(every, size, keeps_sums=formats.tensors == "auto")
         elif is_product(run.text("category")[op]):
             found[op] = _of_weights(tensors_of(operands[op]), size, float(moved[op]))
     return found
 
 
-def _of_all(tensors: tuple[Tensor, ...], size: float) -> float:
+def _is_state(run: Run) -> Bools:
+    """Ops of an optimizer, of a loss, and copies from and to the host."""
+    texts = zip(run.text("name"), run.text("path"), run.text("category"), strict=True)
+    found = [
+        bool(_STATE.search(" ".join(one)) or _COPIES.search(one[0]) or _COPIES.search(one[2]))
+        for one in texts
+    ]
+    return np.array(found, np.bool_)
+
+
+def _of_all(tensors: tuple[Tensor, ...], size: float, *, keeps_sums: bool) -> float:
+    floats = [one.element_bytes for one in tensors if _is_float(one)]
+    widest = min(floats, default=0.0) if keeps_sums else np.inf
     whole = sum(one.bytes for one in tensors)
-    new = sum(one.elements * size if _is_float(one) else one.bytes for one in tensors)
+    new = sum(
+        one.elements * size if _is_float(one) and one.element_bytes <= widest else one.bytes
+        for one in tensors
+    )
     return new / whole if whole else float("nan")
 
 
@@ -237,6 +268,7 @@ def formats_record(changed: Changed) -> Record:
         "storage": changed.formats.storage,
         "tensors": changed.formats.tensors if changed.formats.storage else None,
         "compute": changed.formats.compute,
+        "state_us": changed.state_us if changed.formats.storage else None,
         "now_us": now,
         "after_us": after,
         "saving_us": now - after,
@@ -293,6 +325,16 @@ def _thresholds(changed: Changed) -> Record | None:
     return {"now": now / memory, "after": then / memory * size / 2}
 
 
+def state_words(record: Mapping[str, Any]) -> str:
+    """What of an optimizer, losses and copies of the host is left out, or loses its state."""
+    if not record["state_us"] or record["tensors"] == "weights":
+        return ""
+    what = f"{duration(record['state_us'])} of optimizer, loss and host copies"
+    if record["tensors"] == "all":
+        return f"Includes {what}: master weights and moments are lost in this format"
+    return f"Left out: {what} keep their formats"
+
+
 def formats_text(record: Record) -> str:
     """The answer for a terminal."""
     share, rows = record["memory_bound_share"], record["rows_from_which_arithmetic_binds"]
@@ -310,6 +352,7 @@ def formats_text(record: Record) -> str:
             f"weights, then from {significant(rows['after'])}"
         )
     lines.append(f"Not told: {percent(record['unknown_share'])} of the time keeps its length")
+    lines += [said] if (said := state_words(record)) else []
     heads = ("Operation", "Now", "Then", "Bound", "Limited by")
     cells = [
         (

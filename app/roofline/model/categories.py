@@ -67,6 +67,26 @@ def is_product(category: str) -> bool:
     return category.lower() in _PRODUCTS
 
 
+_VECTOR = frozenset(
+    {
+        "elementwise",
+        "reduction",
+        "reduce",
+        "normalisation",
+        "normalization",
+        "softmax",
+        "loop fusion",
+        "input fusion",
+        "non-fusion elementwise",
+    }
+)
+
+
+def is_vector(category: str) -> bool:
+    """True for ops that never hold a matrix product: the vector unit does their FLOPs."""
+    return category in _VECTOR
+
+
 def is_work(category: str) -> bool:
     """True for ops that are the program's own work: no waiting for others, for hosts or at all."""
     return not (is_collective(category) or is_infeed_outfeed(category) or category == IDLE_CATEGORY)

@@ -22,7 +22,12 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "model_mixed": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_train": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_unknown": "The time of a step on {device} is not known",
-    "model_moves": "*{name}*, {load}: {work} and {moved} a step, {share} of the bytes weights. ",
+    "request_both": "Prefill is *{prefill}*: {first} to the first token; decode is *{decode}*: "
+    "{each} a token on {device}",
+    "request_one": "Prefill is *{prefill}*: {first} to the only token on {device}",
+    "request_asks": "*{name}*, {count} {count|request|requests} of {prompt} + {output} tokens. ",
+    "model_moves": "*{name}*, {load}: {work} and {moved} a step{at}, {share} of the bytes "
+    "weights. ",
     "model_fits": "Needs {memory} of {capacity}. ",
     "model_full": "!Needs {memory}, the part has {capacity}.! ",
     "model_memory": "Needs {memory}. ",
@@ -40,6 +45,7 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "time of known cost, before {before}. ",
     "explore_kept": "{rest} of the time is that of chosen operations whose tensors or cost are not "
     "known, or that do not change: it keeps its length. ",
+    "explore_state": "{words}. ",
     "explore_rows": "Arithmetic binds products from *{size}* rows on, before from {least_batch}. ",
     "explore_choose": "Choose what tensors are stored in, what products are computed in, or both.",
 }

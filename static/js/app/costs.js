@@ -1,5 +1,4 @@
-// Calculator and model: the answer follows the form. The server computes it for the same address
-// that the form has without this script, so both always show the same numbers.
+// Calculator and model: the answer follows the form, computed by the server for its address.
 
 import { createChart, sentFigure } from "../chart/sent.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
@@ -32,7 +31,7 @@ function isChosenMore(key) {
 /** @type {Map<string, { box: HTMLElement, show: ReturnType<typeof createChart>["show"] }>} */
 const charts = new Map();
 
-/** Draws the charts of the answer; one that was there before keeps its box, and moves within it. */
+/** Draws the charts of the answer; one that was there before moves within its box. */
 function drawCharts() {
   for (const sent of findAll(HTMLElement, "[data-figure]")) {
     const figure = sentFigure(sent);
@@ -54,12 +53,14 @@ async function follow() {
   if (!answer) return form.submit(); // another kind of page: let the browser show it
   find(HTMLElement, "[data-cost-answer]").replaceWith(document.adoptNode(answer));
   drawCharts();
-  markWrong(page);
+  followForm(page);
   history.replaceState(null, "", url);
 }
 
-/** Marks the fields that the server could not read. @param {Document} page of its answer */
-function markWrong(page) {
+/** Marks fields that the server could not read; the network's words. @param {Document} page */
+function followForm(page) {
+  const words = page.querySelector("[data-follows]")?.textContent ?? "";
+  for (const one of findAll(HTMLElement, "[data-follows]")) one.textContent = words;
   for (const field of findAll(HTMLInputElement, "[data-cost-form] .field")) {
     const same = page.querySelector(`[data-cost-form] .field[name="${CSS.escape(field.name)}"]`);
     field.ariaInvalid = same?.getAttribute("aria-invalid") ?? null;
@@ -84,13 +85,9 @@ function step(event) {
   followSoon();
 }
 
-/** A field that changes which fields there are. @param {Event} event */
-function isReloading(event) {
-  return event.target instanceof Element && event.target.matches("[data-reload]");
-}
-
-form.addEventListener("input", (event) => {
-  if (isReloading(event)) location.assign(address());
+form.addEventListener("input", ({ target }) => {
+  const isReloading = target instanceof Element && target.matches("[data-reload]");
+  if (isReloading) location.assign(address());
   else followSoon();
 });
 form.addEventListener("keydown", step);

@@ -10,6 +10,7 @@ from roofline.devices.choice import known_part
 from roofline.estimate.llm.config import preset, presets
 from roofline.estimate.llm.document import step_text
 from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.request_document import bound_of
 from roofline.estimate.llm.step import Step, step_of
 from roofline.estimate.llm.thresholds import class_of, thresholds_of
 from roofline.estimate.on_device import COMPUTE
@@ -21,7 +22,10 @@ LOADS: tuple[dict[str, Any], ...] = (
     {"phase": "prefill", "batch": 4, "seq": 1024},
     {"phase": "train", "batch": 1, "seq": 4096},
 )
-GROUPS: tuple[dict[str, Any], ...] = ({}, {"tp": 2}, {"tp": 4, "dp": 16}, {"dp": 8, "zero": 1})
+GROUPS: tuple[dict[str, Any], ...] = (
+    *({}, {"tp": 2}, {"tp": 4, "dp": 16}, {"dp": 8, "zero": 1}),
+    *({"ep": 8}, {"tp": 2, "ep": 4, "dp": 2, "zero": 3}, {"pp": 2}),
+)
 
 
 def step(model: str, device: str, **options: Any) -> Step:
@@ -80,12 +84,18 @@ def test_prefill_says_from_how_many_tokens() -> None:
 @pytest.mark.parametrize("model", list(presets()))
 def test_sums_are_in_order(model: str, group: dict[str, Any]) -> None:
     for options in LOADS:
-        if group.get("zero") and options["phase"] != "train":
+        is_training = options["phase"] == "train"
+        if (group.get("zero") and not is_training) or group.get("ep", 1) > max(
+            preset(model).experts, 1
+        ):
             continue
         found = step(model, "h100-sxm", **options, **group)
         sums = {name: known(value) for name, value in found.step_us.items()}
         order = ("overlap", "scheduled", "serial", "no_overlap")
         times = [sums[name] for name in order if name in sums]
         assert all(a <= b * (1 + 1e-12) for a, b in pairwise(times)), sums
+        if not group:  # the text asks for thresholds and levers, too
+            assert f"is {bound_of(found, known(found.bound))} (" in step_text(found, model)
+        assert found.bound in {timed.bound for timed in found.ops}, "a row has the bound, too"
         expected = found.expected
         assert expected is None or expected.low_us >= sums["scheduled"] * 0.999

@@ -1,5 +1,7 @@
 """The page of devices: the cells of the command, heads that sort, and kernels with addresses."""
 
+import json
+import re
 from html import unescape
 
 import pytest
@@ -53,6 +55,17 @@ def test_each_kernel_opens_in_the_calculator(client: Client) -> None:
         address = kernel.address("h100-sxm", "bf16")
         assert address in html
         assert client.get(address, headers=HTML).status_code == 200, address
+
+
+def test_a_roof_is_drawn_or_hidden(client: Client) -> None:
+    """A ring for each kernel on each roof, and the slanted and flat line of each part."""
+    html = read(client, "/devices?part=h100-sxm&sort=-bf16")
+    assert "/devices?sort=-bf16&part=h100-sxm&part=b200#title-kernels" in html
+    figures = [json.loads(one) for one in re.findall(r"data-figure='([^']+)'", html)]
+    (rings,) = [one for one in figures[0]["data"] if one["meta"]["role"] == "predicted"]
+    assert len(rings["x"]) == len(KERNELS)
+    (roof,) = [one for one in figures[0]["data"] if one["meta"]["role"] == "curve"]
+    assert roof["y"][-1] == pytest.approx(989_400, rel=1e-4)
 
 
 def test_the_table_is_a_file_and_an_answer(client: Client) -> None:

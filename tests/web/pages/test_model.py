@@ -31,7 +31,7 @@ def read(client: Client, **given: object) -> str:
 
 
 def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
-    html = read(client, vs=["a100-80-sxm", "mi300x"], price=2.5)
+    html = read(client, phase="decode", vs=["a100-80-sxm", "mi300x"], price=2.5)
     for said in (
         "5.15 ms a token, 1,555 tokens/s on H100 SXM5 80GB:",
         "Needs 18.2 GB of 84.9 GB",
@@ -41,27 +41,72 @@ def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
         "Instinct MI300X",
         "the memory is full at batch",
         "ctx* 689",
+        "7.46 FLOP/B (the ridge is 295)",
+        "Levers: int4 weights 2.7",
         'value="a100-80-sxm" checked',
     ):
         assert said in html, said
     assert " style=" not in html
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "mixed", "train"])
+def test_a_request_says_what_binds_each_phase(client: Client) -> None:
+    """The numbers of `r.l8_h100` of the design: 273.16 ms, 5.19 ms, 1,284 and 1,282 tokens/s."""
+    html = read(client, vs=["t4", "mi300x"], measured_ttft_ms=410, measured_tpot_ms=7.4, price=2)
+    for said in (
+        "Prefill is <b>compute-bound</b>: 273 ms to the first token; decode is <b>HBM-bound</b>: "
+        "5.19 ms a token on H100 SXM5 80GB",
+        "Prefill is compute-bound (1,380 FLOP/B, the ridge is 295.3)",
+        "weights are 86 % of the bytes, keys and values 13 %",
+        "Measured: first token 410 ms (1.50 times the bound), 7.4 ms per token (1.43 times).",
+        "<td>1,284</td><td>1,282</td>",
+        "<b>2.31 M</b> tokens per dollar",
+        "decode: attention",
+        "A decode step, at half of the output",
+        'name="draft"',
+    ):
+        assert said in html, said
+    assert "Instinct MI300X</div>" in html
+    one = read(client, output=1)
+    assert "to the only token" in one
+    faster = read(client, new_tokens=4, acceptance=0.7, draft="llama-3-8b", model="llama-3-70b")
+    assert "Checking guessed tokens makes decode" in faster
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+def test_the_network_is_what_the_form_says(client: Client, phase: str) -> None:
+    """Ranks of 16 leave a node of 8: 400 Gbit/s each are assumed, or what the reader gives."""
+    given = {"model": "llama-3-70b", "phase": phase, "tp": 16, "seq": 64}
+    assumed, given_rate = read(client, **given), read(client, **given, network="100GB/s", nodes=2)
+    whole = read(client, **given, gpus_per_node=16, network="50GB/s")
+    assert "Network: 8 GPUs per node, 50 GB/s each (assumed)" in assumed
+    assert "Network: 8 GPUs per node, 100 GB/s each (given)" in given_rate
+    assert "Network: 16 GPUs per node, 50 GB/s each (given)" in whole
+    for html, crosses in ((assumed, True), (given_rate, True), (whole, False)):
+        assert ("tp 16 crosses nodes of 8" in html) is crosses
+        assert ("Assumed: 8 GPUs per node" in html) is (html is assumed)
+
+
+def test_training_shares_what_the_form_says(client: Client) -> None:
+    given = {"phase": "train", "seq": 8192, "batch": 1, "dp": 8}
+    assert "541 ms a step" in read(client, **given)
+    assert "491 ms a step" in read(client, **given, zero=3)
+
+
+@pytest.mark.parametrize("phase", ["request", "decode", "prefill", "mixed", "train"])
 def test_every_preset_has_a_page(client: Client, phase: str) -> None:
     for name in list(presets())[:: 4 if phase != "decode" else 1]:
         html = read(client, model=name, phase=phase, device="tpu-v5p")
-        assert "tokens/s on TPU v5p" in html, name
+        assert "on TPU v5p" in html, name
 
 
 def test_a_pasted_config_stands_in_for_a_preset(client: Client) -> None:
     config = json.dumps(LLAMA)
-    html = read(client, model="config", config=config, batch=8, context=2048)
+    html = read(client, model="config", phase="decode", config=config, batch=8)
     assert "5.15 ms a token" in html
 
 
 def test_memory_that_is_not_there_is_said(client: Client) -> None:
-    html = read(client, model="llama-3-70b")
+    html = read(client, model="llama-3-70b", phase="decode")
     assert "Needs 146 GB, the part has 84.9 GB." in html
     assert "needs 146 GB, has 84.9 GB" in html
 
@@ -78,6 +123,12 @@ def test_memory_that_is_not_there_is_said(client: Client) -> None:
         ("weights=bf17", "not an element type"),
         ("price=-1", "price"),
         ("microbatches=3&batch=8", "microbatch"),
+        ("cached=4096", "--cached is below --prompt"),
+        ("new_tokens=4", "need --acceptance"),
+        ("measured_ttft_ms=0", "--measured-ttft-ms is above 0"),
+        ("measured_tpot_ms=inf", "cannot be read"),
+        ("network=fast", "is not the rate of a network"),
+        ("axes=2x4&tp=8", "is not part of a torus"),
     ],
 )
 def test_what_cannot_be_predicted_is_said(client: Client, query: str, said: str) -> None:

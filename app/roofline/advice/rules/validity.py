@@ -15,6 +15,7 @@ from roofline.analysis.op_clocks import MAIN
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope
 from roofline.analysis.verdict import DOUBTFUL
 from roofline.devices.catalogue import part as part_of
+from roofline.model.categories import is_vector
 from roofline.model.compute import ComputeUnit
 from roofline.model.op_columns import F64
 
@@ -116,14 +117,6 @@ V3 = Rule(
     "again.",
 )
 
-# A matrix product is never in a fusion of these kinds.
-_VECTOR = frozenset({"elementwise", "reduction", "reduce", "normalisation", "normalization"}) | {
-    "softmax",
-    "loop fusion",
-    "input fusion",
-    "non-fusion elementwise",
-}
-
 
 def _vector_work(run: Run) -> Iterator[Found]:
     """Vector work whose own roof is nearer than the roof that the profile's peak gives it."""
@@ -132,11 +125,11 @@ def _vector_work(run: Run) -> Iterator[Found]:
     if not matrix or not vector or clock_us is None:
         return
     count = len(run.calls)
-    is_vector = np.array([category in _VECTOR for category in run.table.category], np.bool_)
+    on_vector = np.array([is_vector(category) for category in run.table.category], np.bool_)
     busy_us, roof_us = run.state.busy_us[:count], run.state.roof_us()[:count]
     needs_us = _on_vector_unit(np.nan_to_num(clock_us[:count]) * matrix, vector)
     fits = (needs_us > roof_us) & (needs_us <= IMPOSSIBLE.value * busy_us) & (busy_us > 0)
-    ops = np.flatnonzero(is_vector & fits)
+    ops = np.flatnonzero(on_vector & fits)
     own_us = run.own_us[ops]
     if not own_us.sum() >= LEAST_SAVING.value * run.total_us > 0:
         return

@@ -8,7 +8,12 @@ from typing import Any
 from roofline.estimate.document import collective_record
 from roofline.estimate.llm.memory import WEIGHTS, memory_bytes, training_bytes
 from roofline.estimate.llm.rank import ModelOp
-from roofline.estimate.llm.request_document import lever_records
+from roofline.estimate.llm.request_document import (
+    bound_of,
+    lever_records,
+    lever_words,
+    ridge_of,
+)
 from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.thresholds import (
@@ -196,6 +201,7 @@ def _lines(step: Step, name: str) -> Iterator[str]:
             f"{time_text(timed.time_us):>14}  {timed.bound or '-'}"
         )
     yield ""
+    yield from _bound_line(step)
     yield from _times(step)
     yield from _memory(step)
     yield from _threshold_lines(step)
@@ -217,6 +223,20 @@ def _training_words(step: Step) -> Iterator[str]:
         yield f"{behind} hide behind forward and backward work from {least:,} tokens per sequence."
     if load.pp > 1:
         yield "With a pipeline, weights are gathered once for each microbatch."
+
+
+def _bound_line(step: Step) -> Iterator[str]:
+    """What binds the step, its intensity, and what would make it faster."""
+    at, ridge = _totals(step)["intensity"], ridge_of(step)
+    if step.bound is None or not at or not ridge:
+        return
+    phase = {"train": "Training", "mixed": "A mixed step"}.get(step.load.phase)
+    words = "; ".join(map(lever_words, levers(step)))
+    said = f" Levers: {words}." if words else ""
+    yield (
+        f"{phase or step.load.phase.capitalize()} is {bound_of(step, step.bound)} "
+        f"({at:,.4g} FLOP/B, the ridge is {ridge:,.4g}).{said}"
+    )
 
 
 def _times(step: Step) -> Iterator[str]:

@@ -26,7 +26,8 @@ class PredictOptions(NetworkChoice):
     guessed tokens that are right. A mixed step decodes `batch` sequences at `context`, and reads
     `prompts` with `seq` new tokens after `cached` ones. `dispatch` is the element type of tokens on
     their way to experts, which goes to each expert (direct) or once to each node (per-node). A
-    request (phase "request") has `prompt` and `output` tokens of each sequence.
+    request (phase "request") has `prompt` and `output` tokens of each sequence. `sparse` weights of
+    the layers are pruned to 2 of 4.
     """
 
     phase: str = "decode"
@@ -63,6 +64,7 @@ class PredictOptions(NetworkChoice):
     virtual: int = 1
     prompt: int | None = None
     output: int | None = None
+    sparse: bool = False
 
 
 def workload(given: PredictOptions) -> Workload:
@@ -116,6 +118,7 @@ def workload(given: PredictOptions) -> Workload:
         cp=given.cp,
         virtual=given.virtual,
         links=given.choice,
+        sparse=given.sparse,
     )
 
 

@@ -196,8 +196,8 @@ def _lines(found: Request, name: str, measured: MeasuredRequest | None) -> Itera
         f"{found.part.name}"
     )
     yield from request_sentences(found)
-    yield from _lever_lines(found)
-    yield from _measured_lines(found, measured)
+    yield from lever_lines(found)
+    yield from measured_lines(found, measured)
     needed, size = found.memory_bytes, found.part.value("memory_bytes")
     has = "its memory is not known" if size is None else f"the part has {size / GIGA:,.1f} GB"
     full = " It does not fit." if found.fits is False else ""
@@ -208,7 +208,7 @@ def _lines(found: Request, name: str, measured: MeasuredRequest | None) -> Itera
 def request_sentences(found: Request) -> Iterator[str]:
     """One sentence for each phase: what binds it, its intensity, and its time."""
     prefill, decode = found.prefill, found.decode
-    ridge = _ridge(found.peaks)
+    ridge = ridge_of(found.peaks) or 0.0
     yield (
         f"Prefill is {bound_of(found.peaks, prefill.bound)} ({prefill.intensity or 0:,.4g} FLOP/B, "
         f"the ridge is {ridge:,.4g}): {time_text(prefill.serial_us)} to the first token at least"
@@ -234,9 +234,10 @@ def request_sentences(found: Request) -> Iterator[str]:
         yield f"Checking guessed tokens makes decode {found.speedup:.2f} times as fast{until}."
 
 
-def _ridge(step: Step) -> float:
+def ridge_of(step: Step) -> float | None:
+    """FLOP per byte at which products in the layers and the memory take equal times."""
     unit, memory = step.peaks[COMPUTE].value, step.peaks[MEMORY].value
-    return unit / memory if unit and memory else 0.0
+    return unit / memory if unit and memory else None
 
 
 def bound_of(step: Step, bound: str) -> str:
@@ -257,7 +258,8 @@ def _expected(one: PhaseOfRequest) -> str:
     return f"; expected {span(*map(time_text, one.expected_us))}"
 
 
-def _lever_lines(found: Request) -> Iterator[str]:
+def lever_lines(found: Request) -> Iterator[str]:
+    """What would make each phase faster."""
     for title, one in (("Prefill", found.prefill), ("Decode", found.decode)):
         if one is None:
             continue
@@ -265,7 +267,8 @@ def _lever_lines(found: Request) -> Iterator[str]:
         shares = ""
         if title == "Decode" and one.bytes:
             weights, keys = kinds["weights"] / one.bytes, kinds["kv"] / one.bytes
-            shares = f" (weights are {weights:.0%} of the bytes, keys and values {keys:.0%})"
+            said = f"{100 * weights:.0f} % of the bytes, keys and values {100 * keys:.0f} %"
+            shares = f" (weights are {said})"
         words = "; ".join(map(lever_words, one.levers)) or "none of 1.05 times or more"
         yield f"Levers of {title.lower()}{shares}: {words}."
 
@@ -277,7 +280,8 @@ def lever_words(one: Lever) -> str:
     return f"{one.change} {one.gain:.2f} times{per}{slower}"
 
 
-def _measured_lines(found: Request, measured: MeasuredRequest | None) -> Iterator[str]:
+def measured_lines(found: Request, measured: MeasuredRequest | None) -> Iterator[str]:
+    """Measured times over the bound, and a doubt where they are below it."""
     record = _measured(found, measured)
     if record is None:
         return

@@ -69,7 +69,8 @@ class PhaseOfRequest:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """`batch` requests of `prompt` and `output` tokens; times in µs. `decode` is `None` where the
-    first token is the only one. `kept` are the tokens of a decode step that stay."""
+    first token is the only one. `kept` are the tokens of a decode step that stay, `peaks` is the
+    prefill and `middle` the decode step at half of the output."""
 
     model: ModelConfig
     part: Part
@@ -85,6 +86,7 @@ class Request:
     speedup: float | None
     useless_batch: int | None
     peaks: Step
+    middle: Step | None
 
     @property
     def ttft_us(self) -> float:
@@ -134,8 +136,12 @@ class Request:
     @property
     def memory_bytes(self) -> float:
         """The bytes of one device at the longest context."""
-        cached = self.prompt + self.output - self.load.new_tokens
-        return memory_bytes(self.model, replace(self.load, cached=cached))
+        return memory_bytes(self.model, self.last)
+
+    @property
+    def last(self) -> Workload:
+        """The decode step at the longest context."""
+        return replace(self.load, cached=self.prompt + self.output - self.load.new_tokens)
 
     @property
     def fits(self) -> bool | None:
@@ -179,6 +185,7 @@ def request_of(
         speedup=decoding.speedup() if decode and loads.guessed > 1 else None,
         useless_batch=decoding.useless_batch() if decode and loads.guessed > 1 else None,
         peaks=whole,
+        middle=decoding.step(decoding.steps // 2) if decode else None,
     )
 
 

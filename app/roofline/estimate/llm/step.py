@@ -6,7 +6,7 @@ A collective waits for its latency, too, which nothing overlaps but the sum of e
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from roofline.devices.parts import Part
@@ -34,6 +34,7 @@ from roofline.estimate.on_device import (
     unknown_peak,
     vector_peak,
 )
+from roofline.estimate.work import sparse_ratio
 from roofline.model.units import US_PER_S
 
 OUTSIDE = "compute_activations"
@@ -259,6 +260,8 @@ class StepPeaks:
     def step(self, model: ModelConfig, load: Workload) -> Step:
         """One step of `model` under `load`; `BadViewError` for a load that cannot be."""
         ops = _OPS.get(load.phase, forward)(model, load)
+        if load.sparse:
+            ops = tuple(_pruned(op, load) for op in ops)
         timed = tuple(
             _timed(op, self.inside if op.is_layer_product else self.outside, load, self.net)
             for op in ops
@@ -298,7 +301,7 @@ class StepPeaks:
 
 def peaks_of(part: Part, load: Workload) -> StepPeaks:
     """The peaks that a step of this load uses on `part`."""
-    layer, layer_note = product_peak(part, load.compute or load.activations)
+    layer, layer_note = product_peak(part, load.compute or load.activations, is_sparse=load.sparse)
     other, other_note = product_peak(part, load.activations)
     devices, pod = load.devices, part.topology.pod if part.topology else None
     is_beyond = bool(pod and devices > pod)
@@ -318,6 +321,15 @@ def peaks_of(part: Part, load: Workload) -> StepPeaks:
         net=net,
         notes=(layer_note, other_note),
     )
+
+
+def _pruned(op: ModelOp, load: Workload) -> ModelOp:
+    """The op with the bytes of pruned weights, where it is a product with a layer's weights."""
+    if not op.is_layer_product:
+        return op
+    is_expert = op.name.rpartition(".")[2].startswith("expert_")
+    stored = (load.expert_weights if is_expert else None) or load.weights
+    return replace(op, weights=op.weights * sparse_ratio(stored))
 
 
 def _stored_note(model: ModelConfig, load: Workload) -> str:

@@ -237,7 +237,7 @@ def _points(
             step = peaks.step(model, load)
         except BadViewError:  # a batch that the microbatches do not divide, for example
             continue
-        time, rate = step.step_us["serial"], step.tokens_per_s_per_device
+        time, rate = step.step_us["scheduled"], step.tokens_per_s_per_device
         if time and rate:
             found.append(CurvePoint(at=at, time_us=time, tokens_per_s=rate))
     return tuple(found)

@@ -22,7 +22,8 @@ class Workload:
     element type of tokens on their way to experts, `exchange` how they go; `links` is what is known
     of the network. The `dp` ranks share optimizer state (`zero` 1), gradients (2) and weights (3);
     `cp` ranks share the tokens of each sequence, with `sequence_parallel` the tp ranks those of
-    norms and residuals. A stage of the pipeline has `virtual` chunks of layers.
+    norms and residuals. With `sparse` the weights of products in the layers are pruned
+    to 2 of 4. A stage of the pipeline has `virtual` chunks of layers.
     """
 
     phase: Phase = "decode"
@@ -58,6 +59,7 @@ class Workload:
     sequence_parallel: bool = False
     cp: int = 1
     virtual: int = 1
+    sparse: bool = False
     links: NetworkChoice = field(default_factory=NetworkChoice)
 
     @property
@@ -138,6 +140,8 @@ def _check_shares(model: ModelConfig, load: Workload) -> None:
         raise _bad(f"--zero {load.zero} is not a stage of ZeRO.", "Choose 0, 1, 2 or 3.")
     if load.zero and load.sharing < 2:
         raise _bad("Nothing to share: --zero needs --dp.", "Give --dp 2 or more.")
+    if load.sparse and load.phase == "train":
+        raise _bad("--sparse is of trained weights.", "Choose another phase.")
     if load.zero and load.phase != "train":
         raise _bad("--zero is of training.", "Choose --phase train.")
     if load.sequence_parallel and load.tp < 2:

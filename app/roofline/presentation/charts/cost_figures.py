@@ -45,7 +45,8 @@ _PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 300.0), "narrow": (2
 _LABEL_ROOM = 0.14  # of the plot's height, above the highest roof
 _NAME_SIZE = 12.0
 _GROUPED = 10_000  # from here on sizes are "100 k", so that neighbours do not touch on phones
-_WORST = 2.0  # a name that covers more marks than these is left out
+# A name stands beside its mark, else further away; only then may it cross a roof, or a few marks.
+_TRIES = ((0.0, 1.0), (14.0, 1.0), (0.0, 2.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,10 +199,13 @@ class CostChart:
         labels: list[tuple[Name, float]] = []
         for mark, ((log_x, log_y), radius) in zip(marks, places, strict=True):
             x, y = scale.to_x(log_x), scale.to_y(log_y)
-            spots = [Spot(x=x, y=y, position=place, radius=radius) for place in POSITIONS]
-            if mark.name:
-                found = namer.name(spots, inert(mark.name), "--ink", _NAME_SIZE, _WORST)
-                labels += [(name, mark.size) for name in found]
+            for away, worst in _TRIES if mark.name else ():
+                far = radius + away
+                spots = [Spot(x=x, y=y, position=place, radius=far) for place in POSITIONS]
+                found = list(namer.name(spots, inert(mark.name), "--ink", _NAME_SIZE, worst))
+                labels += [(name, 2 * far) for name in found]
+                if found:
+                    break
         yield labels_trace(labels, width)
 
     def _layout(self, chart: RoofChart, width: Width) -> Json:

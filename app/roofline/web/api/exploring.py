@@ -25,7 +25,7 @@ async def whatif(
     reader: Reader,
     storage: _Format = None,
     compute: _Format = None,
-    tensors: Literal["all", "weights"] = "all",
+    tensors: Literal["auto", "weights", "all"] = "auto",
     category: _Text = "",
     op: _Text = "",
 ) -> dict[str, Any]:

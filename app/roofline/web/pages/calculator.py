@@ -7,8 +7,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.devices import catalogue
+from roofline.devices.choice import known_part
+from roofline.devices.topology import topology
 from roofline.errors import BadViewError
-from roofline.estimate.forms import FORMS, Field, Filled, filled
+from roofline.estimate.forms import FORMS, NETWORK_FIELDS, Field, Filled, filled
 from roofline.web.http.errors import error_body
 from roofline.web.pages import calculator_views as views
 from roofline.web.pages.calculator_cards import Measured, cost, positive
@@ -38,6 +40,9 @@ def _view(given: Mapping[str, str]) -> views.CalculatorView:
     form = filled(given.get("op") or "matmul", given)
     kept = {key: given[key] for key in KEPT if given.get(key)}
     device, answer, error = given.get("device") or _DEVICE, None, None
+    options = form.form.options
+    is_sent = all(one in options for one in NETWORK_FIELDS)
+    network = NETWORK_FIELDS if is_sent else ()
     try:
         answer = cost(form, device, measured_of(kept, form), kept)
     except BadViewError as fault:
@@ -48,7 +53,9 @@ def _view(given: Mapping[str, str]) -> views.CalculatorView:
         op=form.op,
         ops=form.form.ops if len(form.form.ops) > 1 else (),
         sizes=tuple(field_view(one, form) for one in form.form.sizes),
-        options=tuple(field_view(one, form) for one in form.form.options),
+        options=tuple(field_view(one, form) for one in options if one not in network),
+        network=tuple(field_view(one, form) for one in network),
+        network_words=_network_words(form, device) if network else "",
         groups=device_groups(),
         device=_id_of(device),
         kept=tuple(kept.items()),
@@ -56,6 +63,15 @@ def _view(given: Mapping[str, str]) -> views.CalculatorView:
         error=error,
         cost=answer,
     )
+
+
+def _network_words(form: Filled, device: str) -> str:
+    """Domain and network of the collective; "" where the form or the device cannot be read."""
+    try:
+        options = form.options
+        return topology(known_part(device), options.choice, options.ranks).in_words
+    except BadViewError:
+        return ""
 
 
 def _tabs(form: Filled, device: str) -> Iterable[views.LinkView]:

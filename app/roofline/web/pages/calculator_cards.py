@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from urllib.parse import urlencode
 
+from roofline.devices.topology import Level
 from roofline.errors import BadViewError
 from roofline.estimate.document import ridge
 from roofline.estimate.forms import Filled, crossing, intensity
@@ -302,9 +303,22 @@ def _clocks(found: Estimate, measured: Measured) -> Iterable[views.BarView]:
 def _facts(
     found: Estimate, tiles: Tiling | None, measured: Measured
 ) -> tuple[str, tuple[views.FactView, ...]]:
-    rows = [*_tile_facts(found, tiles), *_counted(found, measured)]
-    title = "Tiles and waves" if tiles else "Counted ÷ predicted"
+    rows = [*_tile_facts(found, tiles), *_levels(found), *_counted(found, measured)]
+    title = "Tiles and waves" if tiles else "By level" if _sent(found) else "Counted ÷ predicted"
     return title, tuple(views.FactView(name=name, value=value) for name, value in rows)
+
+
+def _sent(found: Estimate) -> Sequence[Level]:
+    return found.collective.levels if found.collective else ()
+
+
+def _levels(found: Estimate) -> Iterable[tuple[str, str]]:
+    """What a collective sends inside a domain and over the network, or along each axis."""
+    for one in _sent(found):
+        rate = "" if one.rate is None else f" at {amount(one.rate, 'B')}/s"
+        size = "" if one.bytes is None else f"{amount(one.bytes, 'B')}{rate}: "
+        ring = "" if one.wrap is None else ", closed" if one.wrap else ", open"
+        yield f"{one.name}, {count(one.ranks)} ranks{ring}", f"{size}{duration(one.us)}"
 
 
 def _tile_facts(found: Estimate, tiles: Tiling | None) -> Iterable[tuple[str, str]]:

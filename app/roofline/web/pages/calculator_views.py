@@ -131,6 +131,8 @@ class CalculatorView:
     ops: tuple[str, ...]
     sizes: tuple[FieldView, ...]
     options: tuple[FieldView, ...]
+    network: tuple[FieldView, ...]
+    network_words: str
     groups: tuple[GroupView, ...]
     device: str
     kept: tuple[tuple[str, str], ...]

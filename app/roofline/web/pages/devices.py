@@ -1,6 +1,7 @@
 """The page `/devices`: parts by their figures, and a transformer's kernels on the roofs of some.
 
-Its address holds every input, and it needs no script. Its cells are those of `roofline devices`.
+Its address holds every input; without a script it lacks the chart alone. Its cells are those of
+`roofline devices`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.devices.choice import known_part
+from roofline.devices.parts import Part
 from roofline.devices.table import (
     COLUMNS,
     DEFAULT_COLUMNS,
@@ -26,6 +28,18 @@ from roofline.devices.table import (
 )
 from roofline.errors import BadViewError
 from roofline.estimate.kernels import KernelRow, kernel_rows
+from roofline.estimate.on_device import main_memory, product_peak
+from roofline.figures.figure import Figure
+from roofline.model.units import GIGA
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    CostChart,
+    Curve,
+    Look,
+    Mark,
+    Point,
+    range_of,
+)
 from roofline.web.http.errors import ErrorBody, error_body
 from roofline.web.parts import Parts
 
@@ -58,6 +72,15 @@ class KernelView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartRowView:
+    """A row of the table; `roof_url` draws its roof below, or takes it away (`is_drawn`)."""
+
+    row: Row
+    roof_url: str
+    is_drawn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DevicesView:
     """The input of `devices.html`."""
 
@@ -66,9 +89,10 @@ class DevicesView:
     dtypes: tuple[str, ...]
     columns: tuple[tuple[Column, bool], ...]
     heads: tuple[HeadView, ...]
-    rows: tuple[Row, ...]
-    parts: tuple[tuple[str, str], ...]
+    rows: tuple[PartRowView, ...]
+    parts: tuple[tuple[str, str, Look], ...]
     kernels: tuple[KernelView, ...]
+    roofs: Figure | None
     csv_url: str
     error: ErrorBody | None
 
@@ -92,17 +116,17 @@ async def devices_csv(request: Request) -> Response:
 
 
 def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PartRowView, ...] = ()
     heads: tuple[HeadView, ...] = ()
-    kernels: tuple[KernelView, ...] = ()
-    names: tuple[tuple[str, str], ...] = ()
+    kernels: Sequence[KernelRow] = ()
+    parts: list[Part] = []
     error: ErrorBody | None = None
     try:
-        rows = rows_of(query)
-        heads = tuple(_heads(query))
-        names = tuple((part.id, part.name) for part in map(known_part, named))
-        ids = [one for one, _ in names]
-        kernels = tuple(_kernel(row, query.dtype) for row in kernel_rows(ids, query.dtype))
+        parts = list(dict.fromkeys(map(known_part, named)))
+        ids = [one.id for one in parts]
+        heads = tuple(_heads(query, ids))
+        rows = tuple(_row(row, query, ids) for row in rows_of(query))
+        kernels = kernel_rows(ids, query.dtype)
     except BadViewError as fault:
         error = error_body(fault)
     return DevicesView(
@@ -112,14 +136,66 @@ def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
         columns=tuple((one, one.key in query.columns) for one in COLUMNS.values()),
         heads=heads,
         rows=rows,
-        parts=names,
-        kernels=kernels,
+        parts=tuple((one.id, one.name, look) for one, look in zip(parts, LOOKS, strict=False)),
+        kernels=tuple(_kernel(row, query.dtype) for row in kernels),
+        roofs=None if error else _roofs(parts, kernels, query.dtype),
         csv_url=f"/devices.csv?{address}",
         error=error,
     )
 
 
-def _heads(query: Query) -> Iterable[HeadView]:
+def _row(row: Row, query: Query, ids: Sequence[str]) -> PartRowView:
+    is_drawn = row.part.id in ids
+    others = [one for one in ids if one != row.part.id]
+    drawn = others if is_drawn else [*ids, row.part.id][-_MOST_PARTS:]
+    return PartRowView(row=row, roof_url=_address(query, drawn), is_drawn=is_drawn)
+
+
+def _roofs(parts: Sequence[Part], kernels: Sequence[KernelRow], dtype: str) -> Figure | None:
+    """The roof of each part, and every kernel on each of them at its best rate."""
+    marks = [
+        Mark(
+            at=(row.intensity, cell.rate / GIGA),
+            kind="predicted",
+            said=f"{row.kernel.title} on {part.name}: {cell.text}",
+            size=9,
+            token=look.token,
+        )
+        for row in kernels
+        for part, look, cell in zip(parts, LOOKS, row.cells, strict=False)
+        if cell.rate
+    ]
+    if not marks:
+        return None
+    x = range_of(mark.at[0] for mark in marks)
+    lines = [
+        Curve(points=points, look=look)
+        for part, look in zip(parts, LOOKS, strict=False)
+        if (points := _roof(part, dtype, 10.0 ** x[0], 10.0 ** x[1]))
+    ]
+    return CostChart(
+        id="roofs",
+        alt="Kernels of a transformer on the roofs of these devices; the table below has their "
+        "rates.",
+        x=x,
+        y=range_of(mark.at[1] for mark in marks),
+        x_title="FLOP per byte of the main memory",
+        curves=lines,
+        marks=marks,
+    ).figure()
+
+
+def _roof(part: Part, dtype: str, low: float, high: float) -> Sequence[Point]:
+    """The roofs of products and of the main memory; nothing where one is not known."""
+    peak, width = product_peak(part, dtype)[0].value, main_memory(part).value
+    if not peak or not width:
+        return ()
+    ridge = peak / width
+    ends = [(low, low * width), (ridge, peak), (high, peak)]
+    return [(at, rate / GIGA) for at, rate in ends if low <= at <= high]
+
+
+def _heads(query: Query, ids: Sequence[str]) -> Iterable[HeadView]:
     part = Column(key="part", head="Part", unit="", cell=COLUMNS["memory"].cell)
     for one in (part, *columns_of(query)):
         is_down = query.sort == f"-{one.key}"
@@ -130,22 +206,25 @@ def _heads(query: Query) -> Iterable[HeadView]:
             key=one.key,
             head=one.head,
             unit=one.unit,
-            url=_address(replace(query, sort=again)),
+            url=_address(replace(query, sort=again), ids),
             order="descending" if is_down else "ascending" if is_up else "",
         )
 
 
-def _address(query: Query) -> str:
-    given = {
+def _address(query: Query, ids: Sequence[str]) -> str:
+    given: dict[str, str | list[str]] = {
         "q": query.search,
         "kind": query.kind,
         "memory": f"{query.memory_gb:g}" if query.memory_gb else "",
         "dtype": query.dtype if query.dtype != Query().dtype else "",
         "columns": ",".join(query.columns) if query.columns != DEFAULT_COLUMNS else "",
         "all": "yes" if query.is_all else "",
+        "sparse": "yes" if query.is_sparse else "",
         "sort": query.sort,
+        "part": list(ids) if tuple(ids) != _AT_FIRST else [],
     }
-    return "/devices?" + urlencode({key: value for key, value in given.items() if value})
+    known = {key: value for key, value in given.items() if value}
+    return "/devices?" + urlencode(known, doseq=True)
 
 
 def _kernel(row: KernelRow, dtype: str) -> KernelView:

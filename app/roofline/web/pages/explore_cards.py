@@ -14,7 +14,12 @@ from roofline.devices import catalogue
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.exports.comparison_words import PER
-from roofline.exports.number_formats import Formats, formats_record, with_formats
+from roofline.exports.number_formats import (
+    Formats,
+    formats_record,
+    state_words,
+    with_formats,
+)
 from roofline.exports.on_parts import dollars_per_million, read_prices
 from roofline.figures.figure import Figure
 from roofline.library.comparing import StoredRun, read_run
@@ -128,7 +133,7 @@ def _record(asked: _Asked) -> dict[str, Any] | None:
         return None
     formats = Formats(
         storage=given.get("storage") or None,
-        tensors=given.get("tensors") or "all",
+        tensors=given.get("tensors") or "auto",
         compute=given.get("compute") or None,
         category=given.get("category", ""),
         op=given.get("op", ""),
@@ -144,7 +149,11 @@ def _fields(asked: _Asked) -> Sequence[FieldView]:
     computed = {"": "as they are"} | {name: name for name in _COMPUTED}
     categories = sorted(set(asked.run.text("category")))
     kinds = {"": "all operations"} | {name: name for name in categories if name}
-    which = {"all": "all tensors", "weights": "weights of products"}
+    which = {
+        "auto": "weights and activations",
+        "weights": "weights of products",
+        "all": "all tensors",
+    }
     choices = {
         "storage": ("Stored in", known),
         "tensors": ("Which", which),
@@ -227,7 +236,9 @@ def _lead(record: Mapping[str, Any] | None) -> Sentence:
     if rows:
         now, then = significant(rows["now"]), significant(rows["after"])
         said += say("explore_rows", size=then, least_batch=now)
-    return said + say("explore_kept", rest=Number(record["unknown_share"] or 0.0, "ratio"))
+    said += say("explore_kept", rest=Number(record["unknown_share"] or 0.0, "ratio"))
+    words = state_words(record)
+    return said + (say("explore_state", words=words) if words else [])
 
 
 def _op(one: Mapping[str, Any]) -> ChangedOpView:

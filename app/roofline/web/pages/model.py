@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part
+from roofline.devices.topology import topology
 from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.estimate.forms import Field
 from roofline.estimate.llm.step import step_of
@@ -20,8 +21,9 @@ from roofline.web.pages import model_views as views
 from roofline.web.pages.calculator import device_groups
 from roofline.web.pages.calculator_views import FieldView
 from roofline.web.pages.model_cards import Asked, answer
-from roofline.web.pages.model_form import MOST_CONFIG, ModelForm, models, offered, phases, read_form
+from roofline.web.pages.model_form import MOST_CONFIG, REQUEST, ModelForm, models, phases, read_form
 from roofline.web.pages.model_over import Measured
+from roofline.web.pages.model_request import request_answer
 from roofline.web.parts import Parts, Reader
 
 _READ = ["GET", "HEAD"]
@@ -90,7 +92,9 @@ def _view(
     form, device = read_form(given), given.get("device") or _DEVICE
     found, error = None, None
     try:
-        found = answer(_asked(form, device, beside, given.get("price", "")), measured)
+        asked = _asked(form, device, beside, given.get("price", ""))
+        is_request = form.phase == REQUEST and measured is None
+        found = request_answer(asked) if is_request else answer(asked, measured)
     except BadViewError as fault:
         error = error_body(fault)
     return views.ModelView(
@@ -100,6 +104,8 @@ def _view(
         phase=form.phase,
         main=tuple(_field(one, form) for one in form.main),
         more=tuple(_field(one, form) for one in form.more),
+        network=tuple(_field(one, form) for one in form.network),
+        network_words=_network_words(form, device),
         config=form.config,
         price=given.get("price", "")[:20],
         groups=device_groups(),
@@ -118,6 +124,16 @@ def _asked(form: ModelForm, device: str, beside: Sequence[str], price: str) -> A
         part = known_part(name)
         parts.setdefault(part.id, part)
     return Asked(form=form, parts=tuple(parts.values())[:_MOST_DEVICES], price=_price(price))
+
+
+def _network_words(form: ModelForm, device: str) -> str:
+    """Domain and network of the part; "" where they or the form cannot be read."""
+    try:
+        options = form.options
+        ranks = options.tp * options.cp * options.ep * options.dp * options.pp
+        return topology(known_part(device), options.choice, ranks).in_words
+    except BadViewError:
+        return ""
 
 
 def _price(text: str) -> float | None:
@@ -150,7 +166,7 @@ def _others(device: str, beside: Sequence[str]) -> list[views.ChoiceView]:
 
 
 def _field(one: Field, form: ModelForm) -> FieldView:
-    value, names = form.values[one.key], offered(one)
+    value, names = form.values[one.key], one.offered
     choices = [(name, name) for name in names]
     if names and not one.default:
         choices.insert(0, ("", "by default"))

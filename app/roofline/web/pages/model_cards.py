@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from roofline.devices.parts import Part
 from roofline.estimate.llm.document import threshold_words
 from roofline.estimate.llm.memory import cache_bytes
+from roofline.estimate.llm.request_document import bound_of, lever_words, ridge_of
+from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.on_device import COMPUTE, EXP, LINK, MEMORY, NETWORK, VECTOR
+from roofline.estimate.on_device import COMPUTE, EXP, MEMORY
 from roofline.figures.figure import Figure
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.charts.cost_figures import (
@@ -38,6 +40,17 @@ from roofline.web.pages.model_over import Measured, OverRecord, over_view
 from roofline.web.pages.pieces import pieces
 
 _S_PER_HOUR = 3600.0
+_MOST_BARS = 12
+_FLOP_OF_A_PAIR = 4.0  # times the head size: two products, of two FLOPs for each element
+_SERIAL = (
+    "Serial is the bound to plan with: kernels run one after the other.",
+    "Scheduled is the bound to plan with: collectives between replicas pass behind the work.",
+)
+_RINGS = (
+    "Rings in the curves are B*, from which a class of ops is compute-bound, and ctx*, beyond "
+    "which no batch makes a step compute-bound. "
+)
+FULL = "A disc is where the memory is full, and beyond it lines are dotted."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,38 +68,31 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
     steps = [step_of(model, load, part) for part in asked.parts]
     first = steps[0]
     record = measured.over(first) if measured else None
+    serial = first.step_us["serial"] or 0.0
+    ops = sorted(first.ops, key=time_of, reverse=True)
+    has_limits, is_training = load.phase == "decode", load.phase == "train"
     return views.StepView(
         headline=pieces(_over_headline(record) if record else _headline(first)),
         lead=pieces([*_over_lead(record), *_lead(asked, first)] if record else _lead(asked, first)),
-        css=_css(first.bound),
-        times=tuple(_times(first)),
-        expected=_expected_words(first),
+        words=() if record else tuple(_lever_words(first)),
+        css=css_of(first.bound),
+        times=tuple(time_bars(_times(first))),
+        times_note=f"{_SERIAL[is_training]} {_expected_words(first)}",
         memory=tuple(map(_memory, steps)),
         roofline=_roofline(first, record),
-        ops=tuple(_ops(first)),
+        bars=tuple(op_bars([(one, time_of(one), one.op.name) for one in ops], _MOST_BARS)),
+        steps=(("", tuple(op_view(one, serial, first) for one in ops)),),
         curves=() if record else tuple(curves(first, asked.parts)),
+        curves_note=f"{_RINGS if has_limits else ''}{FULL}",
+        heads=tuple(_heads(has_limits, is_training, asked.price)),
         devices=tuple(_device(one, number, asked.price) for number, one in enumerate(steps)),
-        has_price=asked.price is not None,
-        has_limits=load.phase == "decode",
-        sources=tuple(
-            FactView(name=peak.label, value=peak.source)
-            for peak in first.peaks.values()
-            if peak.source
-        ),
+        sources=sources_of(first),
         notes=first.notes,
         over=over_view(measured, record) if measured and record else None,
     )
 
 
 # -------------------------------------------------------------------------------- the sentence
-
-_WORDS = {
-    COMPUTE: "compute-bound",
-    VECTOR: "bound by the vector unit",
-    EXP: "bound by the exponential unit",
-    LINK: "bound by links",
-    NETWORK: "bound by the network",
-}
 
 
 def time_of(timed: TimedOp) -> float:
@@ -96,22 +102,21 @@ def time_of(timed: TimedOp) -> float:
 
 def bound_words(step: Step, bound: str | None) -> str:
     """The bound, in words."""
-    if bound == MEMORY:
-        return f"{step.peaks[MEMORY].label}-bound"
-    return _WORDS.get(bound or "", "not known")
+    return bound_of(step, bound) if bound else "not known"
 
 
-def _css(bound: str | None) -> str:
+def css_of(bound: str | None) -> str:
+    """The class of the bound's colour."""
     return f"by-{bound}" if bound else ""
 
 
 def _headline(step: Step) -> Sentence:
-    serial, rate, bound = step.step_us["serial"], step.tokens_per_s, step.bound
-    if serial is None or rate is None or bound is None:
+    time, rate, bound = step.step_us["scheduled"], step.tokens_per_s, step.bound
+    if time is None or rate is None or bound is None:
         return say("model_unknown", device=step.part.name)
     return say(
         f"model_{step.load.phase}",
-        time=Number(serial, "time_us"),
+        time=Number(time, "time_us"),
         rate=Number(rate, "count"),
         device=step.part.name,
         bound=Segment(kind="bound", text=bound_words(step, bound), token=""),
@@ -138,6 +143,13 @@ def _over_lead(record: OverRecord) -> Sentence:
     )
 
 
+def _lever_words(step: Step) -> Iterable[str]:
+    """What would make the step faster, each computed on the step itself."""
+    said = "; ".join(map(lever_words, levers(step)))
+    if said:
+        yield f"Levers: {said}."
+
+
 def _lead(asked: Asked, step: Step) -> Sentence:
     return [*_moves(asked, step), *_holds(step), *_limits(step), *_dollars(asked, step)]
 
@@ -153,7 +165,17 @@ def _moves(asked: Asked, step: Step) -> Sentence:
         work=amount(step.total(lambda op: op.matrix), "FLOP"),
         moved=amount(moved, "B"),
         share=Number(weights / moved if moved else 0.0, "ratio"),
+        at=intensity_words(step),
     )
+
+
+def intensity_words(step: Step) -> str:
+    """FLOP per byte of the step, beside the ridge; "" where a peak is not known."""
+    matrix, moved = step.total(lambda op: op.matrix), step.total(lambda op: op.bytes)
+    ridge = ridge_of(step)
+    if not moved or not ridge:
+        return ""
+    return f", {significant(matrix / moved)} FLOP/B (the ridge is {significant(ridge)})"
 
 
 def _load_words(load: Workload) -> str:
@@ -180,31 +202,36 @@ def _limits(step: Step) -> Sentence:
 
 
 def _dollars(asked: Asked, step: Step) -> Sentence:
-    bought = tokens_per_dollar(step, asked.price)
+    bought = tokens_per_dollar(step.tokens_per_s_per_device, asked.price)
     return [] if bought is None else say("model_price", per_dollar=amount(bought))
 
 
-def tokens_per_dollar(step: Step, price: float | None) -> float | None:
-    """Tokens of one device in the time that a dollar pays for."""
-    each = step.tokens_per_s_per_device
+def tokens_per_dollar(each: float | None, price: float | None) -> float | None:
+    """Tokens of one device, `each` a second, in the time that a dollar pays for."""
     return each * _S_PER_HOUR / price if each and price else None
 
 
 # ---------------------------------------------------------------------------- times and memory
 
 
-def _times(step: Step) -> Iterable[BarView]:
+def _times(step: Step) -> Iterable[tuple[str, float | None, str]]:
     expected = step.expected
-    rows = [
-        ("Overlap", step.step_us["overlap"], "sum"),
-        ("Serial", step.step_us["serial"], "taken"),
-        ("No overlap", step.step_us["no_overlap"], "sum"),
-        ("Expected", expected.high_us if expected else None, "sum"),
-    ]
-    longest = max((time for _, time, _ in rows if time), default=1.0)
-    for title, time, css in rows:
-        bar = 100 * (time or 0.0) / longest
-        yield BarView(title=title, time=duration(time), share=bar, css=css)
+    sums, is_training = step.step_us, step.load.phase == "train"
+    yield "Overlap", sums["overlap"], "sum"
+    if is_training:
+        yield "Scheduled", sums["scheduled"], "taken"
+    yield "Serial", sums["serial"], "sum" if is_training else "taken"
+    yield "No overlap", sums["no_overlap"], "sum"
+    yield "Expected", expected.high_us if expected else None, "sum"
+
+
+def time_bars(rows: Iterable[tuple[str, float | None, str]]) -> Iterable[BarView]:
+    """A bar for each title and time in µs; the third is its class."""
+    every = list(rows)
+    longest = max((time for _, time, _ in every if time), default=1.0)
+    for title, time, css in every:
+        share = 100 * (time or 0.0) / longest
+        yield BarView(title=title, time=duration(time), share=share, css=css)
 
 
 def _expected_words(step: Step) -> str:
@@ -225,18 +252,24 @@ def _span(low: str, high: str) -> str:
 
 
 def _memory(step: Step) -> views.MemoryView:
-    needed, size = step.memory_bytes, step.capacity_bytes
     cache = 0.0 if step.load.phase == "train" else cache_bytes(step.model, step.load)
+    return memory_view(step.part, step.memory_bytes, cache)
+
+
+def memory_view(part: Part, needed: float, cache: float) -> views.MemoryView:
+    """The memory of a device, `needed` bytes, `cache` of them keys and values."""
+    size = part.value("memory_bytes")
+    fits = size is None or needed <= size
     whole = max(needed, size or 0.0)
     words = f"needs {amount(needed, 'B')}"
     if size is not None:
-        words += f" of {amount(size, 'B')}" if step.fits else f", has {amount(size, 'B')}"
+        words += f" of {amount(size, 'B')}" if fits else f", has {amount(size, 'B')}"
     return views.MemoryView(
-        name=step.part.name,
+        name=part.name,
         words=words,
         weights=100 * (needed - cache) / whole,
         cache=100 * cache / whole,
-        fits=step.fits is not False,
+        fits=fits,
     )
 
 
@@ -250,6 +283,7 @@ def _roofline(step: Step, record: OverRecord | None) -> Figure | None:
     if not unit.value or not memory.value or not ops:
         return None
     seen = list(_measured_places(record)) if record else []
+    exps = _exp_roof(step)
     marks = [*_star(step), *_rings(ops, with_names=not seen)]
     for name, _, measured in seen:
         said = f"{name}, measured"
@@ -261,9 +295,25 @@ def _roofline(step: Step, record: OverRecord | None) -> Figure | None:
         roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
         x_title=f"FLOP per byte of {memory.label}",
         around=[mark.at for mark in marks],
-        curves=[Curve(points=ends, look=TIE) for _, *ends in seen],
-        marks=marks,
+        curves=[*(Curve(points=ends, look=TIE) for _, *ends in seen), *(exps[:1] if exps else ())],
+        marks=[*marks, *(exps[1:] if exps else ())],
     ).figure()
+
+
+def _exp_roof(step: Step) -> tuple[Curve, Mark] | None:
+    """The rate at which the exponential unit limits attention, a roof over attention alone; `None`
+    where the part has no figure of that unit."""
+    exps = step.peaks.get(EXP)
+    ops = [one.op for one in step.ops if one.op.is_attention and one.op.exp and one.op.bytes]
+    if exps is None or not exps.value or not ops:
+        return None
+    op = max(ops, key=lambda one: one.matrix)
+    each = op.matrix / op.exp
+    at, rate = op.matrix / op.bytes, each * exps.value / GIGA
+    name = f"exponentials at head size {significant(each / _FLOP_OF_A_PAIR)}"
+    said = f"{name}, a roof of attention"
+    line = Curve(points=[(at / 4, rate), (at * 4, rate)], look=TIE)
+    return line, Mark(at=(at, rate), kind="crossing", said=said, name=name, size=5)
 
 
 def _rings(ops: Sequence[TimedOp], *, with_names: bool) -> Iterable[Mark]:
@@ -312,43 +362,78 @@ def _measured_places(record: OverRecord) -> Iterable[tuple[str, Point, Point]]:
 # ------------------------------------------------------------------------------ ops and devices
 
 
-def _ops(step: Step) -> Iterable[views.ModelOpView]:
-    """Ops by time, the longest first."""
-    timed = sorted(step.ops, key=time_of, reverse=True)
-    longest = time_of(timed[0]) or 1.0
-    serial = step.step_us["serial"]
-    for one in timed:
-        op, taken = one.op, time_of(one)
-        is_known = one.time_us is not None
-        yield views.ModelOpView(
-            name=op.name,
-            calls=significant(one.counted),
-            flops=amount(op.matrix or op.vector, "FLOP") if op.matrix or op.vector else "–",
-            moved=amount(op.link or op.bytes, "B"),
-            each=duration(one.time_us),
-            time=duration(taken) if is_known else "–",
-            of_step=percent(taken / serial) if serial else "–",
+def op_bars(
+    rows: Sequence[tuple[TimedOp | None, float, str]], most: int
+) -> Iterable[views.OpBarView]:
+    """Bars of the first `most` times in µs with names; of an op its calls and its bound, too."""
+    longest = max((taken for _, taken, _ in rows), default=0.0) or 1.0
+    whole = sum(taken for _, taken, _ in rows) or 1.0
+    for one, taken, name in rows[:most]:
+        yield views.OpBarView(
+            name=name,
+            title=f"{significant(one.counted)} calls of {duration(one.time_us)}, {one.bound}"
+            if one
+            else name,
+            time=duration(taken) if one is None or one.time_us is not None else "–",
+            of_all=percent(taken / whole),
             share=100 * taken / longest,
-            bound=step.peaks[MEMORY].label if one.bound == MEMORY else one.bound or "not known",
-            css=_css(one.bound),
+            css=css_of(one.bound) if one else "",
         )
+
+
+def op_view(one: TimedOp, serial: float, step: Step) -> views.ModelOpView:
+    """A row of the table of ops; `serial` are the µs of the whole step."""
+    op, taken = one.op, time_of(one)
+    return views.ModelOpView(
+        name=op.name,
+        calls=significant(one.counted),
+        flops=amount(op.matrix or op.vector, "FLOP") if op.matrix or op.vector else "–",
+        moved=amount(op.link or op.bytes, "B"),
+        each=duration(one.time_us),
+        time=duration(taken) if one.time_us is not None else "–",
+        of_step=percent(taken / serial) if serial else "–",
+        bound=step.peaks[MEMORY].label if one.bound == MEMORY else one.bound or "not known",
+        css=css_of(one.bound),
+    )
+
+
+def sources_of(step: Step) -> tuple[FactView, ...]:
+    """The peaks of the step and where they are from."""
+    known = (peak for peak in step.peaks.values() if peak.source)
+    return tuple(FactView(name=peak.label, value=peak.source) for peak in known)
+
+
+def _heads(has_limits: bool, is_training: bool, price: float | None) -> Iterable[tuple[str, str]]:
+    yield from (
+        ("Step", "scheduled" if is_training else "serial"),
+        ("Tokens/s", ""),
+        ("Per device", ""),
+    )
+    if price is not None:
+        yield "Per dollar", "at this price"
+    yield "Memory", ""
+    if has_limits:
+        yield from (("B*", "products"), ("B*", "experts"), ("ctx*", "tokens"))
 
 
 def _device(step: Step, number: int, price: float | None) -> views.ModelDeviceView:
     found, bound = thresholds_of(step), step.bound
+    cells = [
+        duration(step.step_us["scheduled"]),
+        significant(step.tokens_per_s),
+        significant(step.tokens_per_s_per_device),
+    ]
+    if price is not None:
+        cells.append(amount(tokens_per_dollar(step.tokens_per_s_per_device, price)))
+    cells.append(_memory(step).words)
+    if step.load.phase == "decode":
+        cells += [_batch(found, PRODUCTS), _batch(found, EXPERTS), _context(found)]
     return views.ModelDeviceView(
         name=step.part.name,
         line=LOOKS[number] if number < len(LOOKS) else None,
-        time=duration(step.step_us["serial"]),
-        rate=significant(step.tokens_per_s),
-        each=significant(step.tokens_per_s_per_device),
-        per_dollar=amount(tokens_per_dollar(step, price)),
-        memory=_memory(step).words,
-        batch=_batch(found, PRODUCTS),
-        experts_batch=_batch(found, EXPERTS),
-        context=_context(found),
+        cells=tuple(cells),
         bound=bound_words(step, bound),
-        css=_css(bound),
+        css=css_of(bound),
     )
 
 

@@ -6,6 +6,8 @@ from itertools import pairwise
 from math import log
 
 from roofline.devices.parts import Part
+from roofline.estimate.llm.request_document import MeasuredRequest
+from roofline.estimate.llm.serving import Request
 from roofline.estimate.llm.step import Step, step_of
 from roofline.estimate.llm.thresholds import (
     CurvePoint,
@@ -15,6 +17,7 @@ from roofline.estimate.llm.thresholds import (
     thresholds_of,
 )
 from roofline.figures.figure import Figure
+from roofline.model.units import KILO, US_PER_S
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
     CostChart,
@@ -49,6 +52,75 @@ def curves(step: Step, parts: Sequence[Part]) -> Iterable[tuple[str, Figure]]:
     for title, points, of, what, has_limit in drawn:
         if any(points):
             yield title, _figure(step, parts, points, title, of=of, what=what, limit=has_limit)
+
+
+def request_curves(
+    found: Request, parts: Sequence[Part], measured: MeasuredRequest
+) -> Iterable[tuple[str, Figure]]:
+    """Time to the first token over the prompt, and what each token's time buys in tokens/s."""
+    prefill = found.peaks
+    lines = [over_context(prefill.model, prefill.load, part, _CONTEXTS) for part in parts]
+    title = "Time to the first token over prompt"
+    if any(lines):
+        yield (
+            title,
+            _figure(prefill, parts, lines, title, of="context", what=_TIME, limit=False),
+        )
+    trades = [list(_trade(found, part)) for part in parts]
+    if any(trades):
+        yield "Tokens/s over time per token", _trade_figure(found, parts, trades, measured)
+
+
+def _trade(found: Request, part: Part) -> Iterable[tuple[int, Point]]:
+    """Batch, and µs per token with tokens per second, of batches whose slots are always full and
+    that the memory holds; a step is that at half of the output."""
+    middle = found.middle
+    if middle is None:
+        return
+    more = found.output - 1
+    single = replace(found.peaks.load, batch=1, microbatches=1)
+    first_us = step_of(found.model, single, part).step_us["serial"]
+    for batch in _BATCHES:
+        load = replace(middle.load, batch=batch, microbatches=1)
+        step = step_of(found.model, load, part)
+        taken = step.step_us["serial"]
+        if not first_us or not taken or step.fits is False:
+            return
+        each = taken * (found.decode.steps if found.decode else 0) / more
+        each_us = each + (batch - 1) / more * first_us
+        yield batch, (each_us, found.output / (first_us + more * each / batch) * US_PER_S)
+
+
+def _trade_figure(
+    found: Request,
+    parts: Sequence[Part],
+    trades: Sequence[Sequence[tuple[int, Point]]],
+    measured: MeasuredRequest,
+) -> Figure:
+    marks = [
+        Mark(at=place, kind="crossing", said=f"{part.name}: batch {count(batch)}", size=7)
+        for part, line in zip(parts, trades, strict=True)
+        for batch, place in line
+    ]
+    if measured.tpot_ms and measured.tokens_per_s:
+        at = measured.tpot_ms * KILO, measured.tokens_per_s
+        marks.append(Mark(at=at, kind="measured", said="measured", name="measured", size=12))
+    known = [mark.at for mark in marks]
+    return CostChart(
+        id="trade",
+        alt="Tokens per second over the time per token, for batches 1, 2, 4 … until the memory is "
+        "full; slots are always full.",
+        x=range_of((x for x, _ in known), decades=1.0),
+        y=range_of((y for _, y in known), decades=1.3),
+        x_title="time per token",
+        x_text=lambda value: duration(value, 1),
+        y_text=lambda value: amount(value, digits=1),
+        curves=[
+            Curve(points=[place for _, place in line], look=look)
+            for line, look in zip(trades, LOOKS, strict=False)
+        ],
+        marks=marks,
+    ).figure()
 
 
 def _figure(

@@ -38,7 +38,7 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOpView:
-    """An op of the step; `share` is the length of its bar."""
+    """An op of a step."""
 
     name: str
     calls: str
@@ -47,25 +47,29 @@ class ModelOpView:
     each: str
     time: str
     of_step: str
-    share: float
     bound: str
     css: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpBarView:
+    """The time of an op, or of a class of ops; `share` is the length of its bar."""
+
+    name: str
+    title: str
+    time: str
+    of_all: str
+    share: float
+    css: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDeviceView:
-    """The step on one part."""
+    """The answer on one part: a text for each head, its line in the curves, and its bound."""
 
     name: str
     line: Look | None
-    time: str
-    rate: str
-    each: str
-    per_dollar: str
-    memory: str
-    batch: str
-    experts_batch: str
-    context: str
+    cells: tuple[str, ...]
     bound: str
     css: str
 
@@ -112,20 +116,26 @@ class OverView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepView:
-    """The answer for a step: sentence, times, memory, roofline, ops and curves."""
+    """The answer for a step or a request: sentences, times, memory, roofline, ops and curves.
+
+    `words` are further sentences, `steps` the ops of each step with its title. `heads` are those of
+    the table of devices, each with a second line.
+    """
 
     headline: tuple[Piece, ...]
     lead: tuple[Piece, ...]
+    words: tuple[str, ...]
     css: str
     times: tuple[BarView, ...]
-    expected: str
+    times_note: str
     memory: tuple[MemoryView, ...]
     roofline: Figure | None
-    ops: tuple[ModelOpView, ...]
+    bars: tuple[OpBarView, ...]
+    steps: tuple[tuple[str, tuple[ModelOpView, ...]], ...]
     curves: tuple[tuple[str, Figure], ...]
+    curves_note: str
+    heads: tuple[tuple[str, str], ...]
     devices: tuple[ModelDeviceView, ...]
-    has_price: bool
-    has_limits: bool
     sources: tuple[FactView, ...]
     notes: tuple[str, ...]
     over: OverView | None
@@ -141,6 +151,8 @@ class ModelView:
     phase: str
     main: tuple[FieldView, ...]
     more: tuple[FieldView, ...]
+    network: tuple[FieldView, ...]
+    network_words: str
     config: str
     price: str
     groups: tuple[GroupView, ...]

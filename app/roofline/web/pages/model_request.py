@@ -1,0 +1,239 @@
+"""The answer of the page of a model for a request: both phases as sentences, stars and curves."""
+
+from collections.abc import Iterable
+
+from roofline.errors import BadViewError
+from roofline.estimate.llm.memory import cache_bytes
+from roofline.estimate.llm.request_document import (
+    MeasuredRequest,
+    bound_of,
+    lever_lines,
+    measured_lines,
+    request_sentences,
+    ridge_of,
+)
+from roofline.estimate.llm.serving import PhaseOfRequest, Request, request_of
+from roofline.estimate.llm.step import Step
+from roofline.estimate.on_device import COMPUTE, MEMORY
+from roofline.figures.figure import Figure
+from roofline.model.units import GIGA, KILO, US_PER_S
+from roofline.presentation.charts.cost_figures import (
+    LOOKS,
+    TIE,
+    Curve,
+    Mark,
+    Point,
+    roof_chart,
+    roof_pair,
+)
+from roofline.presentation.quantities import amount, count, duration, significant
+from roofline.presentation.sentences import Number, Sentence, say
+from roofline.web.pages import model_views as views
+from roofline.web.pages.model_cards import (
+    FULL,
+    Asked,
+    css_of,
+    memory_view,
+    op_bars,
+    op_view,
+    sources_of,
+    time_bars,
+    time_of,
+    tokens_per_dollar,
+)
+from roofline.web.pages.model_curves import request_curves
+from roofline.web.pages.pieces import pieces
+
+_MOST_BARS = 12
+_NOTE = (
+    "Kernels run one after the other, and all sequences start together. With full slots, the "
+    "prefills of the others lie between the steps."
+)
+
+
+def request_answer(asked: Asked) -> views.StepView:
+    """The answer; `BadViewError` for what cannot be read."""
+    form, measured = asked.form, asked.form.measured
+    found = request_of(form.shape, form.options, asked.parts[0], form.draft)
+    others = [found, *_others(asked)]
+    return views.StepView(
+        headline=pieces(_headline(found)),
+        lead=pieces(_lead(asked, found)),
+        words=(*request_sentences(found), *lever_lines(found), *measured_lines(found, measured)),
+        css="",
+        times=tuple(time_bars(_times(found, measured))),
+        times_note=_NOTE,
+        memory=tuple(map(_memory, others)),
+        roofline=_roofline(found, measured),
+        bars=tuple(op_bars(list(_classes(found)), _MOST_BARS)),
+        steps=tuple(_steps(found)),
+        curves=tuple(request_curves(found, [one.part for one in others], measured)),
+        curves_note=FULL,
+        heads=tuple(_heads(asked.price)),
+        devices=tuple(_device(one, number, asked.price) for number, one in enumerate(others)),
+        sources=sources_of(found.peaks),
+        notes=found.peaks.notes,
+        over=None,
+    )
+
+
+def _others(asked: Asked) -> Iterable[Request]:
+    """The request on the other parts; one that it cannot run on says nothing about the others."""
+    form = asked.form
+    for part in asked.parts[1:]:
+        try:
+            yield request_of(form.shape, form.options, part, form.draft)
+        except BadViewError:
+            continue
+
+
+def _headline(found: Request) -> Sentence:
+    first, each = Number(found.ttft_us, "time_us"), found.tpot_us
+    prefill = bound_of(found.peaks, found.prefill.bound)
+    if found.decode is None or each is None:
+        return say("request_one", prefill=prefill, first=first, device=found.part.name)
+    return say(
+        "request_both",
+        prefill=prefill,
+        first=first,
+        decode=bound_of(found.peaks, found.decode.bound),
+        each=Number(each, "time_us"),
+        device=found.part.name,
+    )
+
+
+def _lead(asked: Asked, found: Request) -> Sentence:
+    needed, size = amount(found.memory_bytes, "B"), amount(found.part.value("memory_bytes"), "B")
+    kind = {None: "model_memory", True: "model_fits", False: "model_full"}[found.fits]
+    bought = tokens_per_dollar(_per_device(found), asked.price)
+    return [
+        *say(
+            "request_asks",
+            name=asked.form.title,
+            count=Number(found.load.batch, "count"),
+            prompt=count(found.prompt),
+            output=count(found.output),
+        ),
+        *say(kind, memory=needed, capacity=size),
+        *([] if bought is None else say("model_price", per_dollar=amount(bought))),
+    ]
+
+
+def _per_device(found: Request) -> float:
+    return found.tokens_per_s / (found.load.tp * found.load.pp)
+
+
+def _times(found: Request, measured: MeasuredRequest) -> Iterable[tuple[str, float | None, str]]:
+    yield "First token", found.ttft_us, "taken"
+    if measured.ttft_ms:
+        yield "First token, measured", measured.ttft_ms * KILO, "sum"
+    yield "Further token", found.tpot_us, "taken"
+    yield "With full slots", found.continuous_tpot_us, "sum"
+    if measured.tpot_ms:
+        yield "Further token, measured", measured.tpot_ms * KILO, "sum"
+    yield "Whole request", found.latency_us, "sum"
+
+
+def _memory(found: Request) -> views.MemoryView:
+    return memory_view(found.part, found.memory_bytes, cache_bytes(found.model, found.last))
+
+
+def _phases(found: Request) -> Iterable[tuple[str, PhaseOfRequest]]:
+    yield "prefill", found.prefill
+    if found.decode is not None:
+        yield "decode", found.decode
+
+
+def _classes(found: Request) -> Iterable[tuple[None, float, str]]:
+    """Time of each class of ops in each phase, the longest first."""
+    for phase, one in _phases(found):
+        for kind, part in sorted(one.shares.items(), key=lambda share: -share[1]):
+            yield None, part * one.serial_us, f"{phase}: {kind}"
+
+
+def _steps(found: Request) -> Iterable[tuple[str, tuple[views.ModelOpView, ...]]]:
+    """The ops of the prefill, and of the decode step at half of the output."""
+    named = (("Prefill", found.peaks), ("A decode step, at half of the output", found.middle))
+    for title, step in named:
+        if step is not None:
+            yield title, _rows(step)
+
+
+def _rows(step: Step) -> tuple[views.ModelOpView, ...]:
+    serial = step.step_us["serial"] or 0.0
+    return tuple(op_view(one, serial, step) for one in sorted(step.ops, key=time_of, reverse=True))
+
+
+def _roofline(found: Request, measured: MeasuredRequest) -> Figure | None:
+    """A star for each phase at its intensity, and what was measured below it."""
+    unit, memory = found.peaks.peaks[COMPUTE], found.peaks.peaks[MEMORY]
+    stars = [(name, one, _place(one, one.serial_us)) for name, one in _phases(found) if one.bytes]
+    if not unit.value or not memory.value or not stars:
+        return None
+    marks, ties = [], []
+    for name, one, place in stars:
+        at = significant(one.intensity)
+        said = f"{name}, {at} FLOP/B"
+        marks.append(Mark(at=place, kind="whole", said=said, name=f"{name}, {at}", size=14))
+        taken = _measured_us(name, one, found, measured)
+        if taken:
+            reached, said = _place(one, taken), f"{name}, measured"
+            marks.append(Mark(at=reached, kind="measured", said=said, name=said, size=12))
+            ties.append(Curve(points=[place, reached], look=TIE))
+    return roof_chart(
+        "request",
+        f"Prefill and decode on the roofline of {found.part.name}, whose ridge is "
+        f"{significant(ridge_of(found.peaks))} FLOP/B; the sentences above have their values.",
+        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
+        x_title=f"FLOP per byte of {memory.label}",
+        around=[mark.at for mark in marks],
+        curves=ties,
+        marks=marks,
+    ).figure()
+
+
+def _place(one: PhaseOfRequest, taken_us: float) -> Point:
+    """FLOP per byte, and GFLOP/s in this time."""
+    return one.intensity or 0.0, one.flops / taken_us * US_PER_S / GIGA
+
+
+def _measured_us(
+    name: str, one: PhaseOfRequest, found: Request, measured: MeasuredRequest
+) -> float | None:
+    """The measured time of the phase; decode makes all tokens but the first."""
+    if name == "prefill":
+        return measured.ttft_ms and measured.ttft_ms * KILO
+    return measured.tpot_ms and measured.tpot_ms * KILO * (found.output - 1)
+
+
+def _heads(price: float | None) -> Iterable[tuple[str, str]]:
+    yield from (
+        ("First token", ""),
+        ("Further token", ""),
+        ("Tokens/s", "start together"),
+        ("Tokens/s", "full slots"),
+        ("Per device", ""),
+    )
+    if price is not None:
+        yield "Per dollar", "at this price"
+    yield "Memory", ""
+
+
+def _device(found: Request, number: int, price: float | None) -> views.ModelDeviceView:
+    cells = [
+        duration(found.ttft_us),
+        duration(found.tpot_us),
+        significant(found.tokens_per_s),
+        significant(found.continuous_tokens_per_s),
+        significant(_per_device(found)),
+    ]
+    if price is not None:
+        cells.append(amount(tokens_per_dollar(_per_device(found), price)))
+    bounds = [bound_of(found.peaks, one.bound) for _, one in _phases(found)]
+    return views.ModelDeviceView(
+        name=found.part.name,
+        line=LOOKS[number] if number < len(LOOKS) else None,
+        cells=(*cells, _memory(found).words),
+        bound=", ".join(dict.fromkeys(bounds)),
+        css=css_of(found.bound) if len(set(bounds)) == 1 else "",
+    )
