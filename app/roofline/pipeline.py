@@ -15,6 +15,7 @@ from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.intake.folders import files_of_folder
+from roofline.importers.intake.nsys_reports import exported
 from roofline.importers.registry import formats_read, identify, import_profile, is_mirrored
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device
@@ -41,14 +42,18 @@ def analyse_files(
     Raises `RooflineError` with a
     remedy for files that cannot be read.
     """
-    sources = [source for path in paths for source in _sources(path)]
     with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+        found = [one for path in paths for one in _paths(path)]
+        files, said = exported(found, Path(scratch) / "exported")
         opened, notes = open_sources(
-            sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=progress
+            [_source(path) for path in files],
+            scratch=Path(scratch) / "unpacked",
+            limits=UnpackLimits(),
+            progress=progress,
         )
         return analyse_sources(
             opened,
-            notes=notes,
+            notes=(*notes, *map(_exported_note, said)),
             xprof_compat=xprof_compat,
             choice=choice,
             range_ps=range_ps,
@@ -163,15 +168,19 @@ def analysis_as_xprof(sources: Sequence[SourceFile], profile: Profile) -> Roofli
     return analyse(profile, device, AnalysisOptions(xprof_compat=True))
 
 
-def _sources(path: Path) -> list[SourceFile]:
+def _exported_note(said: str) -> Diagnostic:
+    return Diagnostic(severity=Severity.INFO, code="exported-reports", message=said)
+
+
+def _paths(path: Path) -> list[Path]:
     """The file at `path`, or those of the workload or of the newest session in the folder there.
 
     What the profiler leaves beside them (statistics, logs) is not read.
     """
     if not path.is_dir():
-        return [_source(path)]
-    found = [_source(one) for one in files_of_folder(path)]
-    return [one for one in found if one.path.suffix != ".csv" or _is_profile(one)]
+        return [path]
+    found = files_of_folder(path)
+    return [one for one in found if one.suffix != ".csv" or _is_profile(_source(one))]
 
 
 def _source(path: Path) -> SourceFile:

@@ -64,6 +64,7 @@ def found(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     return findings
 
 
+@pytest.mark.covers(96, 100)
 def test_an_op_far_below_its_memory_roof_should_come_closer() -> None:
     (one,) = found(analysed(f"op category self_us flop bytes times\nslow loop 2000 1 {GIB100} 10"))
     assert (one["rule"], one["ops"], one["op_names"]) == ("M1", [0], ["slow"])
@@ -93,6 +94,7 @@ def test_without_times_nothing_is_called_not_worth_the_time() -> None:
         assert answered(analysis).advice["summary"] == said("advice_no_time")
 
 
+@pytest.mark.covers(194, 221)
 def test_half_the_bytes_save_until_compute_binds() -> None:
     (one,) = found(
         analysed(f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10")
@@ -150,6 +152,7 @@ def test_idle_time_is_found_from_ten_percent_on() -> None:
     assert found(analysed(one_op, idle_us=500)) == [], "a kernel alone has no program around it"
 
 
+@pytest.mark.covers(174, 236, 259)
 def test_exposed_collectives_are_found_from_their_threshold_on() -> None:
     def rules(comm_us: int) -> list[str]:
         table = (
@@ -162,6 +165,7 @@ def test_exposed_collectives_are_found_from_their_threshold_on() -> None:
     assert rules(400) == []
 
 
+@pytest.mark.covers(95)
 def test_short_calls_should_be_merged() -> None:
     (one,) = found(
         analysed(f"op category self_us flop bytes times\ntiny loop 8000 1 {GIB100} 1000")
@@ -171,6 +175,7 @@ def test_short_calls_should_be_merged() -> None:
     assert (one["confidence"], one["hypothetical"]) == ("low", True)
 
 
+@pytest.mark.covers(83, 206, 215)
 def test_a_producer_and_its_only_reader_should_be_fused() -> None:
     header = "op category self_us flop bytes times operands results producers path"
     tensor = "f32[1000,1000]{1,0}"

@@ -100,6 +100,7 @@ def test_case_of_a_diagnosis(case: dict[str, str]) -> None:
     assert of.e == pytest.approx(told["e"], rel=1e-6)
 
 
+@pytest.mark.covers(112, 113, 129, 244, 255)
 @pytest.mark.parametrize(
     ("share", "rule"),
     [
@@ -117,6 +118,7 @@ def test_rules_of_a_memory_begin_where_they_say(share: float, rule: str) -> None
     assert rule_of(advised({"T": time, "bytes_": 3.35e9, "f_vec": 1e6, **H100})) == rule
 
 
+@pytest.mark.covers(222)
 @pytest.mark.parametrize(("share", "rule"), [(0.6, "K2"), (0.59, "K1")])
 def test_rules_of_compute_begin_where_they_say(share: float, rule: str) -> None:
     inputs = {"T": 1e-3 / share, "f_mat": 989.4e9, "bytes_": 1e6, **H100}
@@ -124,6 +126,7 @@ def test_rules_of_compute_begin_where_they_say(share: float, rule: str) -> None:
     assert found[0].of.rule == rule
 
 
+@pytest.mark.covers(106)
 @pytest.mark.parametrize(("time", "rule"), [(9.9e-6, "L1"), (10e-6, "L2")])
 def test_a_launch_is_shorter_than_ten_microseconds(time: float, rule: str) -> None:
     assert rule_of(advised({"T": time, "bytes_": 3.35e6, "f_vec": 1, **H100})) == rule

@@ -90,6 +90,7 @@ def test_all_of_the_roof_is_not_above_it() -> None:
     assert analysed(f"{HEAD}x|dot|1000|1.001e9|1").ops.above_roof[0] is Cause.FASTER_PRECISION
 
 
+@pytest.mark.covers(63, 99, 243)
 def test_a_note_counts_ops_above_a_memory_roof() -> None:
     found = analysed(f"{HEAD}copy-start|copy-start|{FAST_COPY}\nx|fusion|{FAST_COPY}\ny|dot|99|1|1")
     note = next(one for one in found.diagnostics if one.code == "above-memory-roof")

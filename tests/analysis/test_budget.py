@@ -85,6 +85,7 @@ def known(analysis: RooflineAnalysis) -> Budget:
     return budget
 
 
+@pytest.mark.covers(103)
 @given(TIMES, TIMES, TIMES, TIMES)
 def test_parts_add_up_to_the_total(near: float, blind: float, idle: float, ici: float) -> None:
     budget = known(analysis_of(timeline((near, blind), idle, ici)))

@@ -42,6 +42,7 @@ def saving(analysis: RooflineAnalysis, op: str) -> float:
     return float(analysis.ops.saving_per_core_us[analysis.ops.name.index(op)])
 
 
+@pytest.mark.covers(167, 168, 183, 228, 230, 253)
 def test_links_bind_transfers() -> None:
     analysis = analysed(moving())
     bounds = {op: bound(analysis, op) for op in analysis.ops.name}

@@ -28,6 +28,7 @@ def clocks_of(table: str) -> OpClocks:
     return analysed(table, device=DEVICE).ops.clocks
 
 
+@pytest.mark.covers(165, 166, 169, 172, 173, 175, 179, 190, 233)
 def test_clocks_divide_work_by_peaks_and_sum_up() -> None:
     clocks = clocks_of("op|self_us|time_us|flop|hbm_bytes|vmem_read_bytes\nx|1|900|3e8|1e7|5e7")
     assert clocks.of["compute"][0] == pytest.approx(300)
@@ -39,6 +40,7 @@ def test_clocks_divide_work_by_peaks_and_sum_up() -> None:
     assert not clocks.at_ridge[0]
 
 
+@pytest.mark.covers(177)
 @pytest.mark.parametrize(
     ("flop", "near"),
     [("7.9e7", False), ("8.1e7", True), ("1e8", True), ("1.24e8", True), ("1.26e8", False)],
@@ -47,6 +49,7 @@ def test_at_the_ridge_compute_and_memory_take_about_as_long(flop: str, near: boo
     assert clocks_of(f"op|self_us|flop|hbm_bytes\nx|900|{flop}|1e7").at_ridge[0] == near
 
 
+@pytest.mark.covers(193)
 def test_measured_time_between_the_two_is_not_above() -> None:
     clocks = clocks_of("op|self_us|flop|hbm_bytes\nx|150|1e8|1e7")
     assert (clocks.t_min_us[0], clocks.t_max_us[0]) == pytest.approx((100, 200))
@@ -87,6 +90,7 @@ def test_units_have_clocks_of_their_own() -> None:
 WORK = st.tuples(*(st.integers(0, 10**12) for _ in range(4)))
 
 
+@pytest.mark.covers(170)
 @given(st.lists(WORK, min_size=1, max_size=5))
 def test_t_min_and_t_max_enclose_each_other(rows: list[tuple[int, ...]]) -> None:
     lines = [f"op{k}|{1 + us / 1e6}|{f}|{h}|{v}" for k, (us, f, h, v) in enumerate(rows)]

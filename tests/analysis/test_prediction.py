@@ -63,6 +63,7 @@ def bound(analysis: RooflineAnalysis, name: str) -> str:
 # ------------------------------------------------------------------------------------- predictions
 
 
+@pytest.mark.covers(56, 92, 209)
 def test_work_without_a_time_stands_at_its_roof(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, PREDICTED)
     assert rate(found, "LayerNorm") == pytest.approx(2684354560 / 1610629120 * 7200)
@@ -238,6 +239,7 @@ def test_the_generic_export_is_read_again(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------- real files
 
 
+@pytest.mark.covers(139)
 @needs_shared
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_the_form_of_the_third_founding_document(kind: str) -> None:

@@ -77,6 +77,7 @@ STEPS = make_steps(
 )
 
 
+@pytest.mark.covers(22)
 def test_average_divides_time_but_not_work_per_time() -> None:
     average = point(analysed(OPS, steps=STEPS), "Average")
     assert average["total_time_us"] == 200
@@ -84,6 +85,7 @@ def test_average_divides_time_but_not_work_per_time() -> None:
     assert average["flop_rate_gflops"] == pytest.approx(2e8 / 400e3)
 
 
+@pytest.mark.covers(23)
 def test_steps_have_their_own_work_and_time() -> None:
     analysis = analysed(OPS, steps=STEPS)
     assert labels(analysis) == ("Total", "Average", "0", "1")
@@ -92,6 +94,7 @@ def test_steps_have_their_own_work_and_time() -> None:
     assert point(analysis, "0", infeed=False)["total_time_us"] == 80
 
 
+@pytest.mark.covers(24)
 def test_without_steps_there_is_no_average_but_in_compat_mode() -> None:
     assert labels(analysed(OPS)) == ("Total",)
     compat = analysed(OPS, xprof_compat=True)
@@ -136,6 +139,7 @@ def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(
     assert marked == off
 
 
+@pytest.mark.covers(240)
 @pytest.mark.parametrize(("count", "slow"), [(19, None), (20, 119.0), (40, 138.0)])
 def test_95_percent_of_enough_steps_are_not_slower(count: int, slow: float | None) -> None:
     """Steps of 101, 102 … us: at least 95 of 100 take the 19th of 20, the 38th of 40, or less."""
@@ -155,6 +159,7 @@ def counted(matrix: float | None, hbm: float | None, **rest: Any) -> RooflineAna
     return analysed(OPS, device=reported(counters=counters(matrix, hbm)), **rest)
 
 
+@pytest.mark.covers(21)
 def test_both_counters_place_the_program() -> None:
     hardware = point(counted(0.25, 0.5), HARDWARE)
     assert hardware["flop_rate_gflops"] == 250

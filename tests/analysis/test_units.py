@@ -67,6 +67,7 @@ def analysed_split(
     return analyse(replace(profile, ops=ops), device, AnalysisOptions())
 
 
+@pytest.mark.covers(235, 238)
 def test_an_op_is_held_against_the_unit_that_does_its_work() -> None:
     analysis = analysed_split(unit_device(matrix_fp16=1000.0, vector_fp32=200.0))
     used = analysis.ops.measures.compute_efficiency_ratio

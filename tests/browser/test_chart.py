@@ -40,6 +40,7 @@ def x_ticks(page: Page) -> list[str]:
     return page.locator("#op-chart .xtick text").all_text_contents()
 
 
+@pytest.mark.covers(32, 189, 227)
 def test_x_axis_can_be_changed(profile: Page) -> None:
     page = view.page_data(profile)
     axes = [axis["id"] for axis in page["x_axes"]]
@@ -114,6 +115,7 @@ def test_points_keep_their_shape_while_an_axis_is_stretched(profile: Page) -> No
     profile.mouse.up()
 
 
+@pytest.mark.covers(12)
 def test_rectangle_filters_the_table(profile: Page) -> None:
     total, _ = view.result(profile)
     profile.get_by_role("button", name="Drag to select operations").click()
@@ -128,6 +130,7 @@ def test_rectangle_filters_the_table(profile: Page) -> None:
     assert view.result(profile) == (total, total)
 
 
+@pytest.mark.covers(1, 6, 19, 45, 46, 47, 115)
 def test_roofs_are_labelled_and_can_be_shown_or_hidden(profile: Page) -> None:
     page = profile
     text = page.locator("#op-chart").inner_text()

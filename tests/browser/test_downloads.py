@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Locator, Page
 
 from tests.browser import view
@@ -26,6 +27,7 @@ def table_of(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode("utf-8"), newline="")))
 
 
+@pytest.mark.covers(39)
 def test_csv_of_the_shown_table_has_its_rows_in_its_order(profile: Page) -> None:
     profile.locator("#filter-name").fill("fusion")
     profile.locator("#op-table [data-column=name]").click()
@@ -44,12 +46,14 @@ def test_csv_of_everything_has_both_infeed_states(profile: Page) -> None:
     assert float(found[0]["occurrences"]) == data["ops"]["columns"]["occurrences"][op]
 
 
+@pytest.mark.covers(10, 29)
 def test_csv_of_the_program_has_every_step(profile: Page) -> None:
     program = view.page_data(profile)["views"]["in"]["program"]
     found = table_of(saved(profile, profile.locator("[data-csv-program]")))
     assert len(found) == program["count"]
 
 
+@pytest.mark.covers(140)
 def test_png_is_a_picture_of_the_chart(profile: Page) -> None:
     content = from_menu(profile, "png")
     assert content.startswith(b"\x89PNG\r\n\x1a\n")

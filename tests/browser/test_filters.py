@@ -60,6 +60,7 @@ def agrees(page: Page) -> int:
     return shown
 
 
+@pytest.mark.covers(36, 37, 38)
 def test_every_filter_narrows_table_and_chart(profile: Page) -> None:
     total = agrees(profile)
     for apply in FILTERS:
@@ -99,6 +100,7 @@ def test_several_bounds_are_any_of_them(profile: Page) -> None:
     view.has_query(page, "bound", "HBM", "Compute")
 
 
+@pytest.mark.covers(25, 35)
 def test_infeed_switch_takes_infeed_out_and_asks_for_its_view_alone(
     profile: Page, watches: list[Watch]
 ) -> None:

@@ -67,6 +67,7 @@ def test_another_device_changes_everything_and_reset_undoes_it(profile: Page) ->
     expect(profile.locator("[data-advice]")).not_to_contain_text("By the peaks that you chose.")
 
 
+@pytest.mark.covers(216, 217)
 def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
     profile: Page, new_page: NewPage
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_link_with_unknown_devices_and_peaks_says_so(
     assert "peaks of" not in headline(page)
 
 
+@pytest.mark.covers(66, 67)
 def test_other_hardware_joins_chart_and_tables(profile: Page) -> None:
     for name, chosen in (("tpu v5p", "tpu-v5p"), ("h100 sxm", "tpu-v5p,h100-sxm")):
         open_devices(profile, name).first.get_by_role("button", name="Compare").click()
@@ -164,6 +166,7 @@ def test_other_hardware_joins_chart_and_tables(profile: Page) -> None:
     expect(legend).not_to_contain_text("TPU v5p")
 
 
+@pytest.mark.covers(27, 77, 97, 98, 126, 224, 232)
 def test_every_memory_level_of_an_op_is_joined(new_page: NewPage, kernels_url: str) -> None:
     page = open_at(new_page, kernels_url)
     view.chart_options(page)

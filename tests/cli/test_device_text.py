@@ -24,6 +24,7 @@ def roofs(*arguments: object) -> dict[str, Any]:
     return device
 
 
+@pytest.mark.covers(8, 48, 52, 60, 164, 196)
 def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices").stdout.decode()
     assert "tpu-v5p" in shown
@@ -47,6 +48,7 @@ def test_the_table_is_sorted_and_written_as_records() -> None:
     assert "is not a column" in refused("devices", "--columns", "speed")
 
 
+@pytest.mark.covers(68, 69, 70, 114)
 def test_kernels_stand_on_the_roofs_of_parts() -> None:
     """LayerNorm: 10 FLOPs for three tensors of two bytes, 1.667 FLOP/B; 5.58 TFLOP/s of HBM."""
     shown = run("devices", "--kernels", "--part", "h100-sxm").stdout.decode()
@@ -63,6 +65,7 @@ def test_a_profile_is_shown_on_a_part_and_with_formats(capture: Path) -> None:
     assert json.loads(whatif)["storage"] == "fp8"
 
 
+@pytest.mark.covers(162)
 def test_one_part_is_shown_with_its_sources() -> None:
     shown = run("devices", "NVIDIA L4").stdout.decode()
     for word in ("L4 (l4)", "Tensor core bf16", "https://", "Derived: 2 × fp16", "300 GB/s"):

@@ -163,6 +163,43 @@ def test_a_time_is_captured_again_before_it_fails(tmp_path: Path) -> None:
     assert "ROOFLINE_CAPTURE_DIR" in refused(*given, "--confirm", "true")
 
 
+_AGAIN = """
+import shutil, sys, types
+from contextlib import contextmanager
+
+FILES = iter({files!r})
+
+@contextmanager
+def trace(folder):
+    yield
+    shutil.copy(next(FILES), folder + "/a.xplane.pb")
+
+@contextmanager
+def step(name, step_num):
+    yield
+
+profiler = types.SimpleNamespace(trace=trace, StepTraceAnnotation=step)
+sys.modules["jax"] = types.SimpleNamespace(profiler=profiler, block_until_ready=lambda x: x)
+
+def test_step(roofline):
+    roofline.check(lambda: None, budget="train", peaks={peaks!r})
+"""
+
+
+def test_the_fixture_captures_again_before_a_time_fails(tmp_path: Path) -> None:
+    """A stand-in for JAX's profiler hands out captures: a slow one first, then three fast ones."""
+    fast, *rest = map(str, sorted(unpack_ten(tmp_path), key=_step_us))
+    (tmp_path / "roofline-baselines").mkdir()
+    run("baseline", "save", tmp_path / "roofline-baselines" / "train.json", *[fast] * 3, *GIVEN)
+    file = tmp_path / "test_train.py"
+    for files, options, said in (
+        ([rest[-1], fast, fast, fast], ["--roofline-confirm"], "1 passed"),
+        ([rest[-1]] * 4, ["--roofline-confirm"], "Confirmed by 3 new captures."),
+    ):
+        file.write_text(_AGAIN.format(files=files, peaks=PEAKS))
+        assert said in _pytest(tmp_path, *options).stdout
+
+
 def _step_us(path: Path) -> float:
     return times_of([read_run(path)])["step"][0]
 

@@ -119,6 +119,7 @@ _A100 = {"flop_peaks": (312e6,), "bytes_peaks": (2e6,), "is_known": True}
 _BEFORE = {"calls": 4.0, "flop": (4e9,), "bytes": (180e6,), "time_us": 400.0, **_A100}
 
 
+@pytest.mark.covers(245)
 def test_half_the_bytes_of_a_memory_bound_operation_are_traffic() -> None:
     terms = terms_of(_BEFORE, {**_BEFORE, "bytes": (92e6,), "time_us": 232.0})
     weight = (232 - 400) / math.log(232 / 400)

@@ -55,6 +55,21 @@ def test_an_extra_copy_of_one_percent_of_the_bytes_breaks_hbm_bytes() -> None:
     assert [(one.part.name, one.source) for one in found.culprits] == [("attn", "model.py:77")]
 
 
+def test_a_group_of_mixed_operations_is_named_by_the_module_that_has_nearly_all_of_it() -> None:
+    """The largest operation is in `Norm`; no module in `Block` has 90 % of the new bytes."""
+    base = [*ROWS, Row(name="f", path="jit(f)/Net/Block_0/dot", operands="f32[4]", bytes=1e6)]
+    parts = [("Norm", 5e6), ("Mlp", 4e6), ("Mlp", 3e6)]
+    mixed = [
+        Row(name=f"g{k}", path=f"jit(f)/Net/Block_0/{module}/x{k}", operands=f"f32[{k + 7}]",
+            category="other", bytes=size, source="net.py", line=k)
+        for k, (module, size) in enumerate(parts)
+    ]  # fmt: skip
+    report = check([make_run([*ROWS, *mixed])], baseline_of([make_run(base)]), DEFAULT, today=TODAY)
+    found = _result(report, "exact.hbm_bytes").culprits[0]
+    assert found.part.name == "Net/Block"
+    assert found.amount == pytest.approx(11e6)
+
+
 def test_the_same_run_passes_and_step_time_of_one_capture_is_not_tested() -> None:
     report = _check(ROWS)
     assert report.status == PASSED

@@ -1,7 +1,9 @@
 """A layer called `oops`, added to each block of a real program: every report names it and its line.
 
-JAX captures the program on the CPU. Its blocks call `dense` of a library that is installed in
-`site-packages`, so that the innermost frame of a product is not the user's.
+JAX captures the program on the CPU, and Flax and PyTorch where they are installed. The blocks of
+JAX call `dense` of a library that is installed in `site-packages`, so that the innermost frame of
+a product is not the user's; those of Flax call its own layer. A trace of PyTorch has no lines, no
+modules of a backward pass, and no numbers of blocks: its program infers.
 """
 
 import json
@@ -9,6 +11,8 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,7 +20,7 @@ import pytest
 from tests.cli.test_main import run
 
 LIBRARY = "import jax.numpy as jnp\n\n\ndef dense(w, x):\n    return jnp.dot(x, w)\n"
-NET = """\
+JAX_NET = """\
 import sys
 sys.path.insert(0, "site-packages")
 import jax
@@ -54,64 +58,190 @@ for turn in range(3):
                 with jax.profiler.StepTraceAnnotation("train", step_num=number):
                     jax.block_until_ready(step(w, x))
 """
+FLAX_NET = """\
+import jax
+import flax.linen as nn
+
+class Block(nn.Module):
+    has_oops: bool
+    @nn.compact
+    def __call__(self, x):
+        x = x + nn.Dense(32, name="down")(nn.relu(nn.Dense(64, name="up")(x)))
+        if self.has_oops:
+            wide = Oops(name="oops")
+            x = x + wide(x)
+        return x
+class Oops(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(32)(nn.relu(nn.Dense(512)(x)))  # line 16
+
+class Net(nn.Module):
+    has_oops: bool
+    @nn.compact
+    def __call__(self, x):
+        for number in range(3):
+            x = Block(self.has_oops, name=f"Block_{number}")(x)
+        return x
+
+def program(has_oops):
+    net, x = Net(has_oops), jax.random.normal(jax.random.key(1), (256, 32))
+    w = net.init(jax.random.key(0), x)
+    def loss(w, x):
+        return (net.apply(w, x) ** 2).mean()
+    step = jax.jit(lambda w, x: jax.tree.map(lambda p, g: p - 0.01 * g, w, jax.grad(loss)(w, x)))
+    return step, w, x
+""" + JAX_NET[JAX_NET.index("\nsides = ") :]
+TORCH_NET = """\
+import os, torch
+from torch import nn
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+
+class Oops(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Linear(32, 512, bias=False)
+        self.more = nn.Linear(512, 32, bias=False)
+    def forward(self, x):
+        x = self.wide(x)
+        x = torch.relu(x)
+        return self.more(x)
+
+class Block(nn.Module):
+    def __init__(self, has_oops):
+        super().__init__()
+        self.mlp, self.oops = nn.Linear(32, 32), Oops() if has_oops else nn.Identity()
+    def forward(self, x):
+        return self.oops(x + torch.relu(self.mlp(x)))
+
+class Net(nn.Module):
+    def __init__(self, has_oops):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(has_oops) for _ in range(3))
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+sides, x = {name: Net(name == "slow") for name in ("base", "slow")}, torch.randn(256, 32)
+for turn in range(3):
+    for name, net in sides.items():
+        net(x)
+        with torch.profiler.profile(with_flops=True, record_shapes=True, with_stack=True) as found:
+            for _ in range(3):
+                net(x)
+        os.mkdir(f"{name}{turn}")
+        found.export_chrome_trace(f"{name}{turn}/trace.json")
+"""
 PEAKS = ("--peak", "compute=100GFLOP/s", "--peak", "dram=20GB/s")
-OOPS = re.compile(r"oops.* new in each of 3 Blocks: \+\S.*\(net\.py:12")
 
 
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[Path]]:
-    """Three captures without the layer, three with it, taken in turns."""
+@dataclass(frozen=True)
+class Program:
+    """A program in a framework: its text, the layer's name, how many blocks are told apart, the
+    user's line."""
+
+    text: str
+    name: str
+    copies: int
+    line: int | None
+    library: str
+
+
+PROGRAMS = {
+    "jax": Program(JAX_NET, "oops", 3, 12, "site-packages/nnlib/__init__.py:5"),
+    "flax": Program(FLAX_NET, "oops", 3, 16, "flax/linen/linear.py"),
+    "torch": Program(TORCH_NET, "Oops", 1, None, ""),
+}
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Three captures without the layer and three with it, taken in turns."""
+
+    program: Program
+    base: list[Path]
+    slow: list[Path]
+
+    @property
+    def place(self) -> str:
+        """What every report says of the layer: a pattern, up to the amount."""
+        places = f" in each of {self.program.copies} Blocks" if self.program.copies > 1 else ""
+        return rf"{self.program.name},? (?:is )?new{places}: \+"
+
+    @property
+    def where(self) -> str:
+        """The pattern of the user's line, behind the amount."""
+        return "" if self.program.line is None else rf"[^(]*\(net\.py:{self.program.line}"
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    """The captures of a framework, where it is installed."""
+    python: str | None = sys.executable
+    if request.param == "flax" and find_spec("flax") is None:
+        pytest.skip("Flax is not installed")
+    if request.param == "torch":
+        python = os.environ.get("ROOFLINE_TORCH_PYTHON")
+    if python is None:
+        pytest.skip("ROOFLINE_TORCH_PYTHON names no Python that has PyTorch")
     folder = tmp_path_factory.mktemp("oops")
     package = folder / "site-packages" / "nnlib"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(LIBRARY)
-    (folder / "net.py").write_text(NET)
+    (folder / "net.py").write_text(PROGRAMS[request.param].text)
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
-    subprocess.run([sys.executable, "net.py"], cwd=folder, env=environment, check=True)
+    subprocess.run([python, "net.py"], cwd=folder, env=environment, check=True)
+    suffix = "*.json" if request.param == "torch" else "*.xplane.pb"
     base, slow = (
-        [next((folder / f"{name}{turn}").rglob("*.xplane.pb")) for turn in range(3)]
+        [next((folder / f"{name}{turn}").rglob(suffix)) for turn in range(3)]
         for name in ("base", "slow")
     )
-    return base, slow
+    return Captured(PROGRAMS[request.param], base, slow)
 
 
-def test_compare_names_the_layer_and_the_users_line(sides: tuple[list[Path], list[Path]]) -> None:
-    base, slow = sides
-    given = [word for path in base for word in ("--a", path)]
-    given += [word for path in slow for word in ("--b", path)]
+def test_compare_names_the_layer_and_the_users_line(captured: Captured) -> None:
+    given = [word for path in captured.base for word in ("--a", path)]
+    given += [word for path in captured.slow for word in ("--b", path)]
+    said = re.compile(captured.place + captured.where)
     lines = run("compare", *given, *PEAKS).stdout.decode().splitlines()
-    assert OOPS.search(lines[1]), lines[:3]
-    assert any(re.match(r"oops .*net\.py:12, in nnlib/__init__\.py:5$", line) for line in lines)
+    assert said.search(lines[1]), lines[:3]
     markdown = run("compare", *given, *PEAKS, "-f", "markdown").stdout.decode()
-    assert OOPS.search(markdown)
+    assert said.search(markdown)
     found = json.loads(run("compare", *given, *PEAKS, "-f", "json").stdout)
     first = found["places"][0]
-    assert (first["name"], first["is_new"], first["copies"]) == ("oops", True, 3)
-    assert first["source"].endswith("net.py:12")
-    assert first["library"].endswith("site-packages/nnlib/__init__.py:5")
+    assert (first["name"], first["is_new"], first["copies"]) == (
+        captured.program.name,
+        True,
+        captured.program.copies,
+    )
     assert first["b_us"] > 0.5 * found["change_us"] > 0
+    if captured.program.line is not None:
+        line = f"net.py:{captured.program.line}"
+        assert any(re.match(rf"oops .*{line}, in \S+:\d+$", one) for one in lines)
+        assert first["source"].endswith(line)
+        assert captured.program.library in first["library"]
 
 
-def test_each_format_of_a_check_names_them(
-    sides: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
-    base, slow = sides
+def test_each_format_of_a_check_names_them(captured: Captured, tmp_path: Path) -> None:
     baseline, junit, sarif, summary = (
         tmp_path / name for name in ("base.json", "r.xml", "r.sarif", "summary.md")
     )
-    run("baseline", "save", baseline, *base, *PEAKS)
+    run("baseline", "save", baseline, *captured.base, *PEAKS)
     files = ("--junit", junit, "--sarif", sarif, "--summary", summary, "--annotations")
-    text = run("check", *slow, "--against", baseline, *files, *PEAKS, code=1).stdout.decode()
+    done = run("check", *captured.slow, "--against", baseline, *files, *PEAKS, code=1)
+    text = done.stdout.decode()
     rules = ("exact.flops", "exact.hbm_bytes", "time.step")
-    written = (junit.read_text(), sarif.read_text(), summary.read_text(), text)
-    for form in written:
-        named = re.compile(r"oops, new in each of 3 Blocks: \+[^(]*\(net\.py:12")
-        assert len(named.findall(form)) >= len(rules)
+    for form in (junit.read_text(), sarif.read_text(), summary.read_text(), text):
+        said = re.findall(captured.place + captured.where, form)
+        assert len(said) >= len(rules), form
     results = json.loads(sarif.read_text())["runs"][0]["results"]
-    for rule in rules:
+    for rule in rules if captured.program.line is not None else ():
         first = next(one for one in results if one["ruleId"] == rule)
         place = first["locations"][0]["physicalLocation"]
         assert place["artifactLocation"]["uri"].endswith("net.py")
-        assert place["region"]["startLine"] == 12
-        assert re.search(rf"::error file=\S*net\.py,line=12,title=Roofline {rule}::", text)
-    assert "Change of time: oops is new in each of 3 Blocks: +" in text
+        assert place["region"]["startLine"] == captured.program.line
+        line = rf"::error file=\S*net\.py,line={captured.program.line},title=Roofline {rule}::"
+        assert re.search(line, text)
+    assert re.search(rf"Change of time: {captured.place}", text)

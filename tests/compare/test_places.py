@@ -7,7 +7,7 @@ import pytest
 from roofline.compare.changes import CATEGORY, MODULE, UNNAMED, WAIT, Comparison
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
-from roofline.compare.places import scope_of, short_module
+from roofline.compare.places import scope_of, shared_place, short_module
 from roofline.exports.comparison import comparison_record, comparison_to_text
 from roofline.exports.comparison_words import change_verdict, side_names
 from roofline.presentation.sentences import plain_text
@@ -110,11 +110,46 @@ def _largest(found: Comparison) -> str:
     return spaced(plain_text(change_verdict(found).largest)).strip()
 
 
-def test_the_second_line_has_the_largest_change_and_the_largest_the_other_way() -> None:
-    found = _compared(BASE, _faster(BASE, mm=30.0, softmax=25.0, take=23.0))
-    assert _largest(found) == "MLP takes 10 µs less, Embedding 3 µs more."
-    found = _compared(BASE, _faster(BASE, mm=30.0, softmax=25.0))
-    assert _largest(found) == "MLP takes 10 µs less, Attention 5."
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({"mm": 30.0, "take": 23.0}, "MLP takes 10 µs less, Embedding 3 µs more."),
+        ({"mm": 30.0, "softmax": 28.0}, "MLP takes 10 µs less, Attention 2."),
+        (
+            {"mm": 30.0, "softmax": 22.0, "take": 23.0},
+            "MLP takes 10 µs less, Attention 8, Embedding 3 µs more.",
+        ),
+    ],
+)
+def test_the_second_line_has_changes_of_nearly_the_largest_and_one_the_other_way(
+    times: dict[str, float], said: str
+) -> None:
+    assert _largest(_compared(BASE, _faster(BASE, **times))) == said
+
+
+def test_a_change_that_no_few_places_have_is_called_spread_out() -> None:
+    rows = [Row(name=f"x{k}", path=f"Model/Part{k}x/mm", time_us=20.0) for k in range(9)]
+    found = _compared(rows, [replace(one, time_us=30.0) for one in rows])
+    said = "The change is spread out: Part0x takes 10 µs more, Part1x 10, Part2x 10."
+    assert _largest(found) == said
+
+
+def test_a_mixed_group_is_in_the_deepest_module_that_has_nearly_all_of_it() -> None:
+    paths = ["Net/Block_0/Mlp/Dense/dot", "Net/Block_0/Mlp/add", "Net/Block_0/Norm/mul"]
+    assert shared_place(paths, [60.0, 35.0, 5.0]) == (0, 3)
+    assert shared_place(paths, [20.0, 20.0, 60.0]) == (2, 2)
+    assert shared_place(["dot", "Net/Mlp/dot"], [50.0, 50.0]) == (0, 0)
+
+
+def test_a_category_has_a_line_where_most_of_its_change_is() -> None:
+    def lines(*sources: str) -> str:
+        base = [Row(name=f"x{k}", category="copy", source=one) for k, one in enumerate(sources)]
+        other = Row(name="y", category="matmul")
+        found = _compared([*base, other], [*(replace(one, time_us=30.0) for one in base), other])
+        return found.places[0].source
+
+    assert lines("a.py", "a.py", "b.py").startswith("a.py")
+    assert lines("a.py", "b.py", "c.py") == ""
 
 
 def test_code_that_one_run_alone_has_is_named_with_its_line() -> None:

@@ -168,6 +168,7 @@ def test_the_catalogue_is_laid_out() -> None:
     assert text == laid_out(text)
 
 
+@pytest.mark.covers(261)
 def test_every_source_can_be_opened_or_says_what_it_is() -> None:
     unopenable = {key for key, source in sources().items() if not source.address}
     assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x", "NCU", "GUIDE-sustained"}
@@ -196,6 +197,7 @@ def test_stated_rates_come_before_derived_ones() -> None:
     assert known(part_of("a40")).value("shared") == 84 * 128 * 1.74e9
 
 
+@pytest.mark.covers(49, 50, 51, 107, 141, 142, 143, 144, 145, 146, 147, 195, 197, 199, 200, 205)
 @pytest.mark.parametrize("case", cases("ridges.csv"), ids=lambda case: case["case"])
 def test_ridge_points_are_reproduced(case: Mapping[str, str]) -> None:
     part = known(part_of(case["part"]))

@@ -23,6 +23,7 @@ def of_link(found: Device, level: MemoryLevel) -> Sustained | None:
     return next(peak.sustained for peak in found.links if peak.level is level)
 
 
+@pytest.mark.covers(198, 201, 225)
 def test_matrix_units_reach_less_on_a_gpu_than_on_a_tpu() -> None:
     tpu = of_unit(device("TPU v6e", DeviceKind.TPU), ComputeUnit.MATRIX_BF16)
     gpu = of_unit(device("NVIDIA H100 80GB HBM3", DeviceKind.GPU), ComputeUnit.MATRIX_BF16)
@@ -56,6 +57,7 @@ def test_links_reach_what_was_measured(
     assert "How to Scale Your Model" in found.source
 
 
+@pytest.mark.covers(191, 239)
 def test_the_users_share_wins() -> None:
     found = device("TPU v6e", DeviceKind.TPU, sustained=("hbm=92%", "compute=0.9"))
     assert found.memory[0].sustained == Sustained(low_ratio=0.92, ratio=0.92, source="Set by you")

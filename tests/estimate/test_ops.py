@@ -11,6 +11,7 @@ from roofline.estimate.ops import OPS, Options
 from roofline.estimate.work import bytes_per_element
 
 
+@pytest.mark.covers(53, 78, 181, 182)
 def test_matmul_counts_each_tensor_once() -> None:
     found = estimate_document(estimate("matmul", "8192x4096x2048", "h100-sxm"))
     assert found["flops"] == 2 * 8192 * 4096 * 2048
@@ -28,6 +29,7 @@ def test_matmul_counts_each_tensor_once() -> None:
     assert found["attainable_gflops"] == pytest.approx(989_400)
 
 
+@pytest.mark.covers(258)
 def test_a_batch_has_weights_of_its_own() -> None:
     found = estimate_document(estimate("matmul", "8x1x8192x8192", "tpu-v5e"))
     assert found["flops"] == 2 * 8 * 8192 * 8192
@@ -68,6 +70,7 @@ def test_masks_and_windows_leave_pairs_out() -> None:
     assert scores.tensors["scores"] == 4 * 64 * 64 * 2
 
 
+@pytest.mark.covers(55)
 def test_norms_and_softmax_are_vector_work() -> None:
     layer = estimate("norm", "512x4096", "tpu-v5p").work
     assert (layer.vector_flop, layer.memory_bytes) == (
@@ -81,6 +84,7 @@ def test_norms_and_softmax_are_vector_work() -> None:
     assert set(softmax.time_us) == {"vector", "memory"}
 
 
+@pytest.mark.covers(184)
 @pytest.mark.parametrize("ranks", [2, 3, 8, 64])
 def test_wire_bytes_are_those_of_rings(ranks: int) -> None:
     payload = 1000 * 2
@@ -128,6 +132,7 @@ def test_a_group_beyond_its_node_needs_a_network() -> None:
     assert estimate("all-reduce", "64x64", "t4", given).t_min_us
 
 
+@pytest.mark.covers(210, 211, 242)
 def test_thresholds_name_the_batch() -> None:
     found = estimate_document(estimate("matmul", "1x8192x8192", "tpu-v5e"))
     assert round(found["thresholds"]["batch"]) == 241

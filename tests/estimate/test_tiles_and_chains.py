@@ -13,6 +13,7 @@ from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import Options
 
 
+@pytest.mark.covers(212, 213, 257)
 def test_two_chips_are_bound_by_arithmetic_from_the_crossover_on() -> None:
     # 7,880 with the 50 GB/s of a link of a v5e; a guide's 8,755 rests on 45 GB/s.
     found = estimate_document(estimate("distributed-matmul", "128x7880x8192", "tpu-v5e"))
@@ -67,6 +68,7 @@ def test_a_gather_does_no_arithmetic() -> None:
     assert found["attainable_gflops"] is None
 
 
+@pytest.mark.covers(54, 84, 85)
 def test_a_chain_moves_its_bytes_once() -> None:
     """Four ops over 2^28 elements: 4.29 GB alone, 1.07 GB fused, while memory binds them."""
     options = Options(ops=4, flops_per_element=0.25)
@@ -91,6 +93,7 @@ def test_tiles_fill_waves() -> None:
     assert "1,540 tiles (70 x 22), 11.67 waves" in estimate_text(found)
 
 
+@pytest.mark.covers(214)
 @given(st.tuples(*[st.integers(1, 500)] * 3), st.tuples(*[st.integers(1, 200)] * 3))
 def test_tiles_load_what_the_formula_says(
     shape: tuple[int, int, int], block: tuple[int, int, int]
@@ -117,6 +120,7 @@ def test_each_form_has_defaults_that_can_be_estimated(op: str) -> None:
     assert estimate_document(estimate(op, form.shape, "h100-sxm", form.options))["t_min_us"] > 0
 
 
+@pytest.mark.covers(80, 81)
 @pytest.mark.parametrize("op", [op for op, form in FORMS.items() if form.swept])
 @pytest.mark.parametrize("ridge", [1.0, 17.3, 240.5, 560.4])
 def test_the_crossing_is_the_first_size_that_reaches_the_ridge(op: str, ridge: float) -> None:

@@ -32,6 +32,7 @@ def test_equal_runs_test_no_change() -> None:
     assert found["classification"].numbers["memory_bound_share_a"] == pytest.approx(0.2)
 
 
+@pytest.mark.covers(248)
 @pytest.mark.parametrize(("time_us", "state"), [(10.0, "held"), (20.0, "broken")])
 def test_time_follows_the_resource_that_binds(time_us: float, state: str) -> None:
     """Half of the bytes with the same FLOPs: a memory-bound operation takes half of the time."""
@@ -42,12 +43,14 @@ def test_time_follows_the_resource_that_binds(time_us: float, state: str) -> Non
     assert found["lever"].numbers["measured_us"] == pytest.approx(time_us - 20)
 
 
+@pytest.mark.covers(246)
 def test_a_changed_bound_is_counted() -> None:
     found = checks([BASE], [replace(BASE, flop=2e7, bytes=1e4, time_us=40.0)])
     assert found["classification"].numbers["flips"] == 1
     assert found["classification"].numbers["memory_bound_share_b"] == 0
 
 
+@pytest.mark.covers(247)
 def test_time_is_between_its_bounds_or_the_rest_is_told() -> None:
     between = replace(BASE, time_us=10.5)  # T min 10, T max 11
     found = checks([BASE], [between])["time_bounds"]
@@ -58,6 +61,7 @@ def test_time_is_between_its_bounds_or_the_rest_is_told() -> None:
     assert (impossible.state, impossible.numbers["below_share"]) == ("broken", 1.0)
 
 
+@pytest.mark.covers(249)
 @pytest.mark.parametrize(("left", "state"), [(0.52, "held"), (1.0, "broken")])
 def test_bytes_follow_the_element_types(left: float, state: str) -> None:
     """bf16 to int8 with all tensors: half of the bytes, unless the program converts them back."""
@@ -68,6 +72,7 @@ def test_bytes_follow_the_element_types(left: float, state: str) -> None:
     assert found.numbers["bytes_ratio"] == pytest.approx(left)
 
 
+@pytest.mark.covers(219, 220)
 def test_threshold_in_rows_halves_with_the_weights_alone() -> None:
     """B* = ridge · w / 2 with a ridge of 1000: 1000 rows of two bytes, 500 of one."""
     after = replace(BASE, operands="bf16[100,50]; s8[50,10]", bytes=9.5e3)
@@ -75,6 +80,7 @@ def test_threshold_in_rows_halves_with_the_weights_alone() -> None:
     assert (numbers["rows_a"], numbers["rows_b"]) == pytest.approx((1000, 500))
 
 
+@pytest.mark.covers(250)
 def test_communication_that_becomes_longer_than_the_work_is_told() -> None:
     found = checks([BASE], [BASE], exposed=(1.0, 30.0))["distributed_flip"]
     assert found.state == "told"

@@ -70,6 +70,7 @@ def test_weights_alone_change_their_part_of_the_bytes() -> None:
     assert record["rows_from_which_arithmetic_binds"] == {"now": 1000.0, "after": 500.0}
 
 
+@pytest.mark.covers(127, 218)
 def test_compute_changes_the_roof_of_products_alone() -> None:
     record = formats_record(with_formats(run(MM, ADD), Formats(compute="fp8")))
     assert (record["now_us"], record["after_us"]) == pytest.approx((100, 60))

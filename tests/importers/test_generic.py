@@ -69,6 +69,7 @@ def document(**rest: object) -> str:
     return json.dumps({"schema": "roofline-generic/1", "kernels": kernels, **rest})
 
 
+@pytest.mark.covers(94, 208)
 def test_minimal_table(read: Callable[..., Profile]) -> None:
     profile = read(GEMM)
     ops = profile.ops
@@ -165,6 +166,7 @@ def test_bandwidths_that_disagree_name_the_slip(
     assert profile.ops.bytes_accessed.tolist() == [10**12]
 
 
+@pytest.mark.covers(76)
 def test_a_multiply_add_counted_once_is_named(read: Callable[..., Profile]) -> None:
     profile = read("name,flops,time_s,gflops\ng,1e12,1,2000\nh,1e12,1,2000\n")
     message = note(profile, "columns-disagree")

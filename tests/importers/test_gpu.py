@@ -78,6 +78,7 @@ def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
 
+@pytest.mark.covers(5)
 @pytest.mark.parametrize("name", ["amd-mi300x-conv-jax08", "gpu-v100-tf-multiworker"])
 def test_real_capture_equals_xprof(name: str) -> None:
     folder = REAL / name

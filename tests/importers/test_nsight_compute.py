@@ -137,6 +137,7 @@ def test_exactly_one_importer_recognises_a_sample(path: Path) -> None:
     assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(SourceFile(path))] == ["nsight_compute"]
 
 
+@pytest.mark.covers(118, 119)
 def test_sample_has_the_counts_it_was_made_of() -> None:
     profile = read(SAMPLES / "a100-kernels.ncu-rep")
     ops = profile.ops
@@ -200,6 +201,7 @@ def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch() -> No
 COUNTED = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 
 
+@pytest.mark.covers(120)
 def test_counters_are_used_before_rates() -> None:
     metrics = {COUNTED.format(op): float(k) for k, op in enumerate(("fadd", "fmul", "ffma"), 1)}
     metrics |= {"gpu__time_duration.sum": 1000.0, "smsp__cycles_elapsed.avg.per_second": 1e9}
@@ -223,6 +225,7 @@ def test_some_counters_of_a_precision_are_a_lower_bound() -> None:
     assert work.partial == {ComputeUnit.VECTOR_FP64}
 
 
+@pytest.mark.covers(117, 122)
 @pytest.mark.parametrize(
     ("metrics", "wanted"),
     [
@@ -289,6 +292,7 @@ def test_peak_from_a_share_of_it() -> None:
 # ------------------------------------------------------------------------------------------- tensor
 
 
+@pytest.mark.covers(121)
 @pytest.mark.parametrize(
     ("opcode", "unit", "operations"),
     [

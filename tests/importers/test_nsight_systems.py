@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.records import RooflineAnalysis
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.registry import identify, import_profile
@@ -155,7 +156,6 @@ def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
     at = profile.ops.name.index("CUDA graph 5")
     assert int(profile.ops.self_time_ps[at]) == 4_000_000_000
     assert not profile.ops.flop_known[at]
-    assert not profile.ops.bytes_known[at]
     note = next(note for note in profile.diagnostics if note.code == "in-graphs")
     assert note.message.startswith("4 ms of 5 ms ran inside CUDA graphs")
     assert "--cuda-graph-trace=node" in note.remedy
@@ -163,7 +163,7 @@ def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
 
 def test_the_longest_kernel_of_unknown_work_is_in_the_command() -> None:
     note = next(note for note in profile_of(GRAPHS).diagnostics if note.code == "only-times")
-    assert "ncu --set full -k 'regex:softmax_warp_forward'" in note.remedy
+    assert "ncu --set full -k 'regex:^(softmax_warp_forward)' --launch-skip 20 -c 5" in note.remedy
 
 
 # --------------------------------------------------------------------------------- same file, else
@@ -259,3 +259,37 @@ def test_secrets_in_the_file_are_nowhere(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE PROCESSES (globalPid INT, name TEXT)")
         connection.execute("INSERT INTO PROCESSES VALUES (1, '/home/hunter2/train')")
     assert "hunter2" not in repr(profile_of(path))
+
+
+# -------------------------------------------------------------------------------- GPU metrics
+
+
+def test_samples_say_how_busy_units_were_while_each_kernel_ran() -> None:
+    profile = profile_of(GRAPHS)
+    ops, row = profile.ops, {name: k for k, name in enumerate(profile.ops.name)}
+    graph, softmax = row["CUDA graph 5"], row["softmax_warp_forward(float*)"]
+    time_ps = ops.time_ps.astype(np.float64)
+    share = {ceiling.value: busy / time_ps for ceiling, busy in ops.busy_ps.items()}
+    assert share["tensor"][[graph, softmax]] == pytest.approx([0.70, 0.0])
+    assert share["hbm"][[graph, softmax]] == pytest.approx([0.40, 0.7735])
+    # Read and write share of HBM's peak; the first 90 of 1,000 us fall into a sample of zeros.
+    rate_gbs = ops.bytes_accessed / (time_ps / 1e12) / 1e9
+    assert rate_gbs[[graph, softmax]] == pytest.approx([815.6, 1577.2], rel=1e-4)
+    assert not ops.flop_known.any()
+
+
+def test_a_kernel_with_few_samples_has_none(tmp_path: Path) -> None:
+    with copy_of(GRAPHS, tmp_path) as (path, connection):
+        connection.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 120000")
+    ops = profile_of(path).ops
+    softmax = ops.name.index("softmax_warp_forward(float*)")
+    assert all(np.isnan(busy[softmax]) for busy in ops.busy_ps.values())
+    assert not ops.bytes_known[softmax]
+
+
+def test_units_without_samples_are_not_called_idle(tmp_path: Path) -> None:
+    with copy_of(GRAPHS, tmp_path) as (path, connection):
+        connection.execute("UPDATE GPU_METRICS SET value = 5 WHERE metricId BETWEEN 2 AND 5")
+    analysis = analyse_files([path])
+    kinds = {analysis.nearest.kind_of(op) for op in range(len(analysis.profile.ops))}
+    assert kinds == {OpClass.UNKNOWN}

@@ -48,6 +48,7 @@ def program(name: str) -> bytes:
     return gzip.decompress((GOLDEN / f"{name}.pb.gz").read_bytes())
 
 
+@pytest.mark.covers(105)
 def test_the_text_of_an_instruction_describes_its_op(tmp_path: Path) -> None:
     stats = [("tf_op", "jit(f)/psum:"), ("shape_with_layout", "f32[9]")]
     ops = captured(tmp_path, op("all-reduce", long_name=REDUCE, extra=stats))

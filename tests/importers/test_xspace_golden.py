@@ -67,6 +67,7 @@ def test_corner_of_the_format_equals_xprof(name: str, tmp_path: Path) -> None:
         pytest.fail(f"{name} equals XProf now: remove it from KNOWN_DIFFERENCES", pytrace=False)
 
 
+@pytest.mark.covers(4)
 @pytest.mark.skipif(
     not REAL.is_dir(),
     reason="the real v6e capture is not redistributed with this project: it lies in ../shared",

@@ -113,6 +113,7 @@ def test_a_group_of_all_work_has_the_share_of_the_subject(analysis: RooflineAnal
     assert merged(rows).roof_ratio == pytest.approx(choose(analysis).roof_ratio)
 
 
+@pytest.mark.covers(11)
 def test_modules_are_layers_without_numbers(analysis: RooflineAnalysis) -> None:
     net = named(grouped(analysis, "module").rows)["net"]
     assert named(net.children)["layer"].time_us == pytest.approx(334)

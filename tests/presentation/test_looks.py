@@ -169,6 +169,7 @@ def fields(
     return {one["id"]: one for one in found}
 
 
+@pytest.mark.covers(18, 20)
 def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration() -> None:
     device = reported(cores=4, gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 500.0})
     assert list(fields(device=device)) == [

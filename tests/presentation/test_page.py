@@ -220,6 +220,7 @@ def test_numbers_have_six_significant_digits(full: Mapping[str, Any]) -> None:
     assert full["ops"]["columns"]["self_time_per_core_us"][0] == 250.062
 
 
+@pytest.mark.covers(178)
 def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full: Mapping[str, Any]) -> None:
     hbm = full["roofs"]["memory"][0]
     assert (hbm["gibs"], hbm["gbs"]) == (1525.49, 1637.98)
@@ -381,6 +382,7 @@ def test_rounding_of_extremes_is_silent(value: float) -> None:
     ]
 
 
+@pytest.mark.covers(33)
 def test_page_of_a_thousand_ops_is_small() -> None:
     rows = [
         f"fusion.{k * 7919}|category {k % 12}|{1 + k * 37 % 991}.{k}|{k * 1237}|{k * 911}|m.py:{k}"

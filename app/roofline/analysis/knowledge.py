@@ -35,10 +35,14 @@ def is_light(profile: Profile, work: OpColumns) -> Bools:
     """Rows that move bytes and have no formula for FLOPs, because they do hardly any.
 
     Estimates from shapes have formulas for the operators that compute most; losses and random
-    numbers have one for their bytes alone. Elsewhere unknown FLOPs say nothing.
+    numbers have one for their bytes alone. Elsewhere unknown FLOPs say nothing, as where the bytes
+    were sampled, with busy shares.
     """
     estimated = profile.flop_provenance is Provenance.ESTIMATED
-    return bytes_known(work) & ~flop_known(work) & estimated
+    light = bytes_known(work) & ~flop_known(work) & estimated
+    for busy_ps in work.busy_ps.values():
+        light &= ~np.isfinite(busy_ps)
+    return light
 
 
 def both_known(profile: Profile, work: OpColumns) -> Bools:

@@ -25,6 +25,7 @@ from roofline.model.op_columns import F64, Bools
 SHORT_CALL_US = 10.0
 """A call shorter than this ends before the device is full."""
 
+_SAMPLED = {"dram", "hbm", "host", "nvlink", "tensor", "issue"}
 _ORDER = tuple(one.value for one in Ceiling)
 
 
@@ -139,9 +140,13 @@ def _decided(context: Context, ops: OpRecords, found: NearestOps) -> NearestOps:
         first = np.argmax(shares >= most - TIE, axis=0)
         named = np.where(counted, np.where(is_slack(most), -1, first), named)
         largest = np.where(counted, most, largest)
-        kind = np.where(
-            counted, np.where(is_bound(most, has_counters=True), _BOUND, _LATENCY), kind
-        )
+        near = is_bound(most, has_counters=True)
+        # Of a unit that is not sampled it is not known that it was not busy.
+        seen = [one for one in found.ceilings if one not in _SAMPLED]
+        others = np.isfinite(found.busy[[found.ceilings.index(one) for one in seen]]).any(axis=0)
+        is_far = ~near & (others | (not context.profile.is_busy_sampled))
+        of_counters = np.where(near, _BOUND, np.where(is_far, _LATENCY, _UNKNOWN))
+        kind = np.where(counted, of_counters, kind)
     return replace(
         found,
         kind=np.where(moves, _TRANSFER, kind),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from roofline.cli.output import print_bytes, put_out, write
 from roofline.errors import SettingsError
 
 if TYPE_CHECKING:
-    from roofline.compare.gate.baseline import Baseline
     from roofline.compare.gate.budget import Budget
     from roofline.compare.gate.check import Report
 
@@ -98,6 +98,7 @@ def _check(given: argparse.Namespace) -> None:
     from roofline.api.comparing import read_baseline
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.compare.gate.check import check
+    from roofline.compare.gate.confirm import confirm
     from roofline.devices.choice import read_choice
 
     budget = _budget(given)
@@ -108,7 +109,9 @@ def _check(given: argparse.Namespace) -> None:
         baseline = read_baseline(path, given.files)
     report = check(runs, baseline, budget, today=date.today())
     if given.confirm is not None:
-        report = _confirmed(report, baseline, budget, given)
+        choice = read_choice(given.device, given.peak)
+        again = partial(capture_again, given.confirm, choice=choice, of=given.of)
+        report = confirm(report, baseline, budget, again, date.today())
     if given.explain is not None:
         _explain(report, given.explain)
     else:
@@ -117,22 +120,6 @@ def _check(given: argparse.Namespace) -> None:
         write(path, baseline_to_json(baseline_of(runs, given.note)))
         sys.exit(0)
     sys.exit(report.status)
-
-
-def _confirmed(
-    report: "Report", baseline: "Baseline | None", budget: "Budget", given: argparse.Namespace
-) -> "Report":
-    """`report`, or with its times judged by new captures where they look worse."""
-    from roofline.compare.gate.check import check
-    from roofline.compare.gate.confirm import captures_to_confirm, confirmed, unsuspected
-    from roofline.devices.choice import read_choice
-
-    captures = captures_to_confirm(report, baseline, budget)
-    if not captures:
-        return unsuspected(report, baseline)
-    runs = capture_again(given.confirm, captures, read_choice(given.device, given.peak), given.of)
-    again = check(runs, baseline, replace(budget, unit=report.unit), today=date.today())
-    return confirmed(report, again, captures, budget)
 
 
 def _budget(given: argparse.Namespace) -> "Budget":

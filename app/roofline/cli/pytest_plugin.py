@@ -6,6 +6,7 @@ writes them. JAX or PyTorch captures, whichever the test has imported.
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,16 @@ BUDGET_FILE = "roofline.toml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--roofline-update`."""
+    """Adds `--roofline-update` and `--roofline-confirm`."""
     parser.addoption(
         "--roofline-update",
         action="store_true",
         help="write what `roofline.check` captures as the new baselines",
+    )
+    parser.addoption(
+        "--roofline-confirm",
+        action="store_true",
+        help="`roofline.check` captures again before it fails on time",
     )
 
 
@@ -32,6 +38,7 @@ def roofline(request: pytest.FixtureRequest, tmp_path: Path) -> "Gate":
         budget_file=request.config.rootpath / BUDGET_FILE,
         scratch=tmp_path,
         update=bool(request.config.getoption("--roofline-update")),
+        confirm=bool(request.config.getoption("--roofline-confirm")),
         name=request.node.name,
     )
 
@@ -40,13 +47,22 @@ class Gate:
     """The fixture. A baseline is named by `budget`, or by the test."""
 
     def __init__(
-        self, *, folder: Path, budget_file: Path, scratch: Path, update: bool, name: str
+        self,
+        *,
+        folder: Path,
+        budget_file: Path,
+        scratch: Path,
+        update: bool,
+        confirm: bool,
+        name: str,
     ) -> None:
         self._folder = folder
         self._budget_file = budget_file
         self._scratch = scratch
         self._update = update
+        self._confirm = confirm
         self._name = name
+        self._captures = 0
 
     def check(
         self,
@@ -63,13 +79,20 @@ class Gate:
         `roofline check --peak`.
         """
         step()
-        files = [self._capture(step, steps, number) for number in range(captures)]
-        self.check_files(files, budget=budget, peaks=peaks)
+        capture = partial(self._capture, step, steps)
+        files = [capture() for _ in range(captures)]
+        confirm = capture if self._confirm else None
+        self.check_files(files, budget=budget, peaks=peaks, confirm=confirm)
 
     def check_files(
-        self, files: Sequence[Path], *, budget: str | None = None, peaks: Sequence[str] = ()
+        self,
+        files: Sequence[Path],
+        *,
+        budget: str | None = None,
+        peaks: Sequence[str] = (),
+        confirm: Callable[[], Path] | None = None,
     ) -> None:
-        """Checks captures that the test made itself."""
+        """Checks captures that the test made itself; `confirm` makes one more."""
         from roofline.api.comparing import check, runs_of
         from roofline.compare.gate.baseline import baseline_of, baseline_to_json
         from roofline.compare.gate.check import PASSED
@@ -84,12 +107,13 @@ class Gate:
         if not path.is_file():
             pytest.fail(f"There is no baseline {path}: run pytest --roofline-update once.")
         limits = self._budget_file if self._budget_file.is_file() else None
-        found = check(files, baseline=path, budget=limits, peaks=peaks)
+        found = check(files, baseline=path, budget=limits, peaks=peaks, confirm=confirm)
         if found.status != PASSED:
             pytest.fail(found.to_text(), pytrace=False)
 
-    def _capture(self, step: Callable[[], object], steps: int, number: int) -> Path:
-        folder = self._scratch / f"capture-{number}"
+    def _capture(self, step: Callable[[], object], steps: int) -> Path:
+        folder = self._scratch / f"capture-{self._captures}"
+        self._captures += 1
         folder.mkdir()
         if "jax" in sys.modules:
             return _capture_jax(step, steps, folder)

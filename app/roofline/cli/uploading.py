@@ -2,6 +2,9 @@
 
 import argparse
 import json
+import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from roofline.cli import sharing
@@ -64,8 +67,19 @@ def _files(path: Path) -> list[Path]:
 
 
 def _upload(given: argparse.Namespace) -> None:
+    from roofline.importers.intake.nsys_reports import exported  # loads slowly
+
+    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+        found = [file for path in given.files for file in _files(path)]
+        files, said = exported(found, Path(scratch))
+        for line in said:
+            sys.stderr.write(f"{line}\n")
+        _send(given, files)
+
+
+def _send(given: argparse.Namespace, files: Sequence[Path]) -> None:
     upload = Upload(
-        files=tuple(file for path in given.files for file in _files(path)),
+        files=tuple(files),
         title=given.title,
         note=given.note,
         tags=tuple(given.tag),

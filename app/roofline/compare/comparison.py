@@ -1,6 +1,7 @@
 """Two runs, or several captures of each, against each other: one record of all that changed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from roofline.compare.changes import (
 from roofline.compare.features import digest, ops_of
 from roofline.compare.matching import Matching, match_ops
 from roofline.compare.op_changes import group_changes, only_ops, op_changes
-from roofline.compare.places import Entry, place_changes
+from roofline.compare.places import Entry, place_changes, shared_place
 from roofline.compare.run import UNITS, Run, UnitTimes, with_replicates
 from roofline.compare.statistics import FEWEST_CAPTURES, Tested, capture_median, mann_whitney
 from roofline.errors import BadViewError
@@ -166,9 +167,22 @@ def _entries(
 ) -> list[Entry]:
     """What changed together, by the module of the side that it ends in."""
     found = [_entry(one.path, one.category, (one.a,), (one.b,)) for one in ops]
-    found += [_entry(one.path, one.category, one.a, one.b) for one in groups]
+    found += [_group_entry(one) for one in groups]
     found += [_entry(one.path, one.category, (one.side,), ()) for one in only_a]
     return found + [_entry(one.path, one.category, (), (one.side,)) for one in only_b]
+
+
+def _group_entry(one: GroupChange) -> Entry:
+    """A group in the module that has nearly all of it, named by the longest operation there."""
+    at, depth = shared_place([side.path for side in one.b], [side.time_us for side in one.b])
+    longest = one.b[at]
+    return replace(
+        _entry(longest.path, longest.category, one.a, one.b),
+        name=longest.names[0],
+        source=longest.source,
+        library=longest.library,
+        depth=depth,
+    )
 
 
 def _entry(path: str, category: str, a: tuple[Side, ...], b: tuple[Side, ...]) -> Entry:
@@ -227,7 +241,7 @@ def _notes(a: Run, b: Run, of_a: Captures, of_b: Captures) -> tuple[str, ...]:
         notes.append("other-provenance")
     if not a.peaks or not b.peaks:
         notes.append("no-peaks")
-    if a.facts.get("Device") != b.facts.get("Device"):
+    if len({one.facts.get("Device", "").casefold() for one in (a, b)} - {""}) > 1:
         notes.append("other-device")
     if a.facts.get("Cores") != b.facts.get("Cores"):
         notes.append("other-cores")

@@ -34,13 +34,15 @@ _INSTANCE = re.compile(r"(?<=.)[._]\d+$")
 _NO_KIND = ("other", "")
 _MOST = 0.5
 _WORTH = 0.1  # of all changes together
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """Operations that belong together: their amounts in A and in B, and the user's line.
 
-    `path`, `category`, `name` and `shapes` are of the operation that names them.
+    `path`, `category`, `name` and `shapes` are of the operation that names them; they are in the
+    first `depth` modules of the path, without it in all.
     """
 
     path: str
@@ -53,11 +55,12 @@ class Entry:
     shapes: str = ""
     a: tuple[Side, ...] = ()
     b: tuple[Side, ...] = ()
+    depth: int | None = None
 
     @property
     def scope(self) -> Scope:
         """The modules around it, by class."""
-        return scope_of(self.path)
+        return scope_of(self.path)[: self.depth]
 
     @property
     def change(self) -> float:
@@ -89,13 +92,17 @@ class Part:
 
     @property
     def named_by(self) -> Entry:
-        """The entry that changed most: its line is the place's line."""
+        """The entry that changed most: its line is the place's line. A category is everywhere, so
+        it has a line only where most of its change is there."""
         lines: dict[str, float] = defaultdict(float)
         for one in self.entries:
             lines[one.source] += one.change
         line = max(lines, key=lambda each: (bool(each), abs(lines[each])))
         of_line = [one for one in self.entries if one.source == line]
-        return max(of_line, key=lambda one: abs(one.change))
+        found = max(of_line, key=lambda one: abs(one.change))
+        if self.kind == CATEGORY and abs(lines[line]) < _MOST * sum(map(abs, lines.values())):
+            return replace(found, source="", library="")
+        return found
 
 
 def place_changes(
@@ -153,6 +160,21 @@ def raw_scope(path: str) -> Scope:
     return inside[1:] if inside[:1] == (_BACKWARD,) else inside
 
 
+def shared_place(paths: Sequence[str], amounts: Sequence[float]) -> tuple[int, int]:
+    """The operation that names a mixed group, and in how many of its modules the group is: the
+    deepest module with nearly all of `amounts`, and the largest operation in it."""
+    order = sorted(range(len(paths)), key=lambda one: -amounts[one])
+    scopes = [scope_of(path) for path in paths]
+    for depth in range(max(map(len, scopes)), 0, -1):
+        inside: dict[Scope, float] = defaultdict(float)
+        for scope, amount in zip(scopes, amounts, strict=True):
+            inside[scope[:depth]] += amount
+        most = max(inside, key=lambda one: inside[one])
+        if len(most) == depth and inside[most] >= _NEARLY_ALL * sum(amounts):
+            return next(one for one in order if scopes[one][:depth] == most), depth
+    return order[0], 0
+
+
 def short_module(name: str, root: str) -> str:
     """A class without the family that it shares with its model: `Qwen2RMSNorm` is `RMSNorm`."""
     same = next((at for at, two in enumerate(zip(name, root, strict=False)) if two[0] != two[1]), 0)
@@ -185,6 +207,7 @@ def _of_side(one: Entry, side: Side) -> Entry:
         path=side.path,
         category=side.category,
         name=side.names[0],
+        depth=None,
         before=0.0,
         after=0.0,
         source=side.source,

@@ -244,10 +244,14 @@ def line_of(source: str, library: str = "") -> str:
 
 _NEXT = 0.2
 """A change in the other direction has a word from this share of the largest one on."""
+_ALIKE = 0.5
+"""The same of changes in its own direction after the second."""
+_NAMED = 3
+_HALF = 0.5
 
 
 def largest_changes(found: Comparison) -> Sentence:
-    """The two largest changes by module, with the user's line of the first."""
+    """The largest changes by module, with the user's line of the first."""
     scale = Scale.of(max(found.a_us, found.b_us))
     places = [one for one in found.places if one.kind != WAIT or _has_waits(found)]
     if not places or not _prints(scale, places[0].change_us):
@@ -257,21 +261,28 @@ def largest_changes(found: Comparison) -> Sentence:
         return say("change_noise")
     if first.is_new or first.is_gone:
         return _new_or_gone(found, first, scale)
-    second = _second(places, first)
-    others: Sentence = []
-    if second is not None and _prints(scale, second.change_us):
-        turns = (second.change_us > 0) != (first.change_us > 0)
-        amount = scale.number(abs(second.change_us))
-        change = f"{scale.length(abs(second.change_us))} {_more(second.change_us)}"
-        others = say("change_next", name=place_name(second), change=change if turns else amount)
+    shown = [one for one in places if one.beyond_us and _prints(scale, one.change_us)]
+    against = _against(shown, first)
+    named = _with(shown, first, 1 if against else 2)
+    others = [_next(one, first, scale) for one in (*named[1:], *against)]
+    in_all = abs(sum(one.change_us for one in named))
+    is_spread = first.change_us * found.change_us > 0 and in_all < _HALF * abs(found.change_us)
     return say(
-        "change_largest",
+        "change_spread_out" if is_spread else "change_largest",
         first=plain(place_name(first)),
         change=scale.length(abs(first.change_us)),
         how=_more(first.change_us),
         where=_where(first),
-        others=others,
+        others=[segment for one in others for segment in one],
     )
+
+
+def _next(one: PlaceChange, first: PlaceChange, scale: Scale) -> Sentence:
+    """A further change: with "more" or "less" where that is not the first one's."""
+    if one.change_us * first.change_us > 0:
+        return say("change_next", name=place_name(one), change=scale.number(abs(one.change_us)))
+    change = f"{scale.length(abs(one.change_us))} {_more(one.change_us)}"
+    return say("change_next", name=place_name(one), change=change)
 
 
 def _has_waits(found: Comparison) -> bool:
@@ -300,15 +311,17 @@ def _where(one: PlaceChange) -> str:
     return f" ({line_of(one.source)})" if one.source else ""
 
 
-def _second(places: Sequence[PlaceChange], first: PlaceChange) -> PlaceChange | None:
-    """The largest change the other way where it is worth a word, else the second largest."""
-    shown = [one for one in places[1:] if one.beyond_us]
-    least = _NEXT * abs(first.change_us)
-    against = (one for one in shown if one.change_us * first.change_us < 0)
-    turned = next(against, None)
-    if turned is not None and abs(turned.change_us) >= least:
-        return turned
-    return shown[0] if shown else None
+def _with(places: Sequence[PlaceChange], first: PlaceChange, least: int) -> list[PlaceChange]:
+    """Changes in the direction of the first: it, and those of nearly its size; at least `least`."""
+    same = [one for one in places if one.change_us * first.change_us > 0][:_NAMED]
+    size = _ALIKE * abs(first.change_us)
+    return [one for at, one in enumerate(same) if at < least or abs(one.change_us) >= size]
+
+
+def _against(places: Sequence[PlaceChange], first: PlaceChange) -> list[PlaceChange]:
+    """The largest change the other way, where it is worth a word."""
+    turned = [one for one in places if one.change_us * first.change_us < 0]
+    return [one for one in turned[:1] if abs(one.change_us) >= _NEXT * abs(first.change_us)]
 
 
 def _prints(scale: Scale, us: float) -> bool:
@@ -438,7 +451,8 @@ def _certainty(found: Comparison) -> Sentence:
         spread = found.captures_a.spread_us
         if spread is not None:
             low, high = (Number(value, "time_us") for value in spread)
-            said += say("change_spread", low=low, high=high)
+            is_within = abs(found.change_us) < spread[1] - spread[0]
+            said += say("change_in_spread" if is_within else "change_spread", low=low, high=high)
     alone = found.matched.get("only", 0.0)
     if alone >= _WORTH_A_WORD:
         said += say("change_only", share=Number(alone, "ratio"))

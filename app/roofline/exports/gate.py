@@ -87,7 +87,7 @@ def report_to_text(report: Report) -> str:
         lines += [table(_HEADS, rows, left={0, 1}), ""]
     for one in _explained(report):
         lines.append(f"{one.rule}: {_said(one)}")
-        lines += [f"  {_culprit(one, culprit)}" for culprit in one.culprits]
+        lines += [f"  {culprit_line(one, culprit)}" for culprit in one.culprits]
     lines += _details(report)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -111,7 +111,7 @@ def report_to_markdown(report: Report) -> str:
         sections.append(markdown_table(_HEADS, rows))
     for one in _explained(report):
         lines = [f"- **{markdown_plain(one.rule)}**: {markdown_plain(_said(one))}"]
-        lines += [f"  - {markdown_plain(_culprit(one, each))}" for each in one.culprits]
+        lines += [f"  - {markdown_plain(culprit_line(one, each))}" for each in one.culprits]
         sections.append("\n".join(lines))
     sections += [markdown_plain(line) for line in _details(report)]
     text = "\n\n".join(section for section in sections if section)
@@ -129,7 +129,7 @@ def report_words(report: Report) -> Record:
         if one.message and one.state != "untested"
     ]
     grown = [
-        f"{one.rule.removeprefix('exact.')} grew in {_culprit(one, each)}"
+        f"{one.rule.removeprefix('exact.')} grew in {culprit_line(one, each)}"
         for one in report.of_state("broken") + report.of_state("accepted")
         for each in one.culprits[:1]
     ]
@@ -179,7 +179,7 @@ def explain(report: Report, rule: str) -> str | None:
     ]
     if found.message:
         lines.append(f"  {found.message}")
-    lines += [f"  {_culprit(found, one)}" for one in found.culprits]
+    lines += [f"  {culprit_line(found, one)}" for one in found.culprits]
     return "\n".join(lines) + "\n"
 
 
@@ -198,7 +198,7 @@ def message_of(one: Result) -> str:
         else (f"{one.rule}: {amount(one.metric, one.new)}, limit {one.limit}")
     )
     if one.culprits:
-        said = f"{said}. Most in {_culprit(one, one.culprits[0])}"
+        said = f"{said}. Most in {culprit_line(one, one.culprits[0])}"
     return plain(spaced(said))
 
 
@@ -290,7 +290,8 @@ def _said(one: Result) -> str:
     return plain(one.message) or f"the limit is {one.limit}"
 
 
-def _culprit(one: Result, culprit: Culprit) -> str:
+def culprit_line(one: Result, culprit: Culprit) -> str:
+    """What grew, by how much, at which line: the same sentence in every format."""
     line = line_of(culprit.source, culprit.library)
     where = f" ({plain(line)})" if line else ""
     return f"{culprit_name(culprit)}: +{amount(one.metric, culprit.amount)}{where}"

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from roofline import __version__
 from roofline.compare.gate.check import Report
 from roofline.compare.gate.rules import Result
-from roofline.exports.gate import culprit_name, failing, message_of
+from roofline.exports.gate import culprit_line, failing, message_of
 from roofline.presentation.text_table import plain
 
 MOST_ANNOTATIONS = 9
@@ -36,7 +36,7 @@ def _case(one: Result) -> str:
     start = f'  <testcase classname="roofline.check" name={quoteattr(plain(one.rule))}'
     said = quoteattr(message_of(one))
     if one.state == "broken" and one.level == "error":
-        lines = "\n".join(f"{culprit_name(each)} {each.source}" for each in one.culprits)
+        lines = "\n".join(culprit_line(one, each) for each in one.culprits)
         return f"{start}><failure message={said}>{escape(_xml(lines))}</failure></testcase>\n"
     if one.state in ("untested", "inconclusive"):
         return f"{start}><skipped message={quoteattr(plain(one.message))}/></testcase>\n"
@@ -49,7 +49,7 @@ def _xml(text: str) -> str:
 
 
 def report_to_sarif(report: Report, root: Path) -> bytes:
-    """One result per broken rule and operation, at its source line relative to `root`."""
+    """One result per broken rule and module, at its source line relative to `root`."""
     broken = failing(report)
     document = {
         "$schema": _SCHEMA,
@@ -78,8 +78,7 @@ def _results(one: Result, root: Path) -> Iterator[dict[str, object]]:
     if not one.culprits:
         yield _result(one.rule, level, message_of(one), "", "", root)
     for each in one.culprits:
-        library = f", which calls {plain(each.library)}" if each.library else ""
-        said = f"{message_of(one)}. Here: {culprit_name(each)}{library}"
+        said = f"{message_of(one)}. Here: {plain(culprit_line(one, each))}"
         yield _result(one.rule, level, said, each.key, each.source, root)
 
 

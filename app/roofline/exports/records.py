@@ -204,10 +204,15 @@ def _profile(analysis: RooflineAnalysis) -> Record:
 
 
 def _of_several_files(analysis: RooflineAnalysis) -> Record:
-    """`sources` of cells, where several files tell of one program, and what files state."""
-    cells, stated = analysis.profile.cells, analysis.profile.stated
+    """`sources` of cells, where several files tell of one program, what files state, and `next`:
+    commands that record what they lack."""
+    cells, profile = analysis.profile.cells, analysis.profile
     sources = [] if cells is None else [{"id": k, **asdict(s)} for k, s in enumerate(cells.sources)]
-    keys = {"sources": sources, "stated": [asdict(one) for one in stated]}
+    keys = {
+        "sources": sources,
+        "stated": [asdict(one) for one in profile.stated],
+        "next": [asdict(one) for one in profile.next_steps],
+    }
     return {key: values for key, values in keys.items() if values}
 
 

@@ -29,6 +29,12 @@ CHANGES = (
         " below the roof of HBM.",
     ),
     NumberChange(
+        results_version=4,
+        formats=("Nsight Systems",),
+        said="Samples of GPU metrics say how busy the tensor pipe, issue slots, memory and links"
+        " were, and how many bytes moved.",
+    ),
+    NumberChange(
         results_version=3,
         said="Groups divide the time of what the page shows and add up to it: they were of the"
         " whole capture.",

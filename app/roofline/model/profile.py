@@ -235,6 +235,15 @@ class JoinedCells:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """A command that records what a profile lacks: "what" its operations compute; what it adds."""
+
+    kind: str
+    command: str
+    adds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
     """A number that a file states, and the same as computed here, in the unit that `what` names.
 
@@ -275,8 +284,10 @@ class Profile:
     `flop_slack_ratio` is by which part of the FLOPs they may be more: some formulas give the least.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
     the one of `all_hosts` that this profile is of, empty for all. `kernels` are single kernels,
-    which only the joining of files needs; `cells` say from which file the work of each op is, where
-    several files tell of one program. `stated` are numbers that the files state themselves.
+    which only the joining of files needs; `is_busy_sampled` is true where busy shares are of the
+    few units of which samples over time were taken; `cells` say from which file the work of each
+    op is, where several files tell of one program. `stated` are numbers that the files state,
+    `next_steps` commands that record what they lack.
     """
 
     device: ReportedDevice
@@ -315,8 +326,10 @@ class Profile:
     host: str = ""
     all_hosts: tuple[str, ...] = ()
     kernels: Kernels | None = None
+    is_busy_sampled: bool = False
     cells: JoinedCells | None = None
     stated: tuple[Stated, ...] = ()
+    next_steps: tuple[NextStep, ...] = ()
 
     @property
     def step_labels(self) -> tuple[str, ...]:

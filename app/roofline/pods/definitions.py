@@ -1,4 +1,4 @@
-"""The formulas of a run, on whole numbers: the same result on every machine. See `docs/runs.md`."""
+"""The formulas of a run, on whole numbers, equal on every machine: `docs/runs-definitions.md`."""
 
 from dataclasses import dataclass
 

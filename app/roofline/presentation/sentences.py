@@ -101,6 +101,7 @@ SENTENCES: Mapping[str, str] = {
     "change_no_time": "These captures cannot be compared: no operation of one of them has a time",
     "change_kinds": "{first} against {second}",
     "change_largest": "{First} takes {change} {how}{where}{others}. ",
+    "change_spread_out": "The change is spread out: {first} takes {change} {how}{where}{others}. ",
     "change_next": ", {name} {change}",
     "change_new": "{name} is {new}{places}: {change}{where}. ",
     "change_noise": "No module changed by more than captures of one program differ. ",
@@ -113,6 +114,7 @@ SENTENCES: Mapping[str, str] = {
     "change_untested": "Captures on a side: {old} and {new}: it may be noise. Three of each would "
     "tell. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",
+    "change_in_spread": "The change is smaller than steps of A differ: half take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",
     # Advice: savings, the plan. The words of each rule stand in `advice.rules`.
     "advice_saves": "−{saving}",

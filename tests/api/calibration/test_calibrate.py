@@ -62,6 +62,7 @@ def rate_from(*seconds: float, timings: int, counted: int) -> Rate:
     return rate_of(12.0, lambda: next(left), effort)
 
 
+@pytest.mark.covers(237)
 def test_rate_is_the_median_of_the_fastest_and_the_spread_half_their_range() -> None:
     rate = rate_from(50.0, 2.0, 2.1, 2.05, 60.0, timings=5, counted=3)
     assert rate.per_second == pytest.approx(12 / 2.05)
@@ -156,6 +157,7 @@ def test_system_without_cache_files_has_none(tmp_path: Path) -> None:
     assert list(read_caches(tmp_path / "missing")) == []
 
 
+@pytest.mark.covers(223, 231, 254)
 def test_calibration_prints_a_table_and_keeps_the_machine(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from tests.estimate.llm.cases import serial_ms, step
 DECODE = PredictOptions(batch=8, context=2048, tp=4)
 
 
+@pytest.mark.covers(71, 130, 137, 159)
 def test_the_document_has_the_keys_of_the_interface() -> None:
     found = step("llama-3-8b", "h100-sxm", DECODE)
     document = json.loads(json.dumps(step_document(found, "llama-3-8b")))

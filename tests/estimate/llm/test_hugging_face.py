@@ -108,6 +108,7 @@ def sizes(model: ModelConfig) -> ModelConfig:
     return replace(model, source="")
 
 
+@pytest.mark.covers(151)
 @pytest.mark.parametrize(
     ("content", "name"),
     [

@@ -43,11 +43,13 @@ def test_serial_times_are_those_of_the_table(row: list[str]) -> None:
         assert found.total(lambda op: op.matrix) / 1e9 == pytest.approx(float(row[3]), rel=5e-3)
 
 
+@pytest.mark.covers(149)
 def test_a_part_without_bf16_runs_at_the_rate_of_fp16_and_says_so() -> None:
     found = step("llama-2-7b", "t4", PredictOptions(context=2048))
     assert found.notes == ("T4 has no unit for bf16: the rate is that of fp16.",)
 
 
+@pytest.mark.covers(104, 155, 241)
 @pytest.mark.parametrize(("tp", "stated"), [(1, 310), (2, 170), (4, 100), (8, 65)])
 def test_tensor_parallel_divides_work_and_adds_collectives(tp: int, stated: float) -> None:
     found = step(
@@ -58,12 +60,14 @@ def test_tensor_parallel_divides_work_and_adds_collectives(tp: int, stated: floa
     assert ("attn_allreduce" in names) is (tp > 1)
 
 
+@pytest.mark.covers(152)
 @pytest.mark.parametrize(("tp", "stated"), [(1, 43.2), (8, 5.52)])
 def test_decode_divides_by_bandwidth(tp: int, stated: float) -> None:
     options = PredictOptions(batch=8, context=2048, tp=tp, latency="none")
     assert serial_ms(step("llama-3-70b", "h100-sxm", options)) == pytest.approx(stated, rel=2e-3)
 
 
+@pytest.mark.covers(135, 148, 154)
 @pytest.mark.parametrize(
     ("batch", "options", "stated"),
     [
@@ -148,6 +152,7 @@ def test_windowed_layers_read_no_more_than_their_window() -> None:
 # ------------------------------------------------------------------------------------------ memory
 
 
+@pytest.mark.covers(150, 171, 186)
 def test_memory_is_weights_and_cache() -> None:
     found = step("llama-3-70b", "h100-sxm", PredictOptions(batch=8, context=2048))
     assert found.memory_bytes == 70_553_706_496 * 2 + 8 * 2048 * 320 * 1024

@@ -57,6 +57,7 @@ def test_hardware_flops_have_the_scores_again_and_recomputation() -> None:
     assert plain["bwd.qk_matmul"].matrix == 2 * plain["fwd.qk_matmul"].matrix
 
 
+@pytest.mark.covers(185)
 def test_bytes_of_the_backward_pass_and_of_the_optimizer() -> None:
     found = {t.op.name: t.op for t in trained("llama-3-8b", 4096, grad_bytes=4).ops}
     ahead, back = found["fwd.qkv_proj"], found["bwd.qkv_proj"]

@@ -89,6 +89,7 @@ def test_attention_over_a_cache_is_estimated(client: Client) -> None:
     assert "HBM-bound</span> on H100 SXM5 80GB" in html
 
 
+@pytest.mark.covers(88, 109)
 def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
     trace = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
     found = client.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]

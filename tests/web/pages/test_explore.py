@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import unescape
 from typing import Any
 
+import pytest
+
 from roofline.compare.run import run_to_json
 from roofline.devices.choice import known_part
 from roofline.estimate.llm.config import preset
@@ -25,6 +27,7 @@ def nowhere(_names: Sequence[str]) -> Mapping[str, Any]:
     return {"here": line, "devices": [], "usual": []}
 
 
+@pytest.mark.covers(86)
 def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
     run = make_run([Row(name="mul", flop=1e5, bytes=1e4, time_us=20.0)])
     stored = StoredRun(title="t", etag="e", packed=gzip.compress(run_to_json(run)))

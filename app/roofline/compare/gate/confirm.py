@@ -5,13 +5,31 @@ look slow, they would be tested twice. So a check fails only where two independe
 break the rule.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 
 from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Budget, Limit
-from roofline.compare.gate.check import PASSED, Report, status_of
+from roofline.compare.gate.check import PASSED, Report, check, status_of
 from roofline.compare.gate.rules import Result
+from roofline.compare.run import Run
 from roofline.compare.statistics import FEWEST_CAPTURES
+
+
+def confirm(
+    report: Report,
+    baseline: Baseline | None,
+    budget: Budget,
+    again: Callable[[int], Sequence[Run]],
+    today: date,
+) -> Report:
+    """`report`, or with its times judged by as many new captures as `again` is asked for."""
+    captures = captures_to_confirm(report, baseline, budget)
+    if not captures:
+        return unsuspected(report, baseline)
+    later = check(again(captures), baseline, replace(budget, unit=report.unit), today=today)
+    return confirmed(report, later, captures, budget)
 
 
 def captures_to_confirm(report: Report, baseline: Baseline | None, budget: Budget) -> int:

@@ -14,7 +14,14 @@ from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Accepted, Level, Limit, OpLimits
 from roofline.compare.gate.numbers import amounts, formula
 from roofline.compare.matching import Matching
-from roofline.compare.places import Entry, Part, have_modules, operations_of, parts_of
+from roofline.compare.places import (
+    Entry,
+    Part,
+    have_modules,
+    operations_of,
+    parts_of,
+    shared_place,
+)
 from roofline.compare.run import Run
 from roofline.compare.statistics import FEWEST_CAPTURES, mann_whitney
 from roofline.model.op_columns import Bools
@@ -378,13 +385,15 @@ def _culprits(case: Case, metric: str, given: OpLimits | None) -> tuple[Culprit,
 
 
 def _entries(case: Case, base: Run, matching: Matching, metric: str) -> list[Entry]:
-    """What became of what, with the amounts of `metric`; named by the largest operation."""
+    """What became of what, with the amounts of `metric`, in the module that has nearly all of it;
+    named by the largest operation there."""
     old = np.nan_to_num(amounts(base, case.unit, metric, base).values)
     new = np.nan_to_num(amounts(case.run, case.unit, metric, base).values)
 
     def entry(a: Sequence[int], b: Sequence[int]) -> Entry:
         run, rows, values = (case.run, list(b), new) if b else (base, list(a), old)
-        row = rows[int(values[rows].argmax())]
+        at, depth = shared_place([run.text("path")[one] for one in rows], values[rows].tolist())
+        row = rows[at]
         return Entry(
             path=run.text("path")[row],
             category=run.text("category")[row],
@@ -394,6 +403,7 @@ def _entries(case: Case, base: Run, matching: Matching, metric: str) -> list[Ent
             source=run.source(row),
             library=run.text("library")[row],
             shapes=run.text("operands")[row],
+            depth=depth,
         )
 
     found = [entry(one.a, one.b) for one in matching.matches]

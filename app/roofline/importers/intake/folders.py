@@ -12,7 +12,7 @@ _PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
 # JAX and TensorFlow write LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb: so may each of these.
 _SESSIONS = ("*", "*/*", "profile/*/*", "plugins/profile/*/*", "*/plugins/profile/*/*")
 _XSPACE = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst")
-_CAPTURES = (".json", ".json.gz", ".ncu-rep", ".sqlite", ".sqlite.gz", "_results.db")
+_CAPTURES = (".json", ".json.gz", ".ncu-rep", ".sqlite", ".sqlite.gz", ".nsys-rep", "_results.db")
 _WORKLOADS_SHOWN = 4
 
 

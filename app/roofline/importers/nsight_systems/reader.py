@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
+from roofline.importers.nsight_systems.metrics import Sampled, busy_of_ops, read_samples
 from roofline.importers.nsight_systems.ranges import Ranges, read_ranges
 from roofline.importers.nsight_systems.tables import (
     PEER_TO_PEER,
@@ -26,32 +27,42 @@ from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace, api_of
+from roofline.importers.shared.join_kernels import longest
 from roofline.importers.shared.kernel_names import Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.notes import Note, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
+from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.op_columns import I64
-from roofline.model.profile import Diagnostic, Host, Profile, Severity
-from roofline.model.units import GIGA, NS_PER_MS, PS_PER_NS
+from roofline.model.profile import Diagnostic, Host, NextStep, Profile, Severity
+from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
 _LANES = {60: 64, 70: 64, 72: 64, 75: 64, 80: 64, 61: 128, 86: 128, 87: 128, 89: 128, 90: 128,
           100: 128, 103: 128, 120: 128}  # fmt: skip
+_WORTH_COUNTING = 0.01  # of the busy time
 _LIMITS = (
     "Nsight Systems records when work ran, not what it computed: FLOPs and bytes are known only of"
     " copies, and of operators whose shapes are in NVTX ranges.",
     "The file holds the environment of the program: Roofline does not read it, but share the file"
     " with care.",
 )
-_NCU = "`ncu --set full -k 'regex:{kernel}' -c 5 -o report PROGRAM`"
+_NCU = "ncu --set full -k 'regex:^({kernels})' --launch-skip 20 -c 5 -o counters PROGRAM"
 _NOTES = {
     "only-times": Note(
         Severity.WARNING,
-        "A file of Nsight Systems has times, not work: FLOPs and bytes of {share} of the busy time"
-        " are unknown.",
-        "Record shapes with torch.autograd.profiler.emit_nvtx(record_shapes=True), or count the"
-        f" longest kernel with Nsight Compute: {_NCU}.",
+        "A file of Nsight Systems has times, not work: {what} of {share} of the busy time are"
+        " unknown.",
+        "Count the longest kernels, and give both files together: `{command}`. Or record shapes"
+        " with torch.autograd.profiler.emit_nvtx(record_shapes=True).",
+    ),
+    "sampled": Note(
+        Severity.INFO,
+        "Busy shares are means of {count:,} samples of GPU metrics, of operations in which at least"
+        " 5 were taken, or 2 % of all; bytes of {memory} are its share × its peak. While these ran:"
+        " {shares}. Other units were not sampled.",
+        "L1, L2 and single pipes: `ncu --set full`.",
     ),
     "in-graphs": Note(
         Severity.WARNING,
@@ -88,6 +99,7 @@ class _File:
     work: FileWork
     unlaunched: int
     unlaunched_ns: int
+    samples: Sampled | None
 
 
 def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
@@ -96,10 +108,12 @@ def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
         raise _without_work(recording)
     trace = _trace(recording)
     events = recording.events
+    work = gpu_work(trace, numbers)
     alone = ~np.isin(trace.work["correlation"], trace.launches["correlation"])
     return _File(
         recording=recording,
-        work=gpu_work(trace, numbers),
+        work=work,
+        samples=read_samples(recording, work.kernels) if work.kernels else None,
         unlaunched=int(alone.sum()),
         unlaunched_ns=int((events.end - events.begin)[alone].sum()),
     )
@@ -260,12 +274,61 @@ def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
             ),
         )
     )
+    profile = _with_samples(profile, files)
+    profile = replace(profile, next_steps=_next_steps(profile))
     return replace(
         profile,
         diagnostics=tuple(_diagnostics(files, profile)),
         limits=_LIMITS,
         format_detail=files[0].recording.version,
         stated=tuple(one for file in files for one in file.recording.stated),
+    )
+
+
+def _next_steps(profile: Profile) -> tuple[NextStep, ...]:
+    """How to count the kernels whose work is unknown, where these take time."""
+    ops = profile.ops
+    unknown = ~(ops.flop_known & ops.bytes_known)
+    if int(ops.self_time_ps[unknown].sum()) <= _WORTH_COUNTING * int(ops.self_time_ps.sum()):
+        return ()
+    is_graph = np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
+    kernels = longest(profile.kernels, unknown & ~is_graph)
+    command = _NCU.format(kernels="|".join(kernels) or "KERNEL")
+    adds = f"FLOPs, bytes and busy shares of {', '.join(kernels) or 'its kernels'}"
+    return (NextStep(kind="what", command=command, adds=adds),)
+
+
+def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
+    """The profile with busy shares, and with bytes of the main memory where nothing else has them:
+    the share of its peak that was sampled."""
+    ops, kernels = profile.ops, profile.kernels
+    if kernels is None or not any(file.samples for file in files):
+        return profile
+    counts = [0 if file.work.kernels is None else len(file.work.kernels.row) for file in files]
+    time_ps = ops.time_ps.astype(np.float64)
+    samples = [file.samples for file in files]
+    busy = busy_of_ops(samples, counts, kernels.op, time_ps, len(ops))
+    level, dram_ps = main_memory(profile.device.name), busy.pop(Ceiling.DRAM, None)
+    if dram_ps is not None:
+        busy[Ceiling(level.value)] = dram_ps
+    peak_gbs = profile.device.bandwidth_gbs.get(level)
+    moved = (
+        np.full(len(ops), np.nan) if dram_ps is None or not peak_gbs else dram_ps * peak_gbs / KILO
+    )
+    new = np.isfinite(moved) & ~ops.bytes_known
+    filled = np.where(new, np.rint(np.nan_to_num(moved)).astype(np.uint64), ops.bytes_accessed)
+    return replace(
+        profile,
+        is_busy_sampled=True,
+        ops=replace(
+            ops,
+            busy_ps=busy,
+            bytes_accessed=filled,
+            traffic_bytes={level: np.where(new, filled, ops.traffic_bytes[level])},
+            traffic_known=ops.traffic_known | new,
+            bytes_known=ops.bytes_known | new,
+            cost_known=ops.cost_known | new,
+        ),
     )
 
 
@@ -320,13 +383,12 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
     busy_ps = max(profile.op_time_ps, 1)
     ops = profile.ops
     unknown = ~(ops.flop_known & ops.bytes_known)
-    unknown_ps = int(ops.self_time_ps[unknown].sum())
-    total_ps = max(int(ops.self_time_ps.sum()), 1)
-    if unknown_ps > 0.01 * total_ps:
-        is_graph = np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
-        at = int(np.argmax(np.where(unknown & ~is_graph, ops.self_time_ps, 0)))
-        share, kernel = _percent(unknown_ps, total_ps), _pattern(ops.name[at])
-        yield noted(_NOTES, "only-times", share=share, kernel=kernel)
+    for step in profile.next_steps:
+        what = "FLOPs" if bool((ops.bytes_known | ~unknown).all()) else "FLOPs and bytes"
+        share = _percent(int(ops.self_time_ps[unknown].sum()), max(int(ops.self_time_ps.sum()), 1))
+        yield noted(_NOTES, "only-times", what=what, share=share, command=step.command)
+    if profile.is_busy_sampled:
+        yield _sampled(files, profile)
     graphs_ns = sum(file.recording.graph_time_ns for file in files)
     if graphs_ns:
         busy = _ms(busy_ps // PS_PER_NS)
@@ -347,14 +409,24 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
             yield noted(_NOTES, "profiler-warning", text=text)
 
 
+def _sampled(files: Sequence[_File], profile: Profile) -> Diagnostic:
+    """How busy the units were while the kernels with samples ran, the busiest first."""
+    ops, means = profile.ops, {}
+    for ceiling, busy_ps in ops.busy_ps.items():
+        known = np.isfinite(busy_ps)
+        means[ceiling.label] = float(busy_ps[known].sum()) / max(int(ops.time_ps[known].sum()), 1)
+    ranked = sorted(means.items(), key=lambda item: -item[1])
+    return noted(
+        _NOTES,
+        "sampled",
+        sum(file.samples.all_samples for file in files if file.samples),
+        memory=main_memory(profile.device.name).label,
+        shares=", ".join(f"{name} {100 * share:.3g} %" for name, share in ranked),
+    )
+
+
 def _lasted(recording: Recording) -> I64:
     return recording.events.end - recording.events.begin
-
-
-def _pattern(name: str) -> str:
-    """The start of a kernel's own name, without what a shell or a pattern would read."""
-    words = "".join(ch if ch.isalnum() or ch == "_" else " " for ch in name.split("<")[0]).split()
-    return max(words, key=len, default="KERNEL")[:60]
 
 
 def _percent(part: float, whole: float) -> str:

@@ -65,7 +65,8 @@ class Events:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:
-    """One export. `gpus` are those that ran something, as rows of the file's own table of devices.
+    """One export. `gpus` are those that ran something, as rows of the file's own table of devices,
+    `gpu_ids` their numbers by the ids of that table.
 
     `launches` and `ranges` are tables of calls and of NVTX ranges; `range_text` has the text of
     each range. `graph_time_ns` is the time of graphs that were recorded as one event each.
@@ -78,6 +79,7 @@ class Recording:
     shapes: I64
     events: Events
     gpus: Sequence[Mapping[str, int | str]]
+    gpu_ids: Mapping[int, int]
     are_gpus_known: bool
     launches: Table
     launch_names: Mapping[int, str]
@@ -103,6 +105,7 @@ class _Reader:
         self._strings = dict(zip(strings["id"].tolist(), strings.texts["value"], strict=True))
         self._names: dict[str, int] = {}
         self._shapes = np.zeros((1, SHAPE_AXES), np.int64)
+        self._gpu_ids: dict[int, int] = {}
 
     def recording(self) -> Recording:
         read = self._database.read
@@ -121,6 +124,7 @@ class _Reader:
             shapes=self._shapes,
             events=events,
             gpus=gpus,
+            gpu_ids=self._gpu_ids,
             are_gpus_known=are_known,
             launches=launches,
             launch_names={
@@ -237,6 +241,7 @@ class _Reader:
                 remedy="Export the report again.",
             )
         known = all(isinstance(key, int) for key in order)
+        self._gpu_ids = {key: k for key, k in order.items() if isinstance(key, int)}
         return events, [rows[k] for k in range(len(rows))], known
 
     # ------------------------------------------------------------------------------------- devices

@@ -499,6 +499,8 @@ class _GpuWork:
         return KernelRows(
             row=self._row[mine].astype(np.int64),
             scope=self._scope[mine].astype(np.int64),
+            device=work["device"][mine].astype(np.int64),
+            begin_ns=work["begin"][mine],
             name=work["name"][mine].astype(np.int64),
             names=self._trace.names,
             shape=work["shape"][mine].astype(np.int64),

@@ -314,6 +314,8 @@ class KernelRows:
 
     row: I64
     scope: I64
+    device: I64
+    begin_ns: I64
     name: I64
     names: Sequence[str]
     shape: I64

@@ -74,7 +74,7 @@ def kind_of(header: Sequence[str]) -> Kind | None:
     names = {column_name(cell) for cell in header}
     if {"kernel_name", "count", "sum(ns)"} <= names:
         return Kind.TOTALS
-    if "kernel_name" in names and not names & _ROCPROFV3:
+    if "kernel_name" in names and not names & _ROCPROFV3 and "kind" not in names:
         if any(_COUNTER.fullmatch(cell.strip()) for cell in header):
             return Kind.COUNTERS
         return Kind.TIMES if "dispatch_id" in names else None

@@ -1,8 +1,9 @@
 """Results of AMD's rocprofv3 (rocprofiler-sdk): dispatches of kernels, copies and counters.
 
 Format: "JSON output schema" in https://rocm.docs.amd.com/projects/rocprofiler-sdk; tried: JSON
-made up after that schema, databases (rocpd) of ROCm 7.1. Read: kernels and copies with their times,
-counters of dispatches (several passes of one program together), agents.
+made up after that schema, databases (rocpd) of ROCm 7.1, the CSV files of its documentation. Read:
+kernels and copies with their times, counters of dispatches (several passes of one program
+together), agents.
 Lost: API calls of HIP and HSA, markers, memory allocations, samples of the program counter.
 """
 
@@ -14,16 +15,20 @@ from roofline.model.profile import Profile
 
 FORMAT_ID = "rocprofiler_sdk"
 LABEL = "rocprofv3"
-READS = "rocprofv3 results (*_results.db, *_results.json)"
+READS = "rocprofv3 results (*_results.db, *_results.json, or its CSV files together)"
 
 _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:\s*[\[{]')
 
 
 def recognises(source: SourceFile) -> bool:
-    """True for the results of rocprofv3, told by their first key, or the names of their tables."""
-    from roofline.importers.shared.databases import has_tables  # loads slowly
+    """True for the results of rocprofv3, told by their first key, the names of their tables, or
+    the columns of a CSV file."""
+    from roofline.importers.rocprofiler_sdk.sheets import sheet_of  # loads slowly
+    from roofline.importers.shared.databases import has_tables
 
-    return _START.match(source.head) is not None or has_tables(source, ("rocpd_",))
+    if _START.match(source.head) is not None or has_tables(source, ("rocpd_",)):
+        return True
+    return sheet_of(source.head) is not None
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

@@ -7,6 +7,7 @@ import numpy as np
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.database import read_database
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.sheets import read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (
     AmdSize,
@@ -20,13 +21,22 @@ from roofline.importers.shared.amd_counters import (
     why_slow,
 )
 from roofline.importers.shared.databases import SIGNATURE
+from roofline.importers.shared.join_kernels import longest
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
-from roofline.importers.shared.notes import NO_PEAKS, Note, counted
+from roofline.importers.shared.notes import NO_PEAKS, Note, counted, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from roofline.model.kernels import Kernels
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+from roofline.model.profile import (
+    Diagnostic,
+    Host,
+    NextStep,
+    Profile,
+    Provenance,
+    Severity,
+)
 from roofline.model.units import KILO, PS_PER_NS
 
 _LONGEST_PS = 2**63
@@ -40,8 +50,8 @@ _NOTES = {
     "only-times": Note(
         Severity.WARNING,
         "The file has times of kernels and no counters, so their FLOPs and bytes are unknown.",
-        "Profile again with `rocprofv3 --pmc` and the counters of docs/formats.md, or count with"
-        " `rocprof-compute profile -n run -- PROGRAM`.",
+        "Count the longest kernels, and give both together: `{command}`. Or profile again with"
+        " `rocprofv3 --pmc` and the counters of docs/formats.md.",
     ),
     "flop-not-counted": Note(
         Severity.WARNING,
@@ -59,10 +69,13 @@ _NOTES = {
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`."""
     processes: list[Process] = []
-    for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
+    ordered = sorted(sources, key=lambda source: source.name)
+    sheets = [source for source in ordered if sheet_of(source.head) is not None]
+    for k, source in enumerate(one for one in ordered if one not in sheets):
         progress("read", k / len(sources))
         is_database = source.head.startswith(SIGNATURE)
         processes += read_database(source) if is_database else read_file(source)
+    processes += read_sheets(sheets)
     processes = joined_passes(processes)
     if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
@@ -76,10 +89,11 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 def joined_passes(processes: Sequence[Process]) -> list[Process]:
     """Passes of one program as one process: the same kernels in the same order, other counters.
 
-    The times are those of the first pass; each pass runs the program again.
+    The times are those of the run that counted nothing, if there is one, else of the first pass:
+    each pass runs the program again, and counting slows it.
     """
     result: list[Process] = []
-    for process in processes:
+    for process in sorted(processes, key=lambda one: bool(_counter_names(one.dispatches))):
         known = next((dispatch for dispatch in result if _is_pass_of(process, dispatch)), None)
         if known is None:
             result.append(process)
@@ -95,12 +109,13 @@ def _ordered(process: Process) -> list[Dispatch]:
 
 
 def _is_pass_of(process: Process, other: Process) -> bool:
-    """True where both ran the same kernels, and each counted what the other did not."""
+    """True where both ran the same kernels, and one counted what the other did not. Processes that
+    counted nothing are others of the program."""
     mine, theirs = _ordered(process), _ordered(other)
     if [dispatch.kernel for dispatch in mine] != [dispatch.kernel for dispatch in theirs]:
         return False
     names, others = _counter_names(mine), _counter_names(theirs)
-    return bool(names and others) and not names & others
+    return bool(names or others) and not names & others
 
 
 def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
@@ -122,6 +137,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
     ops, table, kernels = launch_tables(launches)
     busy_ps, span_ps = _times(processes)
     timeline = agents_timeline(processes, table.op, ops)
+    steps = _next_steps(processes, kernels)
     return Profile(
         device=_device(agents),
         hosts=tuple(_hosts(sources, processes)),
@@ -130,7 +146,8 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         op_time_ps=busy_ps,
         normalised_op_time_ps=busy_ps,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        diagnostics=tuple(_diagnostics(processes, launches)),
+        diagnostics=tuple(_diagnostics(launches, steps)),
+        next_steps=steps,
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
         limits=_LIMITS,
@@ -253,16 +270,24 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
     return busy * PS_PER_NS, span * PS_PER_NS
 
 
-def _diagnostics(processes: Sequence[Process], launches: Sequence[Launch]) -> Iterable[Diagnostic]:
-    kernels = sum(len(process.dispatches) for process in processes)
-    has_counters = any(
-        dispatch.counters for process in processes for dispatch in process.dispatches
-    )
-    only_times = bool(kernels) and not has_counters
-    without_flop = sum(launch.flop is None for launch in launches)
+def _next_steps(processes: Sequence[Process], kernels: Kernels) -> tuple[NextStep, ...]:
+    """How to count the kernels, where nothing was counted."""
+    if not len(kernels) or any(_counter_names(process.dispatches) for process in processes):
+        return ()
+    names = longest(kernels, np.ones(int(kernels.op.max()) + 1, np.bool_))
+    chosen = "".join(f' "{name}"' for name in names) or ' "KERNEL"'
+    command = f"rocprof-compute profile -n run --kernel{chosen} -- PROGRAM"
+    adds = f"FLOPs, bytes and busy shares of {', '.join(names) or 'its kernels'}"
+    return (NextStep(kind="what", command=command, adds=adds),)
+
+
+def _diagnostics(
+    launches: Sequence[Launch], next_steps: Sequence[NextStep]
+) -> Iterable[Diagnostic]:
+    for step in next_steps:
+        yield noted(_NOTES, "only-times", command=step.command)
     counts = {
-        "only-times": int(only_times),
-        "flop-not-counted": 0 if only_times else without_flop,
+        "flop-not-counted": 0 if next_steps else sum(launch.flop is None for launch in launches),
         "time-unknown": sum(launch.time_ps is None for launch in launches),
     }
     yield from counted(_NOTES, counts, launches=len(launches))

@@ -165,6 +165,7 @@ class _Joined:
             bytes_provenance=measured if all_bytes else program.bytes_provenance,
             flop_slack_ratio=program.flop_slack_ratio * float(rest) / whole,
             cells=self._cell_sources(ops),
+            next_steps=(),
             limits=tuple(self._limits()),
             kernels=None,
         )

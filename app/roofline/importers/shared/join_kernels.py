@@ -13,7 +13,7 @@ import numpy as np
 
 from roofline.importers.shared.kernel_names import is_communication
 from roofline.model.kernels import Kernels
-from roofline.model.op_columns import F64, I64
+from roofline.model.op_columns import F64, I64, Bools
 
 Shape = tuple[int, ...]
 _NO_SHAPE: Shape = ()
@@ -31,6 +31,8 @@ _WORDS = (
 _FORMS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _WORDS)
 _ANONYMOUS = "(anonymousnamespace)"
 _MANGLED = re.compile(r"_ZN?K?(?=\d)")
+_PLAIN = re.compile(r"[A-Za-z_]\w{2,79}", re.ASCII)
+_MOST_NAMED = 5
 _IDENTIFIER = re.compile(r"(\d{1,3})(?=[A-Za-z_])")
 
 
@@ -74,6 +76,23 @@ def _without_parameters(name: str) -> str:
 def base_name(form: str) -> str:
     """The last identifier before the template arguments, of a name in one form."""
     return form.partition("<")[0].removesuffix("...").rpartition("::")[2]
+
+
+def longest(kernels: Kernels | None, ops: Bools) -> tuple[str, ...]:
+    """Base names of the kernels of `ops` that take most time, at most five, the longest first.
+
+    Those without a name of letters, digits and underscores alone are left out: a name stands in a
+    command.
+    """
+    if kernels is None:
+        return ()
+    time_ps = np.bincount(kernels.name, kernels.time_ps * ops[kernels.op], len(kernels.names))
+    times: dict[str, float] = {}
+    for name, ps in zip(kernels.names, time_ps.tolist(), strict=True):
+        base = base_name(one_form(name))
+        if ps and _PLAIN.fullmatch(base) and not is_communication(base):
+            times[base] = times.get(base, 0.0) + ps
+    return tuple(sorted(times, key=lambda name: -times[name])[:_MOST_NAMED])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,0 +1,112 @@
+"""CSV files of rocprofv3: kernels, counters, copies without sizes, agents, calls."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roofline.errors import CorruptProfileError
+from roofline.importers import rocprofiler_sdk
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
+from tests.importers.kineto_profiles import codes
+from tests.importers.test_nsight_systems import parts_us
+from tests.shared_profiles import SHARED, needs_shared
+
+GEMM = '"void gemm<float, 4>(float*, ""x"")"'
+KERNELS = f"""Kind,Agent_Id,Dispatch_Id,Kernel_Id,Kernel_Name,Correlation_Id,\
+Start_Timestamp,\
+End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,\
+Grid_Size_X,Grid_Size_Y,Grid_Size_Z
+KERNEL_DISPATCH,Agent 4,1,7,{GEMM},11,1000000,1100000,64,1,1,1024,4,1
+KERNEL_DISPATCH,Agent 4,2,7,{GEMM},12,1300000,1400000,64,1,1,1024,4,1
+"""
+COUNTERS = f"""Correlation_Id,Dispatch_Id,Agent_Id,Process_Id,Grid_Size,Kernel_Name,Workgroup_Size,\
+Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp
+1,1,4,77,4096,{GEMM},64,SQ_INSTS_VALU_FMA_F32,1000.000000,1000000,1200000
+1,1,4,77,4096,{GEMM},64,SQ_INSTS_VALU_ADD_F32,0.0,1000000,1200000
+2,2,4,77,4096,{GEMM},64,SQ_INSTS_VALU_FMA_F32,3e3,1300000,1500000
+2,2,4,77,4096,{GEMM},64,SQ_INSTS_VALU_ADD_F32,0.0,1300000,1500000
+"""
+COPIES = """Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Correlation_Id,\
+Start_Timestamp,End_Timestamp
+MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,Agent 0,Agent 4,9,900000,1000000
+"""
+AGENTS = """Node_Id,Agent_Type,Cu_Count,Max_Engine_Clk_Fcompute,Name,Product_Name
+0,CPU,0,0,EPYC,EPYC
+4,GPU,304,2100,gfx942,AMD Instinct MI300X
+"""
+CALLS = """Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp
+HIP_RUNTIME_API,hipLaunchKernel,77,77,11,990000,991000
+HIP_RUNTIME_API,hipLaunchKernel,77,77,12,1250000,1251000
+"""
+
+
+def profile(folder: Path, **files: str) -> Profile:
+    sources = []
+    for name, text in files.items():
+        path = folder / f"1234_{name}.csv"
+        path.write_text(text)
+        sources.append(SourceFile(path))
+    assert {identify(source) for source in sources} == {rocprofiler_sdk}
+    return import_profile(sources)
+
+
+def work(found: Profile) -> Mapping[str, int]:
+    ops = found.ops
+    return {
+        "flop": int(ops.flop[0]),
+        "time_ps": int(ops.time_ps[0]),
+        "calls": int(ops.occurrences[0]),
+    }
+
+
+def test_the_files_of_one_process(tmp_path: Path) -> None:
+    found = profile(
+        tmp_path, kernel_trace=KERNELS, counter_collection=COUNTERS, memory_copy_trace=COPIES,
+        agent_info=AGENTS, hip_api_trace=CALLS,
+    )  # fmt: skip
+    assert found.device.name == "AMD Instinct MI300X"
+    assert found.ops.name[0] == 'void gemm<float, 4>(float*, "x")'
+    assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 200_000_000, "calls": 2}
+    assert parts_us(found)["exposed_host_copies"] == 100
+    assert parts_us(found)["idle"] == 200
+    timeline = found.timeline
+    assert timeline is not None
+    assert np.isnan(timeline.transfers.occurrences.wire_bytes).all(), "its size is not in the file"
+    assert MemoryLevel.HOST in timeline.transfers.link
+    assert timeline.times.idle.waiting_for_launch_ps.tolist() == [200_000_000]
+
+
+def test_counters_alone_are_a_whole_profile(tmp_path: Path) -> None:
+    found = profile(tmp_path, counter_collection=COUNTERS)
+    assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 400_000_000, "calls": 2}
+
+
+def test_a_run_with_counters_and_one_without_are_one_program(tmp_path: Path) -> None:
+    times = tmp_path / "1_kernel_trace.csv"
+    times.write_text(KERNELS)
+    counted = tmp_path / "2_counter_collection.csv"
+    counted.write_text(COUNTERS)
+    found = import_profile([SourceFile(counted), SourceFile(times)])
+    assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 200_000_000, "calls": 2}
+
+
+def test_files_of_two_runs_under_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorruptProfileError, match="dispatch 1 is void gemm"):
+        profile(
+            tmp_path, kernel_trace=KERNELS, counter_collection=COUNTERS.replace("gemm", "other")
+        )
+
+
+@needs_shared
+def test_examples_of_the_documentation() -> None:
+    folder = SHARED / "samples/rocpd/csv_docs"
+    found = import_profile([SourceFile(folder / "1234_counter_collection.csv")])
+    assert found.ops.occurrences.tolist() == [1, 1, 1, 1]
+    assert not found.ops.flop_known.any() and "flop-not-counted" in codes(found)
+    copies = import_profile([SourceFile(folder / "1234_memory_copy_trace.csv")])
+    assert not copies.ops.bytes_known.any()
