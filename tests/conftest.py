@@ -42,6 +42,7 @@ LONG = (
     "tests/storage/test_faults.py::test_killing_processes",
     "tests/storage/test_faults.py::test_restart_of_the_database",
     "tests/test_wheel.py",
+    "tests/web/test_generated_client.py::test_the_program",
 )
 TESTS = Path(__file__).resolve().parent
 ROOT = Path(__file__).resolve().parents[1]

@@ -140,7 +140,7 @@ def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops() -> None:
     assert {"HBM 107.37\u00a0GB/s", "x &amp; y", "program"} <= found.keys()
     assert found["x &amp; y"].hovertext == ("&lt;b&gt;m",)
     assert found["x &amp; y"].y[0] == pytest.approx(800)
-    assert found["program"].y[0] == pytest.approx(4e8 / 600e3, rel=1e-5)
+    assert found["program"].y == ()  # kernels measured one by one are not a program
 
 
 def test_figure_of_a_profile_ends_with_the_program(profile: roofline.Profile) -> None:

@@ -12,7 +12,7 @@ from tests.browser.files import drag, release
 from tests.browser.freezing import frozen_imports
 from tests.browser.serving import Server
 from tests.browser.view import has_query
-from tests.browser.watching import is_ready
+from tests.browser.watching import is_ready, layout_shift
 from tests.tools.generate_xspace import Config, write_profile
 
 
@@ -91,13 +91,7 @@ def test_the_page_is_a_few_requests_and_does_not_move(page: Page, comparison_url
     page.goto(comparison_url)
     is_ready(page)
     assert len(asked) <= 15
-    moved = page.evaluate(
-        """() => new Promise(done => { let all = 0; new PerformanceObserver(list => {
-        for (const one of list.getEntries()) all += one.value;
-        }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => done(all), 200); })"""
-    )
-    assert moved < 0.02
+    assert layout_shift(page) < 0.02
 
 
 def test_without_scripts_the_page_has_its_words_and_rows(

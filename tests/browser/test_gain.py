@@ -100,6 +100,8 @@ def test_a_term_filters_and_is_in_the_address(training: Page) -> None:
     chip.click()
     expect(chip).to_be_hidden()
     assert view.result(training) == (every, every)
+    stops = training.locator("[data-equation] button:not([tabindex='-1'])")
+    expect(stops).to_have_count(1)
 
 
 def test_the_subject_of_the_address_is_that_of_the_page(page: Page, training_url: str) -> None:

@@ -43,23 +43,25 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def names(page: Page) -> list[str]:
-    return page.locator("[data-groups] > li .name").all_inner_texts()
+    return page.locator("[data-groups] > li:not([data-layers]) .name").all_inner_texts()
 
 
 def test_rows_add_up_to_the_time(layers: Page) -> None:
     assert names(layers) == ["layer_2", "layer_1", "layer_0", "head", "without a layer", "waiting"]
-    times = layers.locator("[data-groups] > li .num:nth-of-type(2)").all_inner_texts()
-    assert sum(map(float, times)) == 420
+    rows = layers.locator("[data-groups] > li:not([data-layers])")
+    assert sum(map(float, rows.locator(".num:nth-of-type(2)").all_inner_texts())) == 420
     head = layers.locator("[data-groups] > li", has_text="head")
     assert head.locator(".num").all_inner_texts() == ["66", "–", "–"]
 
 
 def test_the_layer_that_is_slower_is_said_and_opens_all(layers: Page) -> None:
-    line = layers.locator(".layers summary")
+    line = layers.locator("[data-layers]")
     expect(line).to_have_text("3 layers, 100 to 130 µs each: layer_2 takes 1.25 times the median.")
     line.click()
-    inside = layers.locator(".layer-list .name").all_inner_texts()
+    inside = layers.locator("[data-instance] .name").all_inner_texts()
     assert inside == ["layer_0", "layer_1", "layer_2"]
+    line.press("ArrowLeft")
+    expect(layers.locator("[data-instance]")).to_have_count(0)
 
 
 def test_keys_move_filter_and_regroup(layers: Page) -> None:

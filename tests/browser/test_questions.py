@@ -54,7 +54,7 @@ def test_the_ten_questions(page: Page, case: tuple[str, str]) -> None:
     expect(page.locator("[data-do-first]")).to_contain_text(first)
     expect(page.locator("[data-lead]")).to_contain_text(bound)
     if layers:
-        expect(page.locator(".layers").first).to_contain_text(layers)
+        expect(page.locator("[data-layers]").first).to_contain_text(layers)
     page.locator("#gain-chart").press("Home")  # the left edge, in words
     expect(page.locator("[data-gain-said]")).to_contain_text("1 of ")
     waits = "at its roofs" if name == "a40" else "waiting for"

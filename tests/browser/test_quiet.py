@@ -12,6 +12,7 @@ SHARED = ROOT.parent / "shared"
 MOST_CONTROLS = 20
 MOST_STOPS = 12
 MOST_WORDS = 150
+MOST_SHIFT = 0.02
 
 # Captures of ten programs, of every kind of subject.
 PROFILES = {
@@ -27,8 +28,9 @@ PROFILES = {
     "tpu-v5p-training": "profiles/tpu-v5p-training-golden/reference.json",
 }
 
-# What a person sees: an element is on the screen if its middle is hit. Numbers with their units
-# and the texts of charts are not words.
+# What a person sees: an element is on the screen if its middle is hit. All that takes the focus is
+# a control; of the rows of a tree and of the terms of the equation one at a time. Numbers with
+# their units and the texts of charts are not words.
 SEEN = """() => {
   const CONTROL = "a[href], button, input, select, textarea, summary, [tabindex='0']";
   const visible = (element) =>
@@ -42,7 +44,7 @@ SEEN = """() => {
     return hit !== null && (element.contains(hit) || hit.closest("label")?.control === element);
   };
   const controls = [...document.querySelectorAll(CONTROL)]
-    .filter((one) => !one.disabled && visible(one) && isHit(one));
+    .filter((one) => !one.disabled && one.tabIndex >= 0 && visible(one) && isHit(one));
   const chart = document.querySelector("[data-gain] .plot, [data-budget], .gain .plot");
   const before = [...document.querySelectorAll(CONTROL)].filter((one) => !one.disabled
     && one.tabIndex >= 0 && visible(one)
@@ -63,11 +65,20 @@ SEEN = """() => {
   const UNIT = /^(µs|ms|s|ns|%|[KMGTP]?(FLOP|FLOP|B)\\/(s|B)|[KMGT]?B|ops?)[.,;:)]*$/;
   const counted = words.join(" ").split(/\\s+/)
     .filter((word) => /\\p{L}/u.test(word) && !/^[−(]?\\d/.test(word) && !UNIT.test(word));
-  const LIST = "ul, ol, [role=group]"; // its rows are read, and counted, as one control
-  const apart = new Set(controls.map((one) => one.closest(LIST) ?? one));
-  return { controls: [...apart].map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
-    words: counted };
+  const beside = ["[data-gain]", "#title-advice", "#op-chart"].map((one) =>
+    document.querySelector(one)?.getBoundingClientRect().bottom ?? 0);
+  return { controls: controls.map((one) => one.outerHTML.slice(0, 90)), stops: before.length,
+    words: counted, bottom: Math.max(...beside), shift: window.shift,
+    shifted: window.shifted };
 }"""
+SHIFTS = """window.shift = 0;
+window.shifted = [];
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries().filter((entry) => !entry.hadRecentInput)) {
+    window.shift += one.value;
+    for (const { node } of one.sources) window.shifted.push(node?.outerHTML?.slice(0, 90));
+  }
+}).observe({ type: "layout-shift", buffered: true })"""
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +103,7 @@ def test_first_screen_of_a_program(
     url = address(visitor, addresses, name)
     for width in (1440, 1280):
         page = new_page(folded=True, viewport={"width": width, "height": 900})
+        page.add_init_script(SHIFTS)
         page.goto(url)
         is_ready(page)
         is_quiet(page)
@@ -99,6 +111,7 @@ def test_first_screen_of_a_program(
 
 def test_first_screen_of_the_sample(new_page: NewPage, profile_url: str) -> None:
     page = new_page(folded=True, viewport={"width": 1440, "height": 900})
+    page.add_init_script(SHIFTS)
     page.goto(profile_url)
     is_ready(page)
     is_quiet(page)
@@ -109,3 +122,5 @@ def is_quiet(page: Page) -> None:
     counts = len(seen["controls"]), seen["stops"], len(seen["words"])
     most = MOST_CONTROLS, MOST_STOPS, MOST_WORDS
     assert all(n <= limit for n, limit in zip(counts, most, strict=True)), (counts, seen)
+    assert seen["bottom"] <= 900, "the strip, the findings and the roofline are on the first screen"
+    assert seen["shift"] < MOST_SHIFT, seen["shifted"]

@@ -1,5 +1,6 @@
 """The page of a run of hosts in a browser, from its file: map, drawer, tables, keys."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from roofline.pods.report import Unreadable
 from roofline.web.pages.run_file import run_file
 from tests.browser.accessibility import AXE
 from tests.browser.conftest import NewPage
-from tests.browser.watching import Watch, is_ready
+from tests.browser.watching import Watch, is_ready, layout_shift
 from tests.pods import runs
 
 BROKEN = Unreadable(name="<b>e</b>.pb", digest="1", reason="cut off at byte 7")
@@ -50,6 +51,7 @@ def test_the_slow_host_is_found_and_opened(
     drawer = page.get_by_role("complementary", name="host-0047")
     expect(drawer).to_contain_text("takes 8")
     expect(drawer.locator(".dumb.ops tbody tr")).to_have_count(10)
+    expect(drawer.locator(".facts")).to_contain_text(re.compile(r"Stepthis host .+, run .+Same"))
     assert "host=host-0047" in page.url
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
@@ -87,6 +89,9 @@ def test_the_page_is_accessible_and_never_scrolls_sideways(
 ) -> None:
     page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     watches[0].expect(ONLY_THE_FILE)
+    page.goto(address)
+    is_ready(page)
+    assert layout_shift(page) < 0.02
     page.goto(f"{address}?host=host-0047")
     is_ready(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

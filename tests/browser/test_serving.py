@@ -31,11 +31,17 @@ def test_a_server_has_a_card(new_page: NewPage, tmp_path: Path) -> None:
     is_ready(page)
     card = page.locator("[data-serving]")
     expect(card).to_be_visible()
-    expect(card.locator("tbody tr")).to_have_count(2)
-    expect(card.locator("tbody th").nth(1)).to_have_text("decode, 4 sequences")
-    expect(card.locator("thead th").first).to_have_text("Steps of")
+    expect(card.locator("thead th")).to_have_text(
+        ["Prefill step, 1 sequence", "Decode step, 4 sequences"]
+    )
+    expect(card.locator("tbody tr").first).to_have_text("Steps12")
+    assert "––" not in card.locator("tbody").inner_text(), "no figure that no phase has"
     expect(page.locator("[data-headline]")).to_contain_text("a decode step")
     expect(page.locator("[data-steps]")).to_contain_text("decode, 4 sequences")
+    page.locator("[data-subject-chip]").click()
+    page.get_by_role("link", name="Prefill step, 1 sequence").click()
+    is_ready(page)
+    expect(page.locator("[data-headline]")).to_contain_text("a prefill step")
 
 
 def test_other_profiles_have_none(new_page: NewPage, tmp_path: Path) -> None:

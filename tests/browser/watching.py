@@ -69,3 +69,14 @@ class Watch:
 def is_ready(page: Page) -> None:
     """Waits until charts and tables of a profile are drawn."""
     page.wait_for_selector("body[data-ready=true]", state="attached", timeout=60_000)
+
+
+def layout_shift(page: Page) -> float:
+    """How far parts of the page moved after they were drawn: the browser's score."""
+    moved: float = page.evaluate(
+        """() => new Promise(done => { let all = 0; new PerformanceObserver(list => {
+        for (const one of list.getEntries()) all += one.value;
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(all), 200); })"""
+    )
+    return moved

@@ -52,6 +52,20 @@ def test_of_is_what_both_sides_are_of(captures: list[Path]) -> None:
     assert [one["time_us"] for one in rows] == [found["a_us"], found["b_us"]]
 
 
+def test_one_capture_is_compared_with_the_likeliest_beside_it(
+    captures: list[Path], tmp_path: Path
+) -> None:
+    sides = [tmp_path / "a.pb", tmp_path / "b.pb"]
+    for side, capture in zip(sides, captures, strict=True):
+        side.write_bytes(capture.read_bytes())
+    (tmp_path / "notes.txt").write_text("not a capture")
+    (tmp_path / "other.csv").write_text("name,time_us,flops,bytes\nother,5,1000,100\n")
+    found = run("compare", sides[0], "-f", "json")
+    assert "compared with b.pb: " in found.stderr.decode()
+    assert found.stdout == run("compare", *sides, "-f", "json").stdout
+    assert "roofline compare A B" in refused("compare", tmp_path / "other.csv")
+
+
 def test_text_and_markdown_say_the_change_first(captures: list[Path]) -> None:
     text = run("compare", *captures).stdout.decode()
     assert " a step: " in text.splitlines()[0]
@@ -96,7 +110,7 @@ def test_a_capture_against_itself_is_unchanged(captures: list[Path]) -> None:
 
 
 def test_a_side_too_few_or_a_unit_it_does_not_have_is_refused(captures: list[Path]) -> None:
-    assert "two sides" in refused("compare", captures[0])
+    assert "there is no B" in refused("compare", captures[0])
     assert "two sides" in refused("compare", "--a", captures[0])
     sample = SAMPLES / "generic" / "attention-h100.json"
     assert "per step" in refused("compare", sample, sample, "--unit", "step")

@@ -15,7 +15,9 @@ from roofline.exports.run_report import run_record
 from roofline.pods.partial import Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
+from roofline.presentation.quantities import duration
 from roofline.presentation.sentences import plain_text
+from roofline.web.pages.run_view import heat_map, run_view
 from tests.pods import runs
 
 BROKEN = Unreadable(name="e.pb", digest="1", reason="cut off at byte 7")
@@ -45,6 +47,30 @@ def test_columns_hold_the_values_of_the_document() -> None:
     assert roofs_of(SLOW) == {
         "gflops": 197_000.0, "unit": "MXU bf16", "gbs": 819.0, "memory": "HBM"
     }  # fmt: skip
+
+
+def test_a_run_has_one_length_of_a_step() -> None:
+    longest = sorted(one["max_us"] for one in SLOW["steps"])
+    assert SLOW["step_us"] == longest[(len(longest) - 1) // 2]
+    page = run_page(SLOW)
+    assert page["step_us"] == SLOW["step_us"]
+    (line,) = (one for one in page["figures"]["steps"]["data"] if one["meta"]["role"] == "length")
+    assert sorted(line["y"]) == pytest.approx(longest, rel=1e-5)
+    known = [one["step_us"] for one in SLOW["hosts"] if one["state"] == "read"]
+    assert max(known) == pytest.approx(SLOW["step_us"], rel=0.01)  # on the slow host
+    facts = {one.term: one.value for one in run_view(SLOW, "Run").facts}
+    assert facts[f"Step, median of {len(longest)}"] == duration(SLOW["step_us"])
+
+
+@pytest.mark.parametrize(
+    ("hosts", "columns", "few"),
+    [(4096, 64, False), (1025, 32, False), (100, 8, False), (6, 3, True), (1, 2, True)],
+)
+def test_columns_of_the_map_come_in_eights_in_large_runs(
+    hosts: int, columns: int, few: bool
+) -> None:
+    found = heat_map(hosts)
+    assert (found.columns, found.is_few) == (columns, few)
 
 
 def test_hosts_of_two_devices_have_no_roofs() -> None:

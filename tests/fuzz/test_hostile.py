@@ -14,7 +14,7 @@ from tests.fuzz.hostile import ARCHIVES, LONG_TEXTS, NAMES
 from tests.fuzz.importing import DRAWN_EVERY, read
 from tests.fuzz.seed_files import kept_seeds
 from tests.tools.generate_xspace import Config, write_profile
-from tests.web.conftest import Client, running
+from tests.web.conftest import PROBLEM_KEYS, Client, running
 
 INPUTS = 60
 REFUSED = {400, 413, 415, 422}
@@ -52,7 +52,7 @@ def test_hostile_archive_is_imported_or_refused_and_leaves_nothing(
     else:
         assert answer.status_code in REFUSED, body
         kept = {"id", "url", "delete_token"} if "id" in body else set()
-        assert set(body) == {"message", "remedy", "code", *kept}
+        assert set(body) == {*PROBLEM_KEYS, *kept}
         assert len(body["message"]) < 1_000
         assert body["message"].isprintable()
         if kept:  # the files of a failed import stay, until somebody deletes them

@@ -144,3 +144,10 @@ def test_a_text_in_place_of_a_time_is_damage(tmp_path: Path) -> None:
     path = change(tmp_path / "a.db", f"UPDATE rocpd_kernel_dispatch{UUID} SET start = 'x'")
     with pytest.raises(CorruptProfileError, match="3 rows of its table rocpd_kernel_dispatch"):
         profile_of(path)
+
+
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    path.write_bytes(SAMPLE.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\x8f", 1))
+    with pytest.raises(CorruptProfileError, match="not a sound SQLite database"):
+        profile_of(path)

@@ -234,11 +234,18 @@ def test_a_trace_without_a_server_has_no_such_part(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- words
 
 
-def test_the_card_has_a_value_for_each_column(tmp_path: Path) -> None:
+def test_the_card_has_a_column_for_each_phase_and_no_row_without_a_value(tmp_path: Path) -> None:
     data = serving_data(analysed(tmp_path, served((PREFILL, 90.0), (decode(500), 50.0))))
     assert data is not None
-    assert [row[0] for row in data["rows"]] == ["prefill, 1 sequence", "decode, 4 sequences"]
-    assert all(len(row) == len(data["columns"]) for row in data["rows"])
+    assert [one["label"] for one in data["phases"]] == [
+        "Prefill step, 1 sequence",
+        "Decode step, 4 sequences",
+    ]
+    assert [one["id"] for one in data["phases"]] == ["serving:prefill.1", "serving:decode.4"]
+    rows = {one["id"]: one["values"] for one in data["figures"]}
+    assert all(len(values) == 2 for values in rows.values())
+    assert rows["steps"] == [1, 1]
+    assert not any(values == [None, None] for values in rows.values())
 
 
 def test_the_document_has_groups_and_steps(tmp_path: Path) -> None:

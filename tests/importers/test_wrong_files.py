@@ -109,11 +109,6 @@ FILES = {
     ),
     "likwid": (b"TABLE,Region a,Group 1 Metric,MEM_DP,9\nMetric,HWThread 0\n", "LIKWID", "CSV"),
     "advisor": (b"Intel(R) Advisor Command Line Tool\nID,Self GFLOP\n", "Advisor", "CSV"),
-    "rocprofv3": (
-        b'"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n1,"k","SQ_WAVES",3\n',
-        "the raw counters of rocprofv3",
-        "rocprof-compute",
-    ),
 }
 
 

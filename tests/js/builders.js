@@ -240,7 +240,7 @@ export function pageWith(ops, extra = {}) {
       causes: { asynchronous: "asynchronous transfer" },
     },
     bounds,
-    x_axes: [{ id: "bottleneck", label: "bottleneck memory", column: "bottleneck_intensity" }],
+    x_axes: [{ id: "hbm", label: "HBM", column: "bottleneck_intensity" }],
     columns: [
       column("name", { label: "Operation", unit: "text", default: true }),
       column("self_share_ratio", { label: "Share", unit: "ratio", default: true }),

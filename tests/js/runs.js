@@ -28,6 +28,7 @@ export const runData = () => ({
     states: [0, 0, 0, 0, 2],
     reasons: { 4: "cut off" },
     wait_is: "at least",
+    step_us: packed([120, 120, 121, 120, null]),
     work_us: packed([100, 101, 108, 100, null]),
     wait_us: packed([9, 8, 0, 9, null]),
     ratio: packed([1, 1.001, 1.08, null, null]),
@@ -43,6 +44,7 @@ export const runData = () => ({
   },
   outliers: [{ at: 2, kind: "slow chip", sentence: "c takes 8 % more time" }],
   deviations: { 2: [{ name: "mul", category: "fusion", time_us: 54, representative_us: 50 }] },
+  step_us: 120,
   representative: 0,
   ops: {
     names: ["mul", "add"],
@@ -61,11 +63,7 @@ export const runData = () => ({
   steps: {
     labels: ["0", "1", "2"],
     critical: [2, 2, 1],
-    most_critical: [
-      { host: "c", count: 2 },
-      { host: "b", count: 1 },
-    ],
-    median_us: packed([120, 121, 119]),
+    max_us: packed([120, 121, 119]),
     min_work_us: packed([99, 99, 98]),
     median_work_us: packed([100, 100, 100]),
     p95_work_us: packed([101, 101, 101]),
@@ -86,6 +84,7 @@ export const hostRow = (given) => ({
   name: "a",
   state: "read",
   reason: "",
+  step: 120,
   ratio: 1,
   work: 100,
   wait: 1,

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.exports.groups import groups_text, groups_to_csv
 from roofline.exports.render import render_groups
+from roofline.pipeline import analyse_files
+from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.grouping import all_keys, module_of, op_keys
 from roofline.presentation.grouping_choice import DIMENSIONS, Grouping, read_grouping
 from roofline.presentation.groups import (
@@ -25,7 +28,7 @@ from roofline.presentation.groups import (
 from roofline.presentation.groups_data import groups_data
 from roofline.presentation.layers import layers_of, line_of
 from roofline.presentation.page_ops import page_groups
-from roofline.presentation.quantities import NARROW, SPACE
+from roofline.presentation.quantities import DASH, NARROW, SPACE
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.shown import listed_ops
 from roofline.presentation.usual_groups import usual_grouping
@@ -271,3 +274,15 @@ def test_no_such_grouping(text: str) -> None:
 
 def test_layers_have_an_earlier_name() -> None:
     assert read_grouping("path:3") == Grouping("layer", 3)
+
+
+def test_a_gain_that_prints_as_zero_has_no_sign() -> None:
+    scale = Scale.of(34_900.0)
+    assert [scale.gain(us) for us in (2_400.0, 40.0, 0.0)] == ["−2.4", "0.0", "0.0"]
+
+
+def test_waits_between_kernels_measured_one_by_one_are_not_known() -> None:
+    found = analyse_files([Path("sample_profiles/nsight_compute/a100-kernels.ncu-rep")])
+    subject = choose(found)
+    assert subject.idle_ratio == 0
+    assert {one["waiting"] for one in groups_data(found, subject)["lists"]} <= {DASH}

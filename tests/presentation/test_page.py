@@ -260,7 +260,7 @@ def test_units_name_their_columns() -> None:
 
 def test_axes_read_columns_that_are_sent(full: Mapping[str, Any]) -> None:
     columns = set(full["ops"]["columns"])
-    assert [axis["id"] for axis in full["x_axes"]] == ["bottleneck", "hbm", "vmem_read", "total"]
+    assert [axis["id"] for axis in full["x_axes"]] == ["hbm", "vmem_read", "total"]
     assert all(axis["column"] in columns for axis in full["x_axes"])
 
 

@@ -28,6 +28,7 @@ def plain_logs() -> None:
     structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
 
 
+PROBLEM_KEYS = {"title", "status", "detail", "message", "remedy", "code"}
 MULTIPART = "multipart/form-data; boundary=XX"
 
 

@@ -55,6 +55,12 @@ def batch_name(phase: str, sequences: NDArray[np.float64]) -> str:
     return f"{phase}, {sizes[0]:,.0f} {'sequence' if sizes[0] == 1 else 'sequences'}"
 
 
+def step_label(name: str) -> str:
+    """The name of a step of these: "Decode step, 32 sequences"."""
+    phase, comma, size = name.partition(", ")
+    return f"{phase.capitalize()} step{comma}{size}"
+
+
 def serving_records(context: Context) -> ServingRecords | None:
     """Records of the server's steps; `None` where the profile has none."""
     steps = context.profile.serving

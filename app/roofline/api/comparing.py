@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from roofline.analysis.subjects.choose import choose
 from roofline.api.profiles import AnyPath, Profile
 from roofline.api.results import Cell, Record, Result
 from roofline.compare import changes
@@ -18,6 +19,7 @@ from roofline.compare.gate import confirm as confirming
 from roofline.compare.gate.baseline import Baseline, baseline_from_json
 from roofline.compare.gate.budget import DEFAULT, Budget, read_budget
 from roofline.compare.gate.rules import Result as RuleResult
+from roofline.compare.partners import LEAST_SAME, op_shares, same_ratio
 from roofline.compare.run import Run
 from roofline.compare.statistics import Tested
 from roofline.devices.choice import PeakChoice, read_choice
@@ -32,6 +34,9 @@ from roofline.presentation.sentences import plain_text
 
 Capture = Profile | AnyPath
 """A profile, the path of one, or that of a baseline."""
+
+MOST_BESIDE = 16
+"""Files of a folder that are read to find what a capture is compared with."""
 
 BUDGET_FILE = Path("roofline.toml")
 _BASELINE = b'{"roofline_baseline"'
@@ -239,6 +244,31 @@ def read_run(
         return baseline_from_json(path.read_bytes()).run
     analysis = analyse_files([path], choice=choice, progress=progress)
     return run_of_address(analysis, of, path.name)
+
+
+def likeliest(path: Path) -> tuple[Path, float] | None:
+    """The capture beside `path` that ran the same operations, and their share of the time, 0 to 1.
+
+    The newest `MOST_BESIDE` files are read; `None` where none has `LEAST_SAME` in common with it.
+    """
+    mine = _op_shares(path)
+    files = [
+        one for one in path.absolute().parent.iterdir() if one.is_file() and one.name[0] != "."
+    ]
+    others = [one for one in files if not one.samefile(path)]
+    others.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+    found = [(one, same_ratio(mine, _op_shares(one))) for one in others[:MOST_BESIDE]]
+    best = max(found, key=lambda one: one[1], default=None)
+    return best if best is not None and best[1] >= LEAST_SAME else None
+
+
+def _op_shares(path: Path) -> dict[str, float]:
+    """The time of each operation as a share; none for a file that is not a capture."""
+    try:
+        analysis = analyse_files([path])
+    except RooflineError:
+        return {}
+    return op_shares(analysis, choose(analysis))
 
 
 def _is_baseline(path: Path) -> bool:

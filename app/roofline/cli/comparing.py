@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import UploadRejectedError
+from roofline.presentation.quantities import percent
 
 if TYPE_CHECKING:
     from roofline.compare.run import Run
@@ -25,7 +26,11 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         " from. From three captures of each side on, say whether it is noise, too."
     )
     parser.add_argument(
-        "files", nargs="*", type=file_argument, metavar="FILE", help="A and B: one capture of each"
+        "files",
+        nargs="*",
+        type=file_argument,
+        metavar="FILE",
+        help="A and B: one capture of each; without B the likeliest file beside A",
     )
     for side, meaning in (("a", "before"), ("b", "after")):
         parser.add_argument(
@@ -94,13 +99,33 @@ def _compare(given: argparse.Namespace) -> None:
 
 
 def _sides(given: argparse.Namespace) -> tuple[list[Path], list[Path]]:
-    """The captures of both sides: two files, or those of `--a` and `--b`."""
+    """The captures of both sides: two files, one and its partner, or those of `--a` and `--b`."""
     files: list[Path] = given.files
-    if len(files) == 2 and not given.a and not given.b:
-        return [files[0]], [files[1]]
+    if files and not given.a and not given.b:
+        if len(files) == 1:
+            return files, [_partner(files[0])]
+        if len(files) == 2:
+            return [files[0]], [files[1]]
     if not files and given.a and given.b:
         return given.a, given.b
     raise UploadRejectedError(
         "A comparison needs two sides.",
         remedy="Name two files, or the captures of each side: --a FILE --a FILE --b FILE.",
     )
+
+
+def _partner(path: Path) -> Path:
+    """The capture beside `path` that ran the same program; says which it is."""
+    from roofline.api.comparing import likeliest
+
+    found = likeliest(path)
+    if found is None:
+        raise UploadRejectedError(
+            f"No capture beside {path.name} ran the same operations, so there is no B.",
+            remedy="Name the other file, too: roofline compare A B.",
+        )
+    other, share = found
+    sys.stderr.write(
+        f"roofline: compared with {other.name}: {percent(share)} the same operations.\n"
+    )
+    return other

@@ -32,7 +32,7 @@ def describe_parts(query: Query) -> str:
         (row.part.id, row.part.name, *(cell.text for cell in row.cells)) for row in rows_of(query)
     ]
     widths = [max(map(len, cells)) for cells in zip(head, *lines, strict=True)]
-    kind = "sparse 2:4" if query.is_sparse else "dense"
+    kind = "of pruned weights" if query.is_sparse else "dense"
     note = (
         f"Per chip, {kind}. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
         "figure, – no such unit.\n`roofline devices ID` shows one with its sources, `roofline "

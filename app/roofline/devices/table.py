@@ -225,7 +225,7 @@ def ridge_of(part: Part, dtype: str, *, is_sparse: bool = False) -> float | None
     """FLOP per byte at which products of this type and the main memory take the same time."""
     rate = rate_of(part, dtype, is_sparse=is_sparse)
     if dtype == "bf16" and not (rate and rate.value):
-        # As in estimates, fp16 stands in where there is no bf16.
+        # Estimates take fp16 for a part without bf16, and so does this table.
         rate = rate_of(part, "fp16", is_sparse=is_sparse)
     main = next((one for one in part.memory(1) if one.level.is_main), None)
     return None if rate is None or main is None else rate.value / (main.gbs * GIGA)

@@ -207,9 +207,10 @@ def _sparse_peak(part: Part, precision: Precision) -> ChipPeak:
             f"{part.name}: no rate of sparse products in {precision.value} is known.",
             remedy="Leave --sparse out: peaks are dense then.",
         )
+    pattern = times.note.partition(" ")[0]
     return replace(
         dense,
-        label=f"{dense.label}, sparse 2:4",
+        label=f"{dense.label}, sparse {pattern}",
         value=dense.value * times.value,
         source=f"{times.value:g} times {dense.source}; {times.text}",
     )

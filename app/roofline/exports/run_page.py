@@ -17,11 +17,7 @@ from roofline.figures.figure import six_digits
 from roofline.model.units import GIGA, US_PER_S, gib_to_gb
 from roofline.pods.report import State
 from roofline.presentation.charts.host_values import HostValues
-from roofline.presentation.charts.run_figures import (
-    critical_hosts,
-    run_roofline_figure,
-    steps_figure,
-)
+from roofline.presentation.charts.run_figures import run_roofline_figure, steps_figure
 from roofline.presentation.palette import category_styles
 
 Record = dict[str, Any]
@@ -33,6 +29,7 @@ _LONGEST_NAME = 160
 _STATES = {State.READ: 0, State.NO_ACCELERATOR: 1, State.UNREADABLE: 2, State.OTHER_PROGRAM: 3}
 _NEVER = -1
 _HOST_COLUMNS = {
+    "step_us": "step_us",
     "work_us": "work_us",
     "wait_us": "wait_us",
     "ratio": "same_work_ratio",
@@ -40,7 +37,7 @@ _HOST_COLUMNS = {
     "slow_steps": "slow_steps",
 }
 _OP_COLUMNS = ("min_us", "median_us", "p95_us", "max_us", "imbalance_ratio")
-_STEP_COLUMNS = ("min_work_us", "median_work_us", "p95_work_us", "max_work_us", "median_us")
+_STEP_COLUMNS = ("min_work_us", "median_work_us", "p95_work_us", "max_work_us", "max_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +66,10 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
             for k, one in enumerate(document["hosts"])
             if one["deviations"]
         },
+        "step_us": document.get("step_us"),  # earlier releases stored none
         "representative": places.get(document["representative"], _NEVER),
         "ops": {
-            "names": [_short(one["name"]) for one in ops],
+            "names": [short_name(one["name"]) for one in ops],
             "categories": [one["category"] for one in ops],
             "lost_us": _packed([one["time_lost_us"] for one in ops]),
             "max_host": [places.get(one["max_host"], _NEVER) for one in ops],
@@ -81,16 +79,12 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
             **{name: _packed([one[name] for one in ops]) for name in _OP_COLUMNS},
         },
         "steps": {
-            "labels": [_short(one["step"]) for one in document["steps"]],
+            "labels": [short_name(one["step"]) for one in document["steps"]],
             "critical": [places.get(one["critical_host"], _NEVER) for one in document["steps"]],
-            "most_critical": [
-                {"host": _short(name), "count": times}
-                for name, times in critical_hosts(document["steps"])
-            ],
             **{name: _packed([one[name] for one in document["steps"]]) for name in _STEP_COLUMNS},
         },
         "collectives": [
-            {**one, "name": _short(one["name"]), "group": _short(one["group"] or "")}
+            {**one, "name": short_name(one["name"]), "group": short_name(one["group"] or "")}
             for one in document["collectives"][:MOST_OPS]
         ],
         "styles": styles,
@@ -109,7 +103,7 @@ def _metrics(document: Row, outliers: Sequence[int]) -> Record:
         name: HostValues(
             metric=name,
             values=[read(one) for one in hosts],
-            names=[_short(one["host"]) for one in hosts],
+            names=[short_name(one["host"]) for one in hosts],
             outliers=outliers,
             is_judged=document["no_verdict"] is None,
         )
@@ -161,12 +155,12 @@ def roofs_of(document: Row) -> Record:
 def _hosts(hosts: Sequence[Row]) -> Record:
     chips = [chip for one in hosts for chip in one["chips"]]
     return {
-        "names": [_short(one["host"]) for one in hosts],
+        "names": [short_name(one["host"]) for one in hosts],
         "states": [_STATES[one["state"]] for one in hosts],
         "reasons": {str(k): one["reason"] for k, one in enumerate(hosts) if one["reason"]},
         "wait_is": next((one["wait_is"] for one in hosts if one["wait_is"]), None),
         "bandwidth_gbs": _packed([_bandwidth_gbs(one) for one in hosts]),
-        **{name: _packed([one[of] for one in hosts]) for name, of in _HOST_COLUMNS.items()},
+        **{name: _packed([one.get(of) for one in hosts]) for name, of in _HOST_COLUMNS.items()},
         "chips": {
             "counts": [len(one["chips"]) for one in hosts],
             "ratio": _packed([one["same_work_ratio"] for one in chips]),
@@ -191,12 +185,12 @@ def _intensity(op: Row) -> float | None:
 def _chip_names(hosts: Sequence[Row]) -> list[str]:
     """The names of the chips of the host that has the most: hosts name theirs alike."""
     longest: Sequence[Row] = max((one["chips"] for one in hosts), key=len, default=[])
-    return [_short(chip["chip"]) for chip in longest]
+    return [short_name(chip["chip"]) for chip in longest]
 
 
 def _deviation(one: Row) -> Record:
     return {
-        "name": _short(one["name"]),
+        "name": short_name(one["name"]),
         "category": one["category"],
         "time_us": one["time_us"],
         "representative_us": one["representative_us"],
@@ -217,11 +211,11 @@ def _packed(values: Sequence[float | None]) -> str:
 def host_called(document: Row, name: str) -> Row | None:
     """The host of that name, also as the page shortens it; `None` where there is none."""
     hosts = document["hosts"]
-    return next((one for one in hosts if name in (one["host"], _short(one["host"]))), None)
+    return next((one for one in hosts if name in (one["host"], short_name(one["host"]))), None)
 
 
-def _short(name: str) -> str:
-    """The name, without its middle where it is long."""
+def short_name(name: str) -> str:
+    """The name as the page shows it: without its middle where it is long."""
     if len(name) <= _LONGEST_NAME:
         return name
     half = _LONGEST_NAME // 2

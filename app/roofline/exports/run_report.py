@@ -117,6 +117,7 @@ def run_record(run: RunReport) -> Record:
         if run.late is None
         else {"host": run.late.host, "share_ratio": run.late.share},
         "representative": run.representative,
+        "step_us": _us(run.step_ps),
         "hosts": [_host(one) for one in run.hosts],
         "ops": [_op(one) for one in run.ops],
         "steps": [_step(one) for one in run.steps],
@@ -136,6 +137,7 @@ def _host(one: HostReport) -> Record:
         "state": one.state.value,
         "reason": one.reason or None,
         "device": one.device or None,
+        "step_us": _us(one.step_ps),
         "work_us": _us(one.work_ps),
         "wait_us": _us(one.wait_ps),
         "wait_is": None if one.wait_bound is None else one.wait_bound.value,
@@ -248,6 +250,7 @@ def _hosts_text(run: RunReport) -> str:
         (
             cut(one.host, _NAME_WIDTH),
             one.state.value,
+            _time(one.step_ps),
             _time(one.work_ps),
             _time(one.wait_ps),
             "–" if one.same_work_ratio is None else f"{one.same_work_ratio:.3f}",
@@ -255,7 +258,7 @@ def _hosts_text(run: RunReport) -> str:
         )
         for one in order[:_HOSTS_SHOWN]
     ]
-    shown = table(("host", "state", "work", "wait", "same work", ""), rows, left={0, 1, 5})
+    shown = table(("host", "state", "step", "work", "wait", "same work", ""), rows, left={0, 1, 6})
     more = len(order) - len(rows)
     return f"{shown}\nand {more} more" if more else shown
 

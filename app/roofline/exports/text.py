@@ -31,7 +31,7 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Segment, Sentence, plain_text, say
-from roofline.presentation.serving import COLUMNS, batch_text, weights_range
+from roofline.presentation.serving import FIGURES, batch_text, weights_range
 from roofline.presentation.text_table import plain, spaced, table
 from roofline.presentation.verdict import Answer, lines_of
 
@@ -290,18 +290,16 @@ def serving_table(analysis: RooflineAnalysis) -> str:
     """A line per phase and batch; empty without steps of a server."""
     if analysis.serving is None:
         return ""
-    columns = [column for column in COLUMNS if column.id not in _LEFT_OUT]
+    figures = [one for one in FIGURES if one.id not in _LEFT_OUT]
     rows = [
         [
-            batch_text(group)
-            if column.id == "batch"
-            else spaced(quantity(getattr(group, column.id), column.unit))
-            for column in columns
+            batch_text(group),
+            *(spaced(quantity(getattr(group, one.id), one.unit)) for one in figures),
         ]
         for group in analysis.serving.groups
     ]
     note = weights_range(analysis.serving.groups)
-    listed = table([column.label for column in columns], rows, left={0})
+    listed = table(["Steps of", *(one.label for one in figures)], rows, left={0})
     from textwrap import wrap  # only reports need it
 
     return "\n".join([listed, *wrap(note, _NOTE_WIDTH), *_curve(analysis)])

@@ -68,8 +68,12 @@ class ProfileLibrary:
         delete_token_hash: str | None = None,
         sample: str | None = None,
         visibility: Visibility | None = None,
+        profile_id: ProfileId | None = None,
     ) -> ProfileId:
         """Stores the files received in `area`, which is gone then, and starts their import.
+
+        Files that were stored with the same `profile_id` before are not stored again; other files
+        with it are an `UploadRejectedError`.
 
         Without `title` it is called after its files or their `folder`, else after what the capture
         says. When this returns, the profile survives a crash. Without `visibility` it has the
@@ -80,7 +84,7 @@ class ProfileLibrary:
                 raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
             given = labels.title(title) or titles.title_of_folder(folder)
             new = NewProfile(
-                id=new_profile_id(),
+                id=profile_id or new_profile_id(),
                 title=given or titles.title_of_files([f.name for f in area.files]),
                 title_is_of_files=not given,
                 created_at=timestamp(),
@@ -96,7 +100,8 @@ class ProfileLibrary:
             job_id = self._store.add(new, area.files)
         finally:
             area.discard()
-        self._deliver(job_id)
+        if job_id is not None:
+            self._deliver(job_id)
         return new.id
 
     def samples(self) -> tuple[Sample, ...]:

@@ -49,7 +49,7 @@ from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.waiting import Waits, waits
 from roofline.pods.workers import Parts, in_order, parts_of
 
-VERSION = 11
+VERSION = 12
 """Rises with every change of what the reduce says of the same partials."""
 LEAST_STEPS = 0.9
 """A capture with a smaller part of the median host's steps is said to be shorter."""
@@ -111,6 +111,7 @@ def reduce_run(
         no_verdict=no_verdict,
         cost_ratio=_cost(steps) if no_verdict is None else None,
         representative=None if representative is None else representative.header.host,
+        step_ps=_middle_ps(steps.duration_ps.max(axis=0, initial=0)),
         digest=_digest(hosts, missing, release),
     )
 
@@ -273,13 +274,19 @@ def _shortness(steps: int, median: int) -> str:
 def _measured(
     hosts: Sequence[HostReport], bandwidths: Bandwidths, steps: SharedSteps, *, is_judged: bool
 ) -> list[HostReport]:
-    """The hosts with their bandwidth, and with their score where they are judged."""
+    """The hosts with their bandwidth, step, and score where they are judged."""
     work = steps.work_ps.sum(axis=1)
     scores = definitions.scores(work).tolist() if is_judged else [None] * len(hosts)
+    measured = zip(hosts, bandwidths.per_core(), scores, steps.duration_ps, strict=True)
     return [
-        replace(one, bandwidth=bandwidth, score=score)
-        for one, bandwidth, score in zip(hosts, bandwidths.per_core(), scores, strict=True)
+        replace(one, bandwidth=bandwidth, score=score, step_ps=_middle_ps(lasted_ps))
+        for one, bandwidth, score, lasted_ps in measured
     ]
+
+
+def _middle_ps(lasted_ps: I64) -> int | None:
+    """The lower median of the lengths of steps; `None` without steps."""
+    return int(definitions.lower_median(lasted_ps)) if len(lasted_ps) else None
 
 
 def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -> ChipReport:

@@ -118,7 +118,8 @@ class Late:
 class HostReport:
     """One host. Times are per core; they are `None` where they are not known.
 
-    `bandwidth` is in bytes per second and core, over work whose bytes are known. `score` is that of
+    `step_ps` is the length of a step on it, the median over steps. `bandwidth` is in bytes per
+    second and core, over work whose bytes are known. `score` is that of
     its work, of its slowest chip, over all steps. `deviations` are those of hosts with a verdict.
     `file_digest` is the SHA-256 of its capture, as unpacked. `reason` says why it could not be
     read, how it is shorter than others, or what else it ran.
@@ -131,6 +132,7 @@ class HostReport:
     reason: str = ""
     device: str = ""
     chips: tuple[ChipReport, ...] = ()
+    step_ps: int | None = None
     work_ps: int | None = None
     wait_ps: int | None = None
     wait_bound: WaitBound | None = None
@@ -202,8 +204,10 @@ class CollectiveReport:
 class RunReport:
     """Everything that is said of a run; `digest` names the set of files and this version.
 
-    `cost_ratio` is the share of the time that would be saved at most if the slowest chip of each
-    step took as long as the median one; `gains` divide it among the hosts.
+    `step_ps` is the length of a step of the run: that on the host on which it lasts longest, the
+    median over steps; `None` without steps. `cost_ratio` is the share of the time that would be
+    saved at most if the slowest chip of each step took as long as the median one; `gains` divide it
+    among the hosts.
     """
 
     hosts: tuple[HostReport, ...]
@@ -215,4 +219,5 @@ class RunReport:
     no_verdict: NoVerdict | None
     cost_ratio: float | None
     representative: str | None
+    step_ps: int | None
     digest: str

@@ -400,18 +400,22 @@ Views = TypedDict("Views", {"in": SentView, "out": SentView})
 # ---------------------------------------------------------------------------------------- the time
 
 
-class ServingColumn(Named):
-    """A column of the card of a server: how its values are written, and what it means."""
+class ServingFigure(Named):
+    """A row of the card of a server: its value in each phase, and what it means."""
 
     unit: str
     help: str
+    values: list[float | None]
 
 
 class Serving(TypedDict):
-    """Steps of a language-model server: a row per phase and batch, in the order of the columns."""
+    """Steps of a language-model server: a column per phase and batch, a row per figure.
 
-    columns: list[ServingColumn]
-    rows: list[list[Value]]
+    The id of a phase is its address as a subject, such as "serving:decode.32".
+    """
+
+    phases: list[Named]
+    figures: list[ServingFigure]
     note: str
 
 

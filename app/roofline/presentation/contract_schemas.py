@@ -1,6 +1,6 @@
 """The declared documents as JSON Schema: for /openapi.json, and for the types of the browser."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import (
@@ -31,6 +31,14 @@ def schemas() -> dict[str, Schema]:
     named["Facts"] = _part("What was measured, whatever the peaks.", Document.FACTS, named)
     named["View"] = _part("What follows from the chosen peaks.", Document.VIEW, named)
     return named
+
+
+def open_schemas(documents: Sequence[type]) -> dict[str, Schema]:
+    """Documents that may have more keys than are declared, and their parts, by name."""
+    named: dict[str, Schema] = {}
+    for document in documents:
+        _schema(document, named)
+    return {name: {**schema, "additionalProperties": True} for name, schema in named.items()}
 
 
 def _part(description: str, document: Document, named: Mapping[str, Schema]) -> Schema:

@@ -52,6 +52,11 @@ class Scale:
             return self.number(time_us)
         return f"less than {fixed(self.decimals, 10.0**-self.decimals)}"
 
+    def gain(self, time_us: float) -> str:
+        """What can be gained, without the unit: "−2.4"; without a sign where that prints as 0."""
+        number = self.number(time_us)
+        return f"{MINUS}{number}" if number.strip("0.") else number
+
     def saving(self, time_us: float) -> str:
         """What a finding saves, with two digits: "−5.7 ms", "−62 ms"."""
         number = time_us / self.us

@@ -11,7 +11,7 @@ import numpy as np
 
 from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.analysis.subjects.records import LEAST_KNOWN, Subject
-from roofline.presentation.goal_numbers import COMPLETE, MINUS, Scale, whole_percent
+from roofline.presentation.goal_numbers import COMPLETE, Scale, whole_percent
 from roofline.presentation.grouping import Key, op_keys
 from roofline.presentation.grouping_choice import LABELS, Grouping
 from roofline.presentation.quantities import DASH
@@ -113,7 +113,7 @@ def is_complete(one: Group) -> bool:
 
 def gain_text(one: Group, scale: Scale) -> str:
     """The time of a group above its roofs, in the unit of the list; "–" where it is not known."""
-    return f"{MINUS}{scale.number(one.gain_us)}" if one.to_gain_us > 0 else DASH
+    return scale.gain(one.gain_us) if one.to_gain_us > 0 else DASH
 
 
 def merged(groups: Sequence[Group]) -> Group:

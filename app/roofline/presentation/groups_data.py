@@ -1,9 +1,9 @@
 """The groups of a page: each grouping as a list, the waits, and instances of modules."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.subjects.records import Subject
+from roofline.analysis.subjects.records import Kind, Subject
 from roofline.presentation.contract import GroupList, GroupRow, Groups, LayerInstances
 from roofline.presentation.goal import waited_for
 from roofline.presentation.goal_numbers import Scale, whole_percent
@@ -20,6 +20,7 @@ from roofline.presentation.groups import (
     roof_text,
 )
 from roofline.presentation.layers import Layers, layers_of, line_of
+from roofline.presentation.quantities import DASH
 from roofline.presentation.rounding import six_digits
 from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.usual_groups import choices, usual_grouping
@@ -44,13 +45,17 @@ def groups_data(analysis: RooflineAnalysis, subject: Subject) -> Groups:
         "unit": scale.unit,
         "lists": [_Rows(subject, rows, by).grouping() for by, rows in lists.items()],
         "waits": {name: six_digits(us) for name, us in waits.items() if us > 0},
-        "waiting_title": ", ".join(
-            f"{scale.length(us)} {name}" for name, us in waits.items() if us > 0
-        ),
+        "waiting_title": _waiting_title(subject, scale, waits),
         "unnamed_us": six_digits(max(subject.parts.work - float(subject.ops.work_us.sum()), 0.0)),
         "layers": [_layers(one) for one in layers],
         "note": "" if layers else _note(analysis),
     }
+
+
+def _waiting_title(subject: Subject, scale: Scale, waits: Mapping[str, float]) -> str:
+    if subject.kind is Kind.KERNELS:
+        return "Not known: the profiler measured the kernels one by one."
+    return ", ".join(f"{scale.length(us)} {name}" for name, us in waits.items() if us > 0)
 
 
 def _known(value: float | None) -> float | None:
@@ -71,6 +76,7 @@ class _Rows:
         self._by = by
         self._time_us, self._groups = subject.time_us, groups
         self._waits_us = sum(subject.parts.waits.values())
+        self._has_waits = subject.kind is not Kind.KERNELS
         self._scale = Scale.of(subject.time_us).finer(groups[0].time_us)
 
     def grouping(self) -> GroupList:
@@ -81,7 +87,7 @@ class _Rows:
             "id": by,
             "label": LABELS[by],
             "rows": self._rows(groups, _ROWS, 1),
-            "waiting": self._scale.number(self._waits_us),
+            "waiting": self._scale.number(self._waits_us) if self._has_waits else DASH,
             "shown": _SHOWN if rest else len(groups),
             "more": self._rest(rest) if rest else None,
         }

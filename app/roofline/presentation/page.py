@@ -157,7 +157,7 @@ def _document(
         "clocks": lambda: page_roofs.clocks(analysis, levels),
         "bounds": lambda: page_roofs.bounds(analysis),
         "words": page_words,
-        "x_axes": lambda: page_roofs.x_axes(levels),
+        "x_axes": lambda: page_roofs.x_axes(analysis, levels),
         "columns": lambda: page_menu(OP_COLUMNS, rows),
         "program_columns": lambda: page_menu(
             PROGRAM_COLUMNS, point_rows(analysis, analysis.with_infeed.program, levels)

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from roofline.analysis import roofline
 from roofline.analysis.records import UNKNOWN_LINK, RooflineAnalysis
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import Sustained
+from roofline.model.device import DeviceKind, Sustained
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gb_to_gib
 from roofline.presentation import contract
@@ -18,6 +20,7 @@ from roofline.presentation.columns import (
     UNIT_RATE,
     UNIT_USE,
 )
+from roofline.presentation.page_rows import JOINED
 from roofline.presentation.palette import (
     COMPUTE_STYLE,
     LEVEL_STYLES,
@@ -192,15 +195,26 @@ def bounds(analysis: RooflineAnalysis) -> list[contract.Bound]:
     return [unknown, compute, *memory, link]
 
 
-def x_axes(levels: Sequence[MemoryLevel]) -> list[contract.Axis]:
-    """Choices of the chart's x axis: the bound's own memory, each level, all together."""
-    return [
-        {"id": "bottleneck", "label": "bottleneck memory", "column": "bottleneck_intensity"},
-        *(
-            contract.Axis(
-                id=level.value, label=level.label, column=LEVEL_INTENSITY.format(id=level)
-            )
-            for level in levels
-        ),
-        {"id": "total", "label": "all memories", "column": "operational_intensity"},
+def x_axes(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[contract.Axis]:
+    """Choices of the chart's x axis, the usual one first: the intensity of the main memory.
+
+    Where kernels of a GPU or a CPU have bytes of several levels, each level is a set of points.
+    """
+    intensity = analysis.ops.cells.intensity
+    counted = {
+        level: int((np.nan_to_num(intensity[level]) > 0).sum())
+        for level in levels
+        if not level.is_link
+    }
+    most = max(counted.values(), default=0)
+    usual = [level for level in levels if most and counted.get(level) == most][:1]
+    first = [*usual, *(level for level in levels if level not in usual)]
+    axes: list[contract.Axis] = [
+        {"id": level.value, "label": level.label, "column": LEVEL_INTENSITY.format(id=level)}
+        for level in first
     ]
+    axes.append({"id": "total", "label": "all memories", "column": "operational_intensity"})
+    if sum(number > 0 for number in counted.values()) < 2:
+        return axes
+    joined: contract.Axis = {**axes[0], "id": JOINED, "label": "each memory level"}
+    return [*axes, joined] if analysis.device.kind is DeviceKind.TPU else [joined, *axes]

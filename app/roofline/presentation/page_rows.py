@@ -7,6 +7,9 @@ from typing import Any
 Page = Mapping[str, Any]
 Column = Sequence[Any]
 
+JOINED = "joined"
+"""The x axis on which every memory level of an op is a point."""
+
 RATE = "flop_rate_gflops"
 SHARE = "self_share_ratio"
 TIME = "width_us"
@@ -48,9 +51,10 @@ class Rows:
         return [value or 0.0 for value in self.column(name)]
 
     @property
-    def axis(self) -> str:
-        """The column of the x axis: the intensity at each op's bound."""
-        return self.column_of_axis("bottleneck")
+    def main_axis(self) -> Mapping[str, str]:
+        """The x axis of one memory: the main one, where its bytes are known."""
+        axes: Sequence[Mapping[str, str]] = self.page["x_axes"]
+        return next((one for one in axes if one["id"] != JOINED), axes[0])
 
     def column_of_axis(self, axis: str) -> str:
         """The column of an x axis by its id; of an unknown one that of the first."""

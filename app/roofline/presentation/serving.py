@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.serving import batch_name
+from roofline.analysis.serving import batch_name, step_label
 from roofline.analysis.serving_records import ServingGroup
 from roofline.analysis.subjects.records import Subject
 from roofline.model.units import GIGA
@@ -17,8 +17,8 @@ _CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServingColumn:
-    """One column of the card and of the table in the terminal."""
+class ServingFigure:
+    """One row of the card, a column of the table in the terminal."""
 
     id: str
     label: str
@@ -26,69 +26,68 @@ class ServingColumn:
     help: str = ""
 
 
-COLUMNS = (
-    ServingColumn(id="batch", label="Steps of", unit="text"),
-    ServingColumn(id="steps", label="Steps", unit="count"),
-    ServingColumn(
+FIGURES = (
+    ServingFigure(id="steps", label="Steps", unit="count"),
+    ServingFigure(
         id="context_tokens",
         label="Context",
         unit="count",
         help="Tokens in the cache of all sequences, the new ones included.",
     ),
-    ServingColumn(
+    ServingFigure(
         id="time_us",
         label="Step",
         unit="time_us",
         help="From the first work of a step to its last, the median of the steps.",
     ),
-    ServingColumn(id="busy_us", label="Busy", unit="time_us", help="The part with work."),
-    ServingColumn(
+    ServingFigure(id="busy_us", label="Busy", unit="time_us", help="The part with work."),
+    ServingFigure(
         id="bound_us",
         label="At its roofs",
         unit="time_us",
         help="What the known work of a step takes at the roofs, one operation after the other.",
     ),
-    ServingColumn(id="tokens_per_s", label="Tokens/s", unit="count"),
-    ServingColumn(
+    ServingFigure(id="tokens_per_s", label="Tokens/s", unit="count"),
+    ServingFigure(
         id="time_per_token_us",
         label="Per token",
         unit="time_us",
         help="Time per output token of a sequence: a step and the wait before it.",
     ),
-    ServingColumn(
+    ServingFigure(
         id="weight_bytes",
         label="Weights",
         unit="bytes",
         help="Read per step and device. Of experts those that are touched with equal chances.",
     ),
-    ServingColumn(
+    ServingFigure(
         id="cache_bytes",
         label="KV cache",
         unit="bytes",
         help="Keys and values read and written per step and device.",
     ),
-    ServingColumn(id="other_bytes", label="Rest", unit="bytes", help="Activations and all else."),
-    ServingColumn(
+    ServingFigure(id="other_bytes", label="Rest", unit="bytes", help="Activations and all else."),
+    ServingFigure(
         id="bandwidth_ratio",
         label="MBU",
         unit="ratio",
         help="Share of the main memory's peak bandwidth over the time of the step.",
     ),
-    ServingColumn(id="weight_ratio", label="… weights", unit="ratio", help="Of MBU, weights."),
-    ServingColumn(id="cache_ratio", label="… KV cache", unit="ratio", help="Of MBU, the cache."),
-    ServingColumn(
+    ServingFigure(id="weight_ratio", label="… weights", unit="ratio", help="Of MBU, weights."),
+    ServingFigure(id="cache_ratio", label="… KV cache", unit="ratio", help="Of MBU, the cache."),
+    ServingFigure(
         id="flop_ratio",
         label="MFU",
         unit="ratio",
         help="Share of the compute peak over the time of the step, of the known FLOPs.",
     ),
-    ServingColumn(
+    ServingFigure(
         id="longest_wait_us",
         label="Longest wait",
         unit="time_us",
         help="The longest idle time before a step. It is in no other number.",
     ),
-    ServingColumn(
+    ServingFigure(
         id="known_ratio",
         label="Known",
         unit="ratio",
@@ -98,22 +97,25 @@ COLUMNS = (
 
 
 def serving_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
-    """The card of the page: its columns, and a row per phase and batch; `None` without steps."""
+    """The card of the page: a column per phase and batch, a row per figure; `None` without steps.
+
+    Figures that no phase has are left out.
+    """
     if analysis.serving is None:
         return None
+    groups = [asdict(group) for group in analysis.serving.groups]
+    figures = (
+        {**asdict(figure), "values": [_shown(group[figure.id]) for group in groups]}
+        for figure in FIGURES
+    )
     return {
-        "columns": [asdict(column) for column in COLUMNS],
-        "rows": [_row(group) for group in analysis.serving.groups],
+        "phases": [
+            {"id": f"serving:{_address(group)}", "label": step_label(batch_text(group))}
+            for group in analysis.serving.groups
+        ],
+        "figures": [one for one in figures if any(value is not None for value in one["values"])],
         "note": weights_range(analysis.serving.groups),
     }
-
-
-def _row(group: ServingGroup) -> list[Any]:
-    values = asdict(group)
-    return [
-        batch_text(group) if column.id == "batch" else _shown(values[column.id])
-        for column in COLUMNS
-    ]
 
 
 def _shown(value: Any) -> Any:

@@ -6,6 +6,7 @@ it ready. Deletion goes the other way: rows, results, raw bytes. What a crash le
 belongs to no row, and is swept.
 """
 
+import hashlib
 import math
 import shutil
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +17,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from roofline.errors import RooflineError, StorageFullError
+from roofline.errors import RooflineError, StorageFullError, UploadRejectedError
 from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.audit import AuditLog
@@ -31,6 +32,7 @@ from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import BlobOwner, RawStore
 from roofline.storage.records import (
     READY,
+    TRASHED,
     Found,
     Job,
     JobKind,
@@ -153,16 +155,24 @@ class ProfileStore:
         with self.database.read() as connection:
             return statements.instance_id(connection)
 
-    def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
-        """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
+    def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str | None:
+        """Stores a profile to be imported; the id of its job. Returns once it survives a crash.
+
+        Without a job where an upload of this id and these files was stored before.
+        """
         self._check_room()
         with self.database.read() as connection:  # and again below, beside other uploads
+            if _is_repeated(connection, new):
+                return None
             self._user_quota.check(connection, new)
         for file in files:
             self.raw.put(file)
         with self.database.write() as connection:
             digests = [file.sha256 for file in files]
-            lock_digests(connection, [*digests, self._user_quota.key(new.uploader)])
+            own = hashlib.sha256(new.id.encode()).hexdigest()
+            lock_digests(connection, [*digests, own, self._user_quota.key(new.uploader)])
+            if _is_repeated(connection, new):
+                return None
             self._user_quota.check(connection, new)
             for file in files:
                 # Another profile's deletion may have taken the bytes since.
@@ -375,3 +385,21 @@ class ProfileStore:
                 self.raw.remove(digest)
             checks.forget_damage(connection, unneeded)
         return len(unneeded)
+
+
+def _is_repeated(connection: Connection, new: NewProfile) -> bool:
+    """True where this upload was stored before. Another one with its id is refused."""
+    there = statements.upload_of(connection, new.id)
+    if there is None:
+        return False
+    if statements.state(connection, new.id) == TRASHED:
+        raise UploadRejectedError(
+            "The upload with this `Idempotency-Key` is in the trash.",
+            remedy="Restore it, or send the files with another key.",
+        )
+    if [file.sha256 for file in there.files] != [file.sha256 for file in new.files]:
+        raise UploadRejectedError(
+            "Other files were uploaded with this `Idempotency-Key`.",
+            remedy="Send these with a key of their own.",
+        )
+    return True

@@ -1,6 +1,8 @@
 """The records of profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
 
+import hashlib
 import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -24,6 +26,12 @@ OWNER: Visibility = "owner"
 def new_profile_id() -> ProfileId:
     """An id that cannot be guessed (128 bits): anyone with the link may see the profile."""
     return ProfileId(secrets.token_urlsafe(16))
+
+
+def profile_id_of(uploader: str, key: str) -> ProfileId:
+    """The id of what `uploader` sends with `key`, which only they know."""
+    digest = hashlib.sha256(f"{uploader}\0{key}".encode()).digest()
+    return ProfileId(urlsafe_b64encode(digest[:16]).rstrip(b"=").decode())
 
 
 def timestamp(ahead: timedelta = timedelta(0)) -> str:

@@ -5,12 +5,13 @@ import { onSecondPress } from "../ui/sure.js";
 import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 
-const button = buttonPart("delete-run");
-const fault = part("delete-fault");
-
-async function remove() {
-  await change("DELETE", button.dataset.deleteRun ?? "");
+/** @param {HTMLButtonElement} button */
+async function remove({ dataset }) {
+  await change("DELETE", dataset.deleteRun ?? "");
   location.assign("/");
 }
 
-onSecondPress(button, () => attempt(fault, remove));
+if (document.querySelector("[data-delete-run]")) {
+  const button = buttonPart("delete-run");
+  onSecondPress(button, () => attempt(part("delete-fault"), () => remove(button)));
+}

@@ -5,7 +5,6 @@ import { findAll, part } from "../ui/dom.js";
 /** @typedef {{ state: string, read: number, total: number, expected_hosts?: number, version: number }} RunStatus */
 
 const STATES = ["reading", "complete", "cancelled", "failed"];
-const drawn = Number(part("version").dataset.version);
 
 /** Whether a pointer or the focus is on what would be drawn anew. */
 const isInUse = () =>
@@ -30,15 +29,19 @@ function showProgress({ read, total: found, expected_hosts: expected = 0 }) {
   }
 }
 
-const source = new EventSource(part("events-url").dataset.eventsUrl ?? "");
-for (const state of STATES)
-  source.addEventListener(state, (event) => {
-    /** @type {RunStatus} */
-    const status = JSON.parse(event.data);
-    showProgress(status);
-    if (status.state === "reading" && status.version === drawn) return;
-    source.close();
-    reloadWhenFree(isInUse);
-  });
-if (document.body.dataset.ready === undefined && !document.querySelector("[data-run]"))
-  document.body.dataset.ready = "true";
+/** @param {string} url of the events @param {number} drawn the version that the page shows */
+function follow(url, drawn) {
+  const source = new EventSource(url);
+  for (const state of STATES)
+    source.addEventListener(state, (event) => {
+      /** @type {RunStatus} */
+      const status = JSON.parse(event.data);
+      showProgress(status);
+      if (status.state === "reading" && status.version === drawn) return;
+      source.close();
+      reloadWhenFree(isInUse);
+    });
+}
+
+const { eventsUrl, version } = part("version").dataset;
+if (eventsUrl) follow(eventsUrl, Number(version));

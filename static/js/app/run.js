@@ -12,7 +12,7 @@ import { readRun } from "../state/run-model.js";
 import { METRICS, parseRun, runQuery, SORTS, TABS } from "../state/run-query.js";
 import { METRIC_WORDS } from "../text/run-words.js";
 import { hostLinks } from "./run-hosts.js";
-import { around, buttonPart, find, findAll, html, part } from "../ui/dom.js";
+import { around, buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard, wireTabs } from "../ui/keyboard.js";
 
 /** @import { Pointed } from "../chart/card.js" */
@@ -47,7 +47,6 @@ class RunView {
     createChart(part("steps"), {
       onClick: ({ row }) => open(model.hosts[Number(row)].name),
     }).show(model.figures.steps);
-    writeCritical(model, open);
     this.drawer = createRunDrawer({
       model,
       onClose: () => this.open(""),
@@ -131,16 +130,6 @@ class RunView {
   }
 }
 
-/** The hosts that are critical most often, in the looks that they have in the chart. @param {RunModel} model @param {(host: string) => void} onOpen */
-function writeCritical({ mostCritical, steps }, onOpen) {
-  const keys = mostCritical.map(({ host, count }, i) => {
-    const button = html("button", { type: "button", on: { click: () => onOpen(host) } }, host);
-    const said = html("span", {}, `critical in ${count} of ${steps.length}`);
-    return html("li", { class: `critical-${i}` }, button, said);
-  });
-  part("critical").replaceChildren(...keys);
-}
-
 /** All tabs share one panel; on a phone the list of tabs scrolls to the chosen one. @param {string} chosen */
 function showTab(chosen) {
   for (const tab of findAll(HTMLElement, "[role=tab]", part("tabs"))) {
@@ -165,19 +154,12 @@ function writeAddress(state) {
 
 /** @param {RunView} view */
 function wireMetrics(view) {
-  const buttons = METRICS.map((metric) =>
-    html(
-      "button",
-      {
-        type: "button",
-        "data-metric": metric,
-        title: METRIC_WORDS[metric].label,
-        on: { click: () => view.set({ metric }) },
-      },
-      METRIC_WORDS[metric].short,
-    ),
-  );
-  part("metrics").replaceChildren(...buttons);
+  for (const button of findAll(HTMLElement, "[data-metric]"))
+    button.addEventListener("click", () =>
+      view.set({ metric: METRICS.find((one) => one === button.dataset.metric) }),
+    );
+  for (const button of findAll(HTMLElement, "[data-open-host]"))
+    button.addEventListener("click", () => view.open(button.dataset.openHost ?? ""));
 }
 
 /** @param {RunView} view */
@@ -208,7 +190,10 @@ function walk(view, step) {
   view.open(links[next].dataset.host ?? "");
 }
 
-const view = new RunView(readRun(JSON.parse(part("run").textContent ?? "{}")));
-wireControls(view);
-view.show();
+const data = document.querySelector("[data-run]");
+if (data) {
+  const view = new RunView(readRun(JSON.parse(data.textContent)));
+  wireControls(view);
+  view.show();
+}
 document.body.dataset.ready = "true";

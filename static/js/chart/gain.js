@@ -1,6 +1,6 @@
 // The card "Time to gain": which block is pointed at, gone to, chosen and filtered on the figure of the server.
 
-import { html, part } from "../ui/dom.js";
+import { findAll, html, part } from "../ui/dom.js";
 import { trackMarks } from "./card.js";
 import { Mount } from "./mount.js";
 
@@ -103,6 +103,12 @@ export function createGain(options) {
       draw();
     },
   };
+  const equation = part("equation");
+  stopAt(equation, 0);
+  equation.addEventListener("keydown", ({ key }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (step) stopAt(equation, step)?.focus();
+  });
   box.addEventListener("keydown", (event) => {
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -202,6 +208,21 @@ function writeWords({ title, group, has_work, total, equation }) {
       termOf(term),
     ]),
   );
+  stopAt(box, 0);
+}
+
+/** Terms are one tab stop: the one that has the focus, or the first, and so many further. @param {HTMLElement} box @param {number} step */
+function stopAt(box, step) {
+  const terms = findAll(HTMLButtonElement, "button", box);
+  const next =
+    terms[
+      Math.max(
+        0,
+        terms.findIndex((one) => one === document.activeElement),
+      ) + step
+    ];
+  if (next) for (const one of terms) one.tabIndex = one === next ? 0 : -1;
+  return next;
 }
 
 /** @param {GainTerm} term */

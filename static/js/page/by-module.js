@@ -17,7 +17,8 @@ export function createByModule({ model, store }) {
   const select = find(HTMLSelectElement, "#group-by");
   const list = part("groups");
   let isWhole = false;
-  let isWritten = list.childElementCount > 0;
+  /** @type {Set<string>} */
+  const opened = new Set();
   select.addEventListener("change", () => regroup(store, select.value));
   list.addEventListener("click", ({ target }) => {
     const item = target instanceof Element ? target.closest("li") : null;
@@ -41,13 +42,13 @@ export function createByModule({ model, store }) {
       isWhole = true;
       render(state);
       focus(list, itemsOf(list)[items.indexOf(item)]);
+    } else if (item.dataset.layers && opens(key, isOpen ?? "")) {
+      const { layers } = item.dataset;
+      if (!opened.delete(layers)) opened.add(layers);
+      render(state);
     } else if ((key === "Enter" || key === " ") && id !== undefined)
       store.set({ by: byOf(model, state), group: state.group === id ? null : id, page: 1 });
-    else if (
-      id !== undefined &&
-      isOpen === (key === "ArrowRight" ? "false" : "true") &&
-      key.startsWith("Arrow")
-    )
+    else if (id !== undefined && isOpen !== null && key.startsWith("Arrow") && opens(key, isOpen))
       store.set({ open: toggled(state.open, id) });
     else return false;
     return true;
@@ -74,14 +75,10 @@ export function createByModule({ model, store }) {
           ]
         : []),
       plainRow("waiting", shown.waiting, { "data-waiting": "", title: groups.waiting_title }),
+      ...groups.layers.flatMap((one, k) => layersItems(one, String(k), opened)),
     );
     part("groups-note").hidden = !shown.rows.some(({ cells }) => cells[1].endsWith("*"));
     focus(list, itemsOf(list)[Math.max(kept, 0)], kept >= 0);
-    if (!isWritten) part("layers").replaceChildren(...layerLines(model));
-    else
-      for (const [k, one] of findAll(HTMLDetailsElement, "details", part("layers")).entries())
-        one.append(instancesOf(model.groups.layers[k]));
-    isWritten = false;
   }
   focus(list, itemsOf(list)[0], false);
   return { render };
@@ -153,13 +150,13 @@ function items(row, level, drawing) {
   return [item, ...(isOpen ? row.groups : []).flatMap((one) => items(one, level + 1, drawing))];
 }
 
-/** @param {string} name @param {string} time @param {import("../ui/dom.js").Attributes} attributes */
-const plainRow = (name, time, attributes) =>
+/** @param {string} name @param {string} time @param {import("../ui/dom.js").Attributes} attributes @param {number} [percent] */
+const plainRow = (name, time, attributes, percent) =>
   html(
     "li",
     { role: "treeitem", tabindex: -1, "aria-level": 1, "aria-selected": false, ...attributes },
-    html("span", { class: "name" }, name),
-    html("span", {}),
+    html("span", { class: "name" }, html("bdi", {}, name)),
+    percent === undefined ? html("span", {}) : bar(`${percent.toFixed(1)}%`),
     html("span", { class: "num" }, time),
   );
 
@@ -167,33 +164,24 @@ const plainRow = (name, time, attributes) =>
 const bar = (width) =>
   svg("svg", { class: "time-bar", "aria-hidden": "true" }, svg("rect", { width, height: "100%" }));
 
-/** What there is to say of the instances of modules, each with all of them. @param {Model} model */
-function layerLines({ groups }) {
-  const lines = groups.layers.map((one) =>
-    html(
-      "details",
-      { class: "layers" },
-      html("summary", { class: one.stands_out ? "odd" : null }, one.line),
-      instancesOf(one),
-    ),
-  );
-  return groups.note ? [...lines, html("p", { class: "group-note" }, groups.note)] : lines;
-}
+/** Whether a key opens a row that is closed, or closes one that is open. @param {string} key @param {string} isOpen */
+const opens = (key, isOpen) =>
+  ["Enter", " ", isOpen === "true" ? "ArrowLeft" : "ArrowRight"].includes(key);
 
-/** All instances in their order, on one scale. @param {LayerInstances} layers */
-function instancesOf({ instances }) {
+/**
+ * What there is to say of the instances of a module; where it is open, all of them in their order, on one scale.
+ * @param {LayerInstances} layers @param {string} k @param {ReadonlySet<string>} opened
+ */
+function layersItems({ line, stands_out, instances }, k, opened) {
+  const isOpen = opened.has(k);
+  const head = plainRow(line, "", {
+    class: stands_out ? "odd" : null,
+    "aria-expanded": isOpen,
+    "data-layers": k,
+  });
   const longest = instances.reduce((most, { time_us: us }) => Math.max(most, us), 0) || 1;
-  return html(
-    "ol",
-    { class: "layer-list" },
-    ...instances.map(({ name, text, time_us: us }) =>
-      html(
-        "li",
-        {},
-        html("span", { class: "name" }, html("bdi", {}, name)),
-        bar(`${((100 * us) / longest).toFixed(1)}%`),
-        html("span", { class: "num" }, text),
-      ),
-    ),
+  const rows = instances.map(({ name, text, time_us: us }) =>
+    plainRow(name, text, { "aria-level": 2, "data-instance": "" }, (100 * us) / longest),
   );
+  return isOpen ? [head, ...rows] : [head];
 }

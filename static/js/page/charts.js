@@ -2,6 +2,8 @@
 
 import { createGain } from "../chart/gain.js";
 import { createLinkStrip } from "../chart/link-strip.js";
+import { JOINED } from "../state/model.js";
+import { isShare } from "../state/places.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
 import { painted } from "../ui/turns.js";
@@ -14,6 +16,7 @@ import { notify } from "./toast.js";
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
+/** @import { ViewState } from "../types/view-state.js" */
 /** @import { Light } from "./light.js" */
 /** @import { Selection } from "./selection.js" */
 /** @import { Tool } from "./op-chart.js" */
@@ -72,7 +75,7 @@ export function createCharts(options) {
   /** Draws what the address says; the old charts stay until the new ones are there. @param {VisibleOps} visible */
   async function draw(visible) {
     const state = store.get();
-    const joined = joinedOps(visible);
+    const joined = areLevelsJoined(model, state) ? joinedOps(visible) : [];
     const query = figureQuery(state, joined);
     if (query === asked) return;
     asked = query;
@@ -126,6 +129,15 @@ export function createCharts(options) {
 }
 
 /** @typedef {ReturnType<typeof createCharts>} Charts */
+
+/**
+ * Whether the server joins the levels of an op: by choice, or because it is the usual axis here.
+ * @param {Model} model
+ * @param {ViewState} state
+ */
+const areLevelsJoined = (model, state) =>
+  state.x === JOINED ||
+  (model.axis(state.x)?.id === JOINED && !isShare(state) && state.op === null);
 
 /** The longest ops that the filters leave, where they leave some out. @param {VisibleOps} visible */
 const joinedOps = ({ shown, view }) =>

@@ -26,7 +26,7 @@ export function figureQuery(state, joined) {
   // Own ceilings are drawn at rates, and where levels are not joined.
   if (state.op !== null && (state.x === JOINED || !isShare(state)))
     query.set("op", String(state.op));
-  if (state.x === JOINED && joined.length > 0) query.set("ops", joined.join(","));
+  if (joined.length > 0) query.set("ops", joined.join(","));
   if (state.vs.length > 0) query.set("vs", state.vs.join(","));
   if (state.dev) query.set("device", state.dev);
   for (const [key, value] of Object.entries(state.peaks))

@@ -5,17 +5,9 @@ import { around, html, part } from "../ui/dom.js";
 
 /** @import { HostRow, MetricId, RunModel } from "../types/run.js" */
 
-const NODE = 8; // columns come in eights, as ranks of a node do
-const WHOLE_NODES_FROM = 64; // hosts
-const SHAPE = 1.05; // width of the map ÷ its height
+const NODE = 8; // rows of a page
 const NAMED = 8; // outliers with a name beside their cell
 const STATES = /** @type {Record<string, string>} */ ({ x: "unread", "-": "unknown" });
-
-/** @param {number} count of hosts */
-export function columnsOf(count) {
-  if (count >= WHOLE_NODES_FROM) return Math.round(Math.sqrt(count) / NODE) * NODE;
-  return Math.max(1, Math.ceil(Math.sqrt(count * SHAPE)));
-}
 
 /** Where a key leads from a host; null: the key is not one of the map's. @param {string} key @param {number} at @param {number} columns @param {number} count */
 export function moved(key, at, columns, count) {
@@ -45,8 +37,8 @@ export function moved(key, at, columns, count) {
  */
 export function createHeatMap({ model: { hosts, shades }, onOpen, onHover }) {
   const root = part("heat");
-  const columns = columnsOf(hosts.length);
-  const isFew = hosts.length < WHOLE_NODES_FROM;
+  const columns = Number(root.dataset.heat);
+  const isFew = root.classList.contains("few");
   let current = -1;
   let metric = /** @type {MetricId} */ ("ratio");
   const named = new Set(hosts.filter(({ kind }) => kind !== "").slice(0, NAMED));
@@ -59,7 +51,6 @@ export function createHeatMap({ model: { hosts, shades }, onOpen, onHover }) {
     return html("i", { "data-at": String(at) }, ...words, ...call);
   });
   root.style.setProperty("--columns", String(columns));
-  root.classList.toggle("few", isFew);
   root.replaceChildren(...cells);
 
   /** @param {Event} event */

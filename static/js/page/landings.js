@@ -1,6 +1,5 @@
 // Where marks of a finding would land: moved by what is left of their time, FLOPs and bytes. Pure.
 
-import { JOINED } from "../state/model.js";
 import { isShare } from "../state/places.js";
 
 /** @import { ChartFigure, ChartTrace } from "../types/figure.js" */
@@ -21,12 +20,12 @@ import { isShare } from "../state/places.js";
  * does not say where the roof is after fewer bytes: no marks there.
  * @param {readonly Landing[]} landings
  * @param {ChartFigure} figure
- * @param {Pick<Model, "ops">} model
+ * @param {Pick<Model, "ops" | "axis">} model
  * @param {Pick<ViewState, "x" | "y">} axes
  * @returns {ChartTrace[]}
  */
-export function landingTraces(landings, { data }, { ops }, axes) {
-  if (isShare(axes) || axes.x === JOINED) return [];
+export function landingTraces(landings, { data }, { ops, axis }, axes) {
+  if (isShare(axes) || data.some(({ meta }) => meta.role === "joined")) return [];
   const byName = new Map(landings.map((one) => [one.name, one]));
   /** @type {Record<"x" | "y" | "toX" | "toY" | "size", (number | null)[]>} */
   const { x, y, toX, toY, size } = { x: [], y: [], toX: [], toY: [], size: [] };
@@ -38,7 +37,7 @@ export function landingTraces(landings, { data }, { ops }, axes) {
       const [fromX, fromY] = [trace.x[i], trace.y[i]];
       if (!landing || fromX === null || fromY === null) continue;
       const { time_ratio: time, flop_ratio: flop, bytes_ratio: bytes, level } = landing;
-      const isCounted = ["bottleneck", "total", level].includes(axes.x);
+      const isCounted = ["total", level].includes(axis(axes.x).id);
       const [endX, endY] = [fromX * (flop / (isCounted ? bytes : 1)), fromY * (flop / time)];
       x.push(fromX, endX, null);
       y.push(fromY, endY, null);

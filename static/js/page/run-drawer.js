@@ -114,7 +114,7 @@ function deviations({ deviations: found }, { representative }) {
 }
 
 /** @param {HostRow} host @param {RunModel} model */
-function facts(host, { medians, waitIs, steps }) {
+function facts(host, { medians, waitIs, steps, stepUs }) {
   const against = (/** @type {MetricId} */ id) => {
     const note = id === "wait" && host.wait !== null ? waitNote(waitIs) : "";
     const value = `${note} ${metricText(id, host[id])}`.trim();
@@ -124,7 +124,9 @@ function facts(host, { medians, waitIs, steps }) {
   };
   const score =
     host.score === null ? "–" : `${significant(host.score).replace("-", "−")}, threshold 3.5`;
+  const step = `this host ${duration(host.step)}, run ${duration(stepUs)}`;
   return [
+    ...(steps.length > 0 ? entry("Step", step) : []),
     ...against("ratio"),
     ...against("work"),
     ...against("wait"),

@@ -68,8 +68,6 @@ export function createRunTables({ model, onChange, onOpen }) {
     },
   });
   element.caption?.classList.add("sr");
-  for (const tab of /** @type {RunTab[]} */ (Object.keys(rows)))
-    part(`count="${tab}"`).textContent = count(tab === "ops" ? model.totalOps : rows[tab].length);
 
   return {
     /** @param {RunState} state */
@@ -342,7 +340,7 @@ function stepColumns(_model, onOpen) {
   });
   return [
     { id: "name", label: "Step", help: "Its label", read: ({ name }) => name },
-    time("duration_us", "Duration", "median host", ({ medianUs }) => medianUs),
+    time("duration_us", "Length", "slowest host", ({ lengthUs }) => lengthUs),
     time("least_us", "Work", "least", ({ least }) => least),
     time("middle_us", "Work", "median host", ({ middle }) => middle),
     time("p95_us", "Work", "p95", ({ p95 }) => p95),
@@ -377,6 +375,14 @@ function hostColumns({ waitIs }) {
       label: "Verdict",
       help: "Slow chip or host, straggler, more work, or intermittent",
       read: ({ kind }) => kind || null,
+    },
+    {
+      id: "step",
+      label: "Step",
+      sub: "median",
+      help: "Length of a step on this host",
+      read: ({ step }) => step,
+      text: ({ step }) => duration(step),
     },
     metric("ratio", "of its slowest chip"),
     metric("work", "per core"),

@@ -46,7 +46,7 @@ export function fitToProfile(state, model) {
   const sorted = sortColumn(state.sort);
   /** @param {string} id */
   const isColumn = (id) => model.column(id) !== null;
-  const isAxis = model.x_axes.some(({ id }) => id === state.x);
+  const isAxis = state.x === DEFAULTS.x || model.x_axes.some(({ id }) => id === state.x);
   const isPrecision =
     state.prec === null ||
     model.roofs.compute.some((roof) => keyOf(model.roofs, roof) === state.prec);
@@ -67,7 +67,7 @@ export function fitToProfile(state, model) {
     group: orDefault(group, "group", isGroup, null),
     cols: isPreset(state.cols) ? state.cols : known(state.cols, "column", isColumn),
     pcols: known(state.pcols, "column", (id) => model.program_columns.some((one) => one.id === id)),
-    x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
+    x: orDefault(state.x, "x axis", isAxis, DEFAULTS.x),
     prec: orDefault(state.prec, "precision", isPrecision, null),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
     op: orDefault(state.op, "operation", isOp, null),

@@ -2,11 +2,11 @@
 
 import { shownLevels } from "../text/roofs.js";
 
-/** @import { Axis, Facts, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value, ViewOfPeaks } from "../types/page-data.js" */
+/** @import { Facts, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value, ViewOfPeaks } from "../types/page-data.js" */
 /** @import { Other } from "../types/other-devices.js" */
 /** @import { Infeed, Level, Model, Row, View } from "../types/model.js" */
 
-/** The x axis on which every memory level of an op is a point. */
+/** The x axis on which every memory level of an op is a point; the usual one of many kernel reports. */
 export const JOINED = "joined";
 
 /**
@@ -78,7 +78,6 @@ const shownOf = (page, others) => ({
   ...page,
   others,
   levels: levelsOf(page),
-  x_axes: axesOf(page),
 });
 
 /**
@@ -181,17 +180,4 @@ function levelsOf(page) {
     ...level,
     roof: page.roofs.memory.find((roof) => roof.id === level.id) ?? null,
   }));
-}
-
-/** With traffic counted at several levels, all of them can be seen at once. @param {Page} page */
-function axesOf(page) {
-  /** @param {Axis} axis */
-  const isCounted = (axis) =>
-    axis.id !== "total" && page.ops.columns[axis.column]?.some((value) => Number(value) > 0);
-  /** @param {Axis} axis */
-  const isLink = (axis) => page.levels.some(({ id, is_link: link }) => id === axis.id && link);
-  const counted = page.x_axes.filter((axis, i) => i > 0 && isCounted(axis) && !isLink(axis));
-  return counted.length < 2
-    ? page.x_axes
-    : [...page.x_axes, { id: JOINED, label: "every level, joined", column: page.x_axes[0].column }];
 }

@@ -30,7 +30,7 @@ export const DEFAULTS = Object.freeze({
   min: 0,
   cover: 100,
   box: null,
-  x: "bottleneck",
+  x: "auto",
   y: "rate",
   roofs: "auto",
   prec: null,
@@ -137,7 +137,7 @@ const READ = {
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,
-  x: anyText,
+  x: (text) => (text === "bottleneck" ? "auto" : text), // of earlier releases
   y: oneOf("rate", "share"),
   roofs: oneOf("auto", "all", "none"),
   prec: (text) => text || undefined,

@@ -42,7 +42,7 @@ export function readRun(data) {
     representative: nameOf(data.representative),
     styles: data.styles,
     isArriving: data.arriving !== null,
-    mostCritical: data.steps.most_critical,
+    stepUs: data.step_us,
     shades: data.shades,
     histograms: data.histograms,
     figures: data.figures,
@@ -57,7 +57,8 @@ function reader(column) {
 
 /** @param {RunData} data @returns {HostRow[]} */
 function hostsOf({ hosts, outliers, deviations, steps }) {
-  const [ratio, work, wait, bandwidth, score, slow] = [
+  const [step, ratio, work, wait, bandwidth, score, slow] = [
+    hosts.step_us,
     hosts.ratio,
     hosts.work_us,
     hosts.wait_us,
@@ -75,6 +76,7 @@ function hostsOf({ hosts, outliers, deviations, steps }) {
     name,
     state: STATES[hosts.states[at]],
     reason: hosts.reasons[at] ?? "",
+    step: step(at),
     ratio: ratio(at),
     work: work(at),
     wait: wait(at),
@@ -135,8 +137,8 @@ function opsOf({ ops }, nameOf) {
 
 /** @param {RunData} data @param {(at: number) => string} nameOf @returns {RunStep[]} */
 function stepsOf({ steps }, nameOf) {
-  const [median, least, middle, p95, most] = [
-    steps.median_us,
+  const [length, least, middle, p95, most] = [
+    steps.max_us,
     steps.min_work_us,
     steps.median_work_us,
     steps.p95_work_us,
@@ -145,7 +147,7 @@ function stepsOf({ steps }, nameOf) {
   return steps.labels.map((name, i) => ({
     key: `s${i}`,
     name,
-    medianUs: median[i],
+    lengthUs: length[i],
     least: least[i],
     middle: middle[i],
     p95: p95[i],

@@ -207,7 +207,6 @@ export function memoryRows(model, get) {
     rows: [
       row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
       ...levels.map(({ label, rate, ratio }) => row(label, rate, ratio)),
-      row("bottleneck", null, get("bottleneck_intensity")),
     ],
   };
 }

@@ -4,12 +4,12 @@ import { bandwidth, DASH, duration, percent, significant } from "./format.js";
 
 /** @import { HostRow, MetricId } from "../types/run.js" */
 
-/** @type {Record<MetricId, { short: string, label: string }>} */
+/** @type {Record<MetricId, { label: string }>} */
 export const METRIC_WORDS = {
-  ratio: { short: "Ratio", label: "Same-work ratio" },
-  work: { short: "Work", label: "Work" },
-  wait: { short: "Wait", label: "Wait in collectives" },
-  bandwidth: { short: "Bandwidth", label: "Bandwidth" },
+  ratio: { label: "Same-work ratio" },
+  work: { label: "Work" },
+  wait: { label: "Wait in collectives" },
+  bandwidth: { label: "Bandwidth" },
 };
 
 /** @param {MetricId} metric @param {number | null} value */

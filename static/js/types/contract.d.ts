@@ -407,19 +407,29 @@ export interface Dvfs {
   is_applied: boolean;
 }
 
-/** Steps of a language-model server: a row per phase and batch, in the order of the columns. */
+/** Steps of a language-model server: a column per phase and batch, a row per figure.
+ *
+ * The id of a phase is its address as a subject, such as "serving:decode.32".
+ */
 export interface Serving {
-  columns: ServingColumn[];
-  rows: ((string | number | null)[])[];
+  phases: Named[];
+  figures: ServingFigure[];
   note: string;
 }
 
-/** A column of the card of a server: how its values are written, and what it means. */
-export interface ServingColumn {
+/** Whatever has an id and a name for people. */
+export interface Named {
+  id: string;
+  label: string;
+}
+
+/** A row of the card of a server: its value in each phase, and what it means. */
+export interface ServingFigure {
   id: string;
   label: string;
   unit: string;
   help: string;
+  values: (number | null)[];
 }
 
 /** The time of the subject by resource; the parts add up to the total. */

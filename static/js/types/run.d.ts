@@ -30,6 +30,7 @@ export interface RunData {
     states: number[];
     reasons: Record<string, string>;
     wait_is: string | null;
+    step_us: PackedColumn;
     work_us: PackedColumn;
     wait_us: PackedColumn;
     ratio: PackedColumn;
@@ -40,6 +41,7 @@ export interface RunData {
   };
   outliers: { at: number; kind: string; sentence: string }[];
   deviations: Record<string, DeviationData[]>;
+  step_us: number | null;
   representative: number;
   ops: {
     names: string[];
@@ -58,8 +60,7 @@ export interface RunData {
   steps: {
     labels: string[];
     critical: number[];
-    most_critical: { host: string; count: number }[];
-    median_us: PackedColumn;
+    max_us: PackedColumn;
     min_work_us: PackedColumn;
     median_work_us: PackedColumn;
     p95_work_us: PackedColumn;
@@ -86,6 +87,7 @@ export interface HostRow {
   name: string;
   state: "read" | "no accelerator" | "unreadable" | "another program";
   reason: string;
+  step: number | null;
   ratio: number | null;
   work: number | null;
   wait: number | null;
@@ -117,7 +119,7 @@ export interface RunOp {
 export interface RunStep {
   key: string;
   name: string;
-  medianUs: number;
+  lengthUs: number;
   least: number;
   middle: number;
   p95: number;
@@ -140,7 +142,7 @@ export interface RunModel {
   medians: Record<MetricId, number | null>;
   waitIs: string | null;
   representative: string;
-  mostCritical: RunData["steps"]["most_critical"];
+  stepUs: number | null;
   shades: RunData["shades"];
   histograms: RunData["histograms"];
   figures: RunData["figures"];

@@ -4,7 +4,6 @@ import { test } from "node:test";
 import {
   canDropInfeed,
   createModel,
-  JOINED,
   pointValue,
   unpacked,
 } from "../../../static/js/state/model.js";
@@ -75,27 +74,19 @@ test("the model follows other page data in place", () => {
 
 test("an unknown axis is the first one; an unknown column is none", () => {
   const model = createModel(page());
-  assert.equal(model.axis("nope").id, "bottleneck");
+  assert.equal(model.axis("nope").id, "hbm");
   assert.equal(model.column("nope"), null);
   assert.equal(model.coreWord, "core");
 });
 
-test("levels have the labels of their axes; joined needs traffic at two of them", () => {
+test("levels have the labels of their axes, and their roofs", () => {
   const base = page();
   base.levels.push(level("l2", "L2 cache"));
-  base.x_axes.push(
-    { id: "hbm", label: "HBM", column: "hbm_intensity" },
-    { id: "l2", label: "L2 cache", column: "l2_intensity" },
-  );
-  base.ops.columns.hbm_intensity = [null, 10, 500];
-  base.ops.columns.l2_intensity = [null, 0, 0];
+  base.x_axes.push({ id: "l2", label: "L2 cache", column: "l2_intensity" });
   assert.deepEqual(
     createModel(base).levels.map(({ label }) => label),
     ["HBM", "L2 cache"],
   );
-  assert.ok(!createModel(base).x_axes.some(({ id }) => id === JOINED));
-  base.ops.columns.l2_intensity = [null, 5, 0];
-  assert.ok(createModel(base).x_axes.some(({ id }) => id === JOINED));
   assert.deepEqual(
     createModel(base).levels[0].roof,
     memoryRoof(1000, { ridge_flop_per_byte: 100 }),

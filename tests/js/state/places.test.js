@@ -24,11 +24,8 @@ test("places are those of the chosen axes", () => {
     ]),
   );
   const view = model.view("in");
-  const place = opPlaces(model, view, { x: "bottleneck", y: "rate" });
+  const place = opPlaces(model, view, { x: "auto", y: "rate" });
   assert.deepEqual(view.rows.map(place), [[2, 3], null]);
-  assert.deepEqual(view.rows.map(opPlaces(model, view, { x: "bottleneck", y: "share" })), [
-    null,
-    null,
-  ]);
+  assert.deepEqual(view.rows.map(opPlaces(model, view, { x: "auto", y: "share" })), [null, null]);
   assert.ok(!isShare({ x: "joined", y: "share" }));
 });

@@ -84,7 +84,7 @@ test("the peak is named where work is split by unit", () => {
   assert.equal(peakOf(null, null), "peak");
 });
 
-test("every memory that has a number is a row, with the sum and the bottleneck", () => {
+test("every memory that has a number is a row, with the sum", () => {
   const { model, get } = opened();
   const { head, rows } = memoryRows(model, get);
   assert.deepEqual(head, ["Memory", "bandwidth, measured", "intensity"]);
@@ -93,7 +93,6 @@ test("every memory that has a number is a row, with the sum and the bottleneck",
     [
       ["all levels", "200 GB/s", "–"],
       ["HBM", "200 GB/s", "10.0 FLOP/B"],
-      ["bottleneck", "–", "10.0 FLOP/B"],
     ],
   );
 });
@@ -103,7 +102,7 @@ test("a start has no bandwidth: its bytes move until long after its time", () =>
   const { rows } = memoryRows(model, (id) => (id === "is_start" ? 1 : get(id)));
   assert.deepEqual(
     rows.map(([, rate]) => plain(rate)),
-    ["–", "–", "–"],
+    ["–", "–"],
   );
 });
 

@@ -62,6 +62,7 @@ STEPS = [
         "median_work_us": 100.0,
         "p95_work_us": 101.0,
         "max_work_us": 108.0,
+        "max_us": 120.0,
     }
     for at, host in enumerate("ccb")
 ]
@@ -75,10 +76,14 @@ def test_the_host_that_is_critical_most_often_comes_first_and_has_its_own_look()
     assert marks[0]["marker"]["color"] != marks[1]["marker"]["color"]
     lines = [one for one in figure["data"] if one["meta"]["role"] == "reach"]
     assert lines[1]["y"] == [101.0, 108.0, None]
+    (length,) = (one for one in figure["data"] if one["meta"]["role"] == "length")
+    assert (length["x"], length["y"]) == ([0, 1, 2], [120.0] * 3)
+    low, high = figure["layouts"]["wide"]["yaxis"]["range"]
+    assert low < 98 and high > 120
 
 
 def test_steps_without_spread_or_without_steps_have_an_axis() -> None:
-    flat = [{**STEPS[0], **dict.fromkeys(("min_work_us", "max_work_us"), 100.0)}]
+    flat = [{**STEPS[0], **dict.fromkeys(("min_work_us", "max_work_us", "max_us"), 100.0)}]
     low, high = steps_figure(flat, ["c"])["layouts"]["wide"]["yaxis"]["range"]
     assert (low + high) / 2 == pytest.approx(100)
     assert steps_figure([], [])["data"] == []
@@ -86,7 +91,7 @@ def test_steps_without_spread_or_without_steps_have_an_axis() -> None:
 
 def test_ticks_are_round_and_written_with_as_many_digits_as_tell_them_apart() -> None:
     assert linear_ticks(9.3, 12.1) == pytest.approx([9.5, 10, 10.5, 11, 11.5, 12])
-    near = [{**STEPS[0], "min_work_us": 122_500.0, "max_work_us": 123_500.0}]
+    near = [{**STEPS[0], "min_work_us": 122_500.0, "max_work_us": 123_500.0, "max_us": 123_500.0}]
     texts = steps_figure(near, ["c"])["layouts"]["wide"]["yaxis"]["ticktext"]
     assert len(set(texts)) == len(texts)
 

@@ -8,7 +8,7 @@ import httpx
 import orjson
 import pytest
 
-from tests.web.conftest import Client, Launch
+from tests.web.conftest import PROBLEM_KEYS, Client, Launch
 
 API = "/api/v1/profiles"
 HTML = {"accept": "text/html"}
@@ -80,7 +80,7 @@ def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edi
     profile_id = described(client, capture, title="Kept")
     answer = client.request("PATCH", f"{API}/{profile_id}", json=edit)
     assert answer.status_code == 400, answer.text
-    assert set(answer.json()) == {"message", "remedy", "code"}
+    assert set(answer.json()) == PROBLEM_KEYS
     assert client.get(f"{API}/{profile_id}").json()["title"] == "Kept"
     said = "These keys of the body are not known: titel."
     assert (answer.json()["message"] == said) == ("titel" in edit), "it was answered with 200"

@@ -18,7 +18,7 @@ import pytest
 from roofline.settings import Settings
 from roofline.storage.staging import IncomingFile
 from roofline.web.parts import UPLOAD_WRITERS
-from tests.web.conftest import Client, Launch, running
+from tests.web.conftest import PROBLEM_KEYS, Client, Launch, running
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -33,7 +33,7 @@ def refused(answer: httpx.Response, *statuses: int) -> dict[str, str]:
     body = answer.json()
     assert answer.status_code in (statuses or (400, 413, 415, 422)), body
     kept = {"id", "url", "delete_token"} if "id" in body else set()
-    assert set(body) == {"message", "remedy", "code"} | kept
+    assert set(body) == PROBLEM_KEYS | kept
     assert body["message"].endswith((".", "?"))
     assert body["remedy"]
     result: dict[str, str] = body

@@ -16,7 +16,7 @@ from roofline.web.http.access import Actor
 from roofline.web.http.gate import PER_ADDRESS
 from roofline.web.http.guard import CONTENT_SECURITY_POLICY, Guard, Policy, refusal_of
 from roofline.web.http.rate_limit import Attempts
-from tests.web.conftest import Client, Launch
+from tests.web.conftest import PROBLEM_KEYS, Client, Launch
 
 PATHS = [
     "/",
@@ -132,7 +132,7 @@ def test_errors_have_one_shape(
 ) -> None:
     answer = client.request(method, path)
     assert answer.status_code == status
-    assert set(answer.json()) == {"message", "remedy", "code"}
+    assert set(answer.json()) == PROBLEM_KEYS
     assert answer.json()["code"] == code
 
 

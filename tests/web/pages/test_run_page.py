@@ -33,7 +33,7 @@ def test_a_run_has_a_page_from_its_first_moment(server: Client) -> None:
     assert "No verdict: it needs at least 4 hosts" in page.text
     assert "data-events-url" not in page.text
     assert "data-copy-link" in page.text and '"shades":{"ratio":"33' in page.text
-    assert "js/app/run.js" in page.text
+    assert "js/app/run.bundle.js" in page.text
     held = {"if-none-match": page.headers["etag"]}
     assert server.get(f"/r/{run['id']}", headers=held).status_code == 304
 

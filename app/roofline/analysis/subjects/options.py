@@ -8,7 +8,7 @@ import numpy as np
 from roofline.analysis.program import OUTLIER_RATIO
 from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.analysis.roofline import Floats
-from roofline.analysis.serving import batch_name, by_batch
+from roofline.analysis.serving import batch_name, by_batch, step_label
 from roofline.analysis.subjects.addresses import range_address, read_range
 from roofline.analysis.subjects.records import Kind, Sample
 from roofline.model.device import DeviceKind
@@ -75,13 +75,12 @@ def _serving(steps: ServingSteps) -> Iterator[Option]:
     groups = sorted(by_batch(steps), key=lambda one: -float(steps.span_ps[one[1]].sum()))
     for phase, rows in groups:
         name = batch_name(phase, steps.sequences[rows])
-        _, comma, size = name.partition(", ")
-        batch = f".{steps.sequences[rows[0]]:.0f}" if comma else ""
+        batch = f".{steps.sequences[rows[0]]:.0f}" if ", " in name else ""
         spans = steps.span_ps[rows] / PS_PER_US
         yield Option(
             kind=Kind.SERVING,
             of=f"serving:{phase}{batch}",
-            label=f"{phase.capitalize()} step{comma}{size}",
+            label=step_label(name),
             unit_word=f"a {phase} step",
             time_us=float(spans.mean()),
             steps=rows,

@@ -36,6 +36,8 @@ _LIMITS = (
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 50),
 )
+# A name that is not text: in SQL, or in SQLite's own message about a damaged schema.
+_UNREADABLE = (sqlite3.Error, UnicodeError)
 _PRAGMAS = ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0")
 
 
@@ -148,7 +150,7 @@ class Database:
             cursor = self._connection.execute(f"SELECT {listed} FROM {_quoted(table)}")
             while rows := cursor.fetchmany(_ROWS_AT_ONCE):
                 yield rows
-        except sqlite3.Error as error:
+        except _UNREADABLE as error:
             raise self._damaged(f"its table {table} cannot be read ({error})") from error
 
     def _configure(self) -> None:
@@ -164,7 +166,7 @@ class Database:
             for name in names:
                 stored = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
                 self._columns[name] = frozenset(row[1] for row in stored if isinstance(row[1], str))
-        except (sqlite3.Error, UnicodeEncodeError) as error:
+        except _UNREADABLE as error:
             raise self._damaged(str(error)) from error
         # From here on only columns of these tables are read, and `ifnull` is called.
         self._connection.set_authorizer(self._is_allowed)

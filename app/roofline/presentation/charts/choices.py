@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roofline.figures.roofs import Roof
-
-JOINED = "joined"
-"""The x axis on which every memory level of an op is a point."""
+from roofline.presentation.page_rows import JOINED
 
 Infeed = Literal["in", "out"]
 
@@ -24,13 +22,13 @@ class OtherRoofs:
 class ChartChoice:
     """What both rooflines show; the defaults are those of a page that opens.
 
-    `x` is the id of an axis of the page data or `JOINED`, `prec` the key of the one compute roof
-    that is drawn, `zoom` the range x0, x1, y0, y1 in log10, `op` the op whose own ceilings are
-    drawn, `ops` those that are joined: none means the longest.
+    `x` is the id of an axis of the page data ("auto": the usual one), `prec` the key of the one
+    compute roof that is drawn, `zoom` the range x0, x1, y0, y1 in log10, `op` the op whose own
+    ceilings are drawn, `ops` those that are joined: none means the longest.
     """
 
     infeed: Infeed = "in"
-    x: str = "bottleneck"
+    x: str = "auto"
     y: Literal["rate", "share"] = "rate"
     roofs: Literal["auto", "all", "none"] = "auto"
     prec: str | None = None

@@ -249,7 +249,7 @@ class _Chart:
             found[f"{along}{suffix}"] = time | {"anchor": f"{up[0]}{suffix}"}
             found[f"{up}{suffix}"] = heights | {"anchor": f"{along[0]}{suffix}", "ticksuffix": ""}
         if self.has_work:
-            bottom, top = (0.36, 0.52) if wide else (0.3, 0.4)
+            bottom, top = (0.42, 0.66) if wide else (0.3, 0.4)
             vertical = up if wide else along
             found[vertical]["domain"] = [top, 1]
             found[f"{vertical}2"]["domain"] = [0, bottom]

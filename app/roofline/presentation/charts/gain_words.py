@@ -115,7 +115,8 @@ def _parts(subject: Subject) -> Iterator[GainTerm]:
         return {"part": part, "texture": texture, "amount": "", "label": label, "time_us": time_us}
 
     if can_judge(subject):
-        yield term("at_roof", Texture.NEED, "at its roofs", parts.needed - subject.assumed_us)
+        # No filter: the operations would be those of the part to gain.
+        yield term("", Texture.NEED, "at its roofs", parts.needed - subject.assumed_us)
         # Counters say that a unit was busy, and not with how much useful work.
         yield term("", Texture.NEED, "busy, useful work not counted", subject.assumed_us)
         yield term("below_roof", Texture.GAP, "to gain", parts.to_gain)

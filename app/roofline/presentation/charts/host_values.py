@@ -20,17 +20,18 @@ _CUT = (0.72, 0.84)  # of the width: the end of the axis of most hosts, the star
 
 
 class Metric(NamedTuple):
-    """What hosts are compared by: its name, and how a value is written."""
+    """What hosts are compared by: its name, the word on its button, and how a value is written."""
 
     label: str
+    short: str
     write: Callable[[float], str]
 
 
 METRICS: Mapping[str, Metric] = {
-    "ratio": Metric("Same-work ratio", lambda value: significant(value, 4)),
-    "work": Metric("Work", lambda value: duration(value, 4)),
-    "wait": Metric("Wait in collectives", duration),
-    "bandwidth": Metric("Bandwidth", bandwidth),
+    "ratio": Metric("Same-work ratio", "Ratio", lambda value: significant(value, 4)),
+    "work": Metric("Work", "Work", lambda value: duration(value, 4)),
+    "wait": Metric("Wait in collectives", "Wait", duration),
+    "bandwidth": Metric("Bandwidth", "Bandwidth", bandwidth),
 }
 
 
@@ -157,7 +158,7 @@ class HostValues:
         }
 
     def _alt(self, bulk: Sequence[float]) -> str:
-        label, write = METRICS[self.metric]
+        label, _, write = METRICS[self.metric]
         if not bulk:
             return f"{label} of the hosts is not known"
         others = f"; {len(self.outliers)} stand out" if self.outliers else ""

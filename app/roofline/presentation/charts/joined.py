@@ -37,7 +37,7 @@ def level_marks(rows: Rows, placed: Sequence[Place | None]) -> list[LevelMark]:
             is_bound=rows.bounds[row].get("level") == level["id"],
         )
         for level in rows.page["levels"]
-        if level["is_shown"]
+        if level["is_shown"] and not level["is_link"]
         for row, at in enumerate(log_places(rows.column(level["columns"]["intensity"]), rates))
         if at is not None and placed[row] is not None
     ]
@@ -53,7 +53,7 @@ def joined_traces(rows: Rows, found: Sequence[LevelMark], choice: ChartChoice) -
     for mark in marks:
         spans.setdefault(mark.row, []).append(mark.at)
     ends = [[min(span), max(span)] for span in spans.values() if len(span) > 1]
-    lines = line("joined levels", [], role="joined", token="--ink-3", width=1)
+    lines = line("joined levels", [], role="joined", token="--ink-3", width=1, dash="2px,2px")
     # A null breaks the line: each op has its own.
     lines["x"] = [x for low, high in ends for x in (10.0 ** low[0], 10.0 ** high[0], None)]
     lines["y"] = [y for low, high in ends for y in (10.0 ** low[1], 10.0 ** high[1], None)]

@@ -1,6 +1,7 @@
 """The roofline of operations as a figure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from roofline.figures.figure import (
     PLOTS,
@@ -24,7 +25,7 @@ from roofline.figures.scale import (
     with_headroom,
     without_strays,
 )
-from roofline.presentation.charts.choices import JOINED, ChartChoice, OtherRoofs
+from roofline.presentation.charts.choices import ChartChoice, OtherRoofs
 from roofline.presentation.charts.joined import (
     joined_legend,
     joined_marks,
@@ -57,7 +58,7 @@ from roofline.presentation.charts.shown_roofs import (
     shown_roofs,
 )
 from roofline.presentation.charts.told_apart import told_apart
-from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
+from roofline.presentation.page_rows import EFFICIENCY, JOINED, RATE, Page, Rows
 from roofline.presentation.quantities import (
     count,
     counted,
@@ -99,10 +100,11 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     """The ops of `page`, the page data as plain objects, against the roofs that hold them."""
     choice = choice or ChartChoice()
     rows = Rows(page, choice.infeed)
+    own = own_ceilings(rows, choice)
+    choice = _settled(rows, choice)
     xs = rows.column(rows.column_of_axis(choice.x))
     ys = rows.column(EFFICIENCY if choice.is_share else RATE)
     places = log_places(xs, ys)
-    own = own_ceilings(rows, choice)
     shown = Roofs() if choice.is_share else shown_roofs(rows, choice)
     levels = level_marks(rows, places) if choice.x == JOINED else []
     star = _star(rows, choice)
@@ -140,6 +142,18 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
         "note": _note(rows, places),
         "alt": _alt(rows, len(points), star, choice),
     }
+
+
+def _settled(rows: Rows, choice: ChartChoice) -> ChartChoice:
+    """The choice with an axis of the page: for one that it lacks, such as "auto", the usual one.
+
+    A share of a roof, and the ceilings of one op, are of the main memory alone.
+    """
+    axes = [one["id"] for one in rows.page["x_axes"]]
+    if choice.x in axes:
+        return choice
+    is_main = choice.is_share or choice.op is not None
+    return replace(choice, x=rows.main_axis["id"] if is_main else axes[0])
 
 
 def _chart(axes: tuple[Range, Range], shown: Roofs, axis: str, *, is_bare: bool) -> RoofChart:
@@ -202,8 +216,8 @@ def _corners(page: Page, choice: ChartChoice) -> list[Place]:
 
 
 def _star(rows: Rows, choice: ChartChoice) -> Place | None:
-    """The program; `None` where its place is not known."""
-    if not rows.program:
+    """The program; `None` where its place is not known, and of kernels measured one by one."""
+    if not rows.program or rows.page["subject"]["kind"] == "kernels":
         return None
     total = rows.program[0]
     height = total.get(EFFICIENCY) if choice.is_share else placed_rate(total)
@@ -367,8 +381,6 @@ def _layout(rows: Rows, chart: RoofChart, choice: ChartChoice, width: Width) -> 
 
 
 def _axis_label(rows: Rows, choice: ChartChoice) -> str:
-    if choice.x == JOINED:
-        return "each memory level"
     axes = rows.page["x_axes"]
     label: str = next((one for one in axes if one["id"] == choice.x), axes[0])["label"]
     return inert(label)

@@ -7,9 +7,9 @@ from math import log10
 from roofline.figures.figure import Json, inert, line
 from roofline.figures.roofs import Roof, Roofs, attainable
 from roofline.figures.scale import Place, Range
-from roofline.presentation.charts.choices import JOINED, ChartChoice
+from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.shown_roofs import all_roofs
-from roofline.presentation.page_rows import RATE, Rows
+from roofline.presentation.page_rows import JOINED, RATE, Rows
 from roofline.presentation.quantities import share
 
 CLOCK_SIZE = 8

@@ -20,7 +20,7 @@ from roofline.presentation.charts.roof_traces import (
     roof_layout,
     roof_traces,
 )
-from roofline.presentation.charts.shown_roofs import log_places, main_memory, shown_roofs
+from roofline.presentation.charts.shown_roofs import log_places, shown_roofs
 from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import (
     count,
@@ -60,7 +60,9 @@ def program_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     choice = choice or ChartChoice()
     rows = Rows(page, choice.infeed)
     points = rows.program
-    places = log_places([point.get(rows.axis) for point in points], list(map(placed_rate, points)))
+    places = log_places(
+        [point.get(rows.main_axis["column"]) for point in points], list(map(placed_rate, points))
+    )
     known = [
         (number, point, at)
         for number, (point, at) in enumerate(zip(points, places, strict=True))
@@ -84,7 +86,7 @@ def program_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
                 *_texts(chart, drawn, gap),
             ]
         ),
-        "layouts": {width: _layout(chart) for width in PLOTS},
+        "layouts": {width: _layout(chart, rows.main_axis["label"]) for width in PLOTS},
         "marks": "program",
         "beyond": {},
         "legend": [],
@@ -97,7 +99,7 @@ def _main(page: Page, points: Sequence[Point], shown: Roofs) -> Roof | None:
     """The memory roof that binds the program, else the outermost."""
     levels = {page["bounds"][point["bound_by"]].get("level") for point in points}
     binding = [roof for roof in shown.memory if roof.id in levels]
-    return main_memory([*binding, *shown.memory], "bottleneck")
+    return next(iter([*binding, *shown.memory]), None)
 
 
 def _ranges(known: Sequence[Placed], corner: Place | None) -> tuple[Range, Range]:
@@ -226,8 +228,8 @@ def step_token(order: float | None) -> str:
     return f"--step-{round((1.0 if order is None else order) * (STEP_COLOURS - 1))}-of-8"
 
 
-def _layout(chart: RoofChart) -> Json:
-    axes = roof_axes(chart, SMALL["wide"], "FLOP per byte")
+def _layout(chart: RoofChart, label: str) -> Json:
+    axes = roof_axes(chart, SMALL["wide"], f"FLOP per byte of {label}")
     return roof_layout(chart, axes, MARGIN, "program")
 
 

@@ -1,8 +1,7 @@
-"""Roofs of a chart: regions, lines, ridges and distances, and the names that stand beside them."""
+"""Roofs of a chart: regions, lines and ridges, and the names that stand beside them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log10
 
 from roofline.figures.figure import (
     PLOTS,
@@ -15,24 +14,22 @@ from roofline.figures.figure import (
     scale_of,
 )
 from roofline.figures.labels import Board, Segment, Spot
-from roofline.figures.roofs import Roof, RoofLine, Roofs, attainable, ridge, roof_lines
+from roofline.figures.roofs import Roof, RoofLine, Roofs, ridge, roof_lines
 from roofline.figures.scale import Margin, Place, Range, log_ticks
 from roofline.presentation.quantities import flop_rate, peak_bandwidth, peak_rate, significant
 
-DISTANCES = ((0.1, "10 % of roof"), (0.01, "1 % of roof"))
 _PAST = 3.0  # decades that lines go on past the chart, so that panning never uncovers an end
 _ALONG = (0.45, 0.65, 0.3, 0.8, 0.15, 0.92)  # of the visible part of a slanted line
 _BEFORE = (0, 60, 120, 180, 260, 340)  # pixels from the right edge
 _LEAST_REGION = 110  # pixels that the name of a region needs
-_LEAST_APART = 18  # pixels between the name of a distance and a compute roof
 _WORST = 6.0  # a name that covers more marks than these is left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoofChart:
-    """Roofs on axes, in log10; distances are read against `main` and `flat`. `is_small`: few words.
+    """Roofs on axes, in log10; `main` and `flat` meet at the ridge. `is_small`: few words.
 
-    `is_bare` leaves out regions and distances.
+    `is_bare` leaves out regions.
     """
 
     x: Range
@@ -66,11 +63,10 @@ class Name:
 
 
 def roof_traces(chart: RoofChart) -> list[Json]:
-    """Distances, roofs, what programs reach of them, and ridge points."""
+    """Roofs, what programs reach of them, and ridge points."""
     lines = chart.lines
     corners = [(one.roof, one.corner) for one in lines if one.corner is not None]
     return [
-        *(_distances(chart) if lines and not chart.is_small and not chart.is_bare else ()),
         *(_roof(one, chart.shown) for one in lines),
         *(trace for one in lines for trace in _sustained(one)),
         {
@@ -98,14 +94,6 @@ def bent(chart: RoofChart, memory: Roof | None, compute: Roof | None) -> list[fl
     corner = ridge(memory, compute)
     bend = [corner[0]] if corner else []
     return sorted([chart.x[0] - _PAST, *bend, chart.x[1] + _PAST])
-
-
-def _distances(chart: RoofChart) -> Iterator[Json]:
-    """Dotted lines at a tenth and a hundredth of the roof, so that distance can be read."""
-    xs = bent(chart, chart.main, chart.flat)
-    for part, name in DISTANCES:
-        points = [(x, attainable(x, chart.main, chart.flat) + log10(part)) for x in xs]
-        yield line(name, points, role="distance", token="--line-2", width=1, dash="1px,4px")
 
 
 def _roof(one: RoofLine, shown: Roofs) -> Json:
@@ -252,7 +240,7 @@ class Namer:
             )
 
     def roofs(self) -> list[Name]:
-        """Names of regions, roofs and distances, the most important first."""
+        """Names of regions and roofs, the most important first."""
         chart = self.chart
         names = [] if chart.is_small or chart.corner is None else [*self._regions(chart.corner)]
         flat = [one for one in chart.lines if not one.is_slanted]
@@ -267,8 +255,6 @@ class Namer:
             for one in sorted(slanted, key=lambda one: -one.roof.peak)
             for name in self._slanted(one)
         ]
-        if chart.lines and not chart.is_small and not chart.is_bare:
-            names += self._distance_names()
         return names
 
     def _regions(self, corner: Place) -> Iterator[Name]:
@@ -317,17 +303,6 @@ class Namer:
             for position, side in (("bottom right", 4), ("top left", -4))
         ]
         yield from self.name(spots, f"{inert(roof.label)} {peak_bandwidth(roof.peak)}", roof.token)
-
-    def _distance_names(self) -> Iterator[Name]:
-        chart, scale = self.chart, self.scale
-        for part, text in DISTANCES:
-            here = attainable(scale.x[1], chart.main, chart.flat) + log10(part)
-            near = any(
-                abs(here - roof.log) * scale.per_y < _LEAST_APART for roof in chart.shown.compute
-            )
-            if scale.y[0] < here < scale.y[1] and not near:
-                spot = Spot(x=scale.width - 3, y=scale.to_y(here) - 1, position="top left")
-                yield from self.name([spot], text, "--ink-3", 11)
 
 
 def labels_trace(labels: Sequence[tuple[Name, float]], width: Width) -> Json:

@@ -69,7 +69,9 @@ def critical_hosts(steps: Sequence[Row]) -> list[tuple[str, int]]:
 
 
 def steps_figure(steps: Sequence[Row], hosts: Sequence[str]) -> Figure:
-    """Work of each step: least to p95 of the hosts, the median, and up to its critical host.
+    """Length of each step, and work in it: least to p95, the median, up to its critical host.
+
+    Work is the sum of operations, some of which overlap: it can be more than the step is long.
 
     The `customdata` of a mark is the index of that host among `hosts`.
     """
@@ -89,12 +91,18 @@ def steps_figure(steps: Sequence[Row], hosts: Sequence[str]) -> Figure:
     middle = trace(
         "median", places, columns["median"], role="median", line={"color": "--accent", "width": 2}
     )
-    bounds = around([*columns["min"], *columns["max"]], 0.08)
+    lasted = [one["max_us"] for one in steps]
+    length = trace(
+        "step", places, lasted, role="length", line={"color": "--ink", "width": 1.6}, mode="lines"
+    )
+    if len(steps) == 1:  # a line of one point is not seen
+        length |= {"x": [-0.3, 0.3], "y": [*lasted, *lasted]}
+    bounds = around([*columns["min"], *columns["max"], *lasted], 0.08)
     ticks = linear_ticks(*bounds) if steps else []
     digits = _digits(ticks)
     return {
         "id": "steps",
-        "data": numbered([band, middle, *_critical(steps, hosts)] if steps else []),
+        "data": numbered([band, middle, length, *_critical(steps, hosts)] if steps else []),
         "layouts": {
             width: {
                 **layout(
@@ -185,7 +193,7 @@ def _steps_alt(steps: Sequence[Row]) -> str:
         return "No steps that all hosts share: the capture counts as one."
     named = ", ".join(f"{name} in {times}" for name, times in critical_hosts(steps))
     return (
-        f"Work of {count(len(steps))} steps over hosts. Critical hosts: {named}. "
+        f"Length of {count(len(steps))} steps, and work over hosts. Critical hosts: {named}. "
         "The table has the same values."
     )
 

@@ -1,13 +1,17 @@
 """Which roofs the charts draw: those that hold some operation, all of them, or none."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roofline.figures.roofs import Roof, Roofs
 from roofline.figures.scale import Place
-from roofline.presentation.charts.choices import JOINED, ChartChoice
-from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
+from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.page_rows import JOINED, RATE, Page, Rows
+
+_LEAST_OF_TIME = 0.03  # of the time of ops with a rate: what binds less has no roof drawn
+_LEAST = 1e-9
 
 
 def shown_roofs(rows: Rows, choice: ChartChoice) -> Roofs:
@@ -18,13 +22,14 @@ def shown_roofs(rows: Rows, choice: ChartChoice) -> Roofs:
     chosen = [roof for roof in every.compute if _key(every, roof) == choice.prec]
     if choice.roofs == "all":
         return Roofs(memory=every.memory, compute=tuple(chosen[:1]) or every.compute)
-    levels = _levels_in_use(rows)
-    memory = tuple(
-        roof for roof in every.memory if roof.id in levels or choice.x in (roof.id, JOINED)
-    )
+    levels, units = _in_use(rows)
+    if choice.x == JOINED:
+        levels |= {one["id"] for one in rows.page["levels"] if not one["is_link"]}
     return Roofs(
-        memory=memory or every.memory[:1],
-        compute=tuple(chosen[:1]) or _compute_in_use(rows, every),
+        memory=tuple(one for one in every.memory if one.id in levels or one.id == choice.x)
+        or every.memory[:1],
+        compute=tuple(chosen[:1])
+        or tuple(one for number, one in enumerate(every.compute) if number in units),
     )
 
 
@@ -56,26 +61,27 @@ def roof_of(roof: Mapping[str, Any], peak: str) -> Roof:
     )
 
 
-def _levels_in_use(rows: Rows) -> set[str]:
-    """Levels that bind an op that is in the chart; one that a link binds needs a rate for that."""
-    links = {level["id"] for level in rows.page["levels"] if level["is_link"] and level["is_shown"]}
-    columns = (rows.bounds, rows.numbers(RATE), rows.column(EFFICIENCY))
-    return {
-        bound["level"]
-        for bound, rate, share in zip(*columns, strict=True)
-        if "level" in bound and (bound["level"] not in links or (rate > 0 and share is not None))
-    }
+def _in_use(rows: Rows) -> tuple[set[str], set[int]]:
+    """Ids of levels, and places of compute roofs, that are worth a line in the chart.
+
+    They bind enough of the time of the ops with a rate, or the longest of these; a unit does where
+    ops ran on it. The main memory is among them, and the main unit where no other is.
+    """
+    levels: dict[str, float] = defaultdict(float)
+    units: dict[int, float] = defaultdict(float)
+    columns = (rows.numbers(RATE), rows.bounds, rows.column("compute_unit"), rows.is_unheld)
+    shares = [share or _LEAST for share in rows.shares]  # some profiles have rates and no times
+    for share, rate, bound, unit, is_unheld in zip(shares, *columns, strict=True):
+        if rate > 0:
+            levels[bound.get("level", "")] += share
+            units[-1 if is_unheld else unit or 0] += share
+    main = {level["id"] for level in rows.page["levels"] if level["is_main"]}
+    return main | _most_used(levels), _most_used(units) or {0}
 
 
-def _compute_in_use(rows: Rows, every: Roofs) -> tuple[Roof, ...]:
-    """Roofs that ops are held against; the main one, too, unless all FLOPs ran on units without."""
-    units = {unit for unit in rows.column("compute_unit") if unit is not None}
-    is_unheld = any(rows.is_unheld) and not units
-    return tuple(
-        roof
-        for number, roof in enumerate(every.compute)
-        if number in units or (number == 0 and not is_unheld)
-    )
+def _most_used(shares: Mapping[Any, float]) -> set[Any]:
+    least = _LEAST_OF_TIME * sum(shares.values())
+    return {key for key, share in shares.items() if share >= least}
 
 
 def main_memory(memory: Sequence[Roof], axis: str) -> Roof | None:

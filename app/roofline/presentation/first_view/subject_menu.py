@@ -1,7 +1,7 @@
 """The menu of subjects: what this page could show instead, from the page data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.presentation.page_rows import Page
 from roofline.presentation.quantities import duration
@@ -11,7 +11,7 @@ MOST_STEPS = 60  # bars of a menu that is still read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectChoice:
-    """One subject: `of` is its value in the address, empty for the one of this profile.
+    """One subject: `of` is its value in the address, empty for the one that the page opens with.
 
     `share` is its length as percent of the longest step; 0 for a kind, which has no bar.
     """
@@ -32,14 +32,19 @@ class SubjectMenu:
 
 
 def subject_menu(page: Page) -> SubjectMenu:
-    """The kinds that the profile has, and its first steps with their times."""
-    strip = page["timeline"]
+    """The phases of a server and the kinds that the profile has, and its first steps."""
+    strip, serving = page["timeline"], page["serving"]
     steps = strip["steps"] if strip else []
-    kinds = [SubjectChoice(of="", label="The default of this profile")]
+    kinds = [
+        SubjectChoice(of=one["id"], label=one["label"])
+        for one in (serving["phases"] if serving else ())
+    ]
     if steps:
         kinds.append(SubjectChoice(of="step", label="Step, mean of the complete ones"))
     if strip:
         kinds.append(SubjectChoice(of="capture", label="Capture, from the first operation"))
+    if not serving and kinds:
+        kinds[0] = replace(kinds[0], of="")
     times = [one["end_us"] - one["begin_us"] for one in steps]
     longest = max(times, default=1.0)
     bars = [

@@ -368,12 +368,21 @@ def _largest(points: Sequence[Mapping[str, Any]], name: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A row of the card of a server: its values in each phase, as text."""
+
+    label: str
+    help: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """Steps of a language-model server: labels and help of columns, and cells as text."""
+    """Steps of a language-model server, by phase and batch."""
 
     note: str
-    columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, ...], ...]
+    phases: tuple[str, ...]
+    figures: tuple[Figure, ...]
 
 
 def serving(page: Page) -> Serving | None:
@@ -381,13 +390,16 @@ def serving(page: Page) -> Serving | None:
     sent = page["serving"]
     if not sent:
         return None
-    units = [column["unit"] for column in sent["columns"]]
     return Serving(
         note=sent["note"],
-        columns=tuple((column["label"], column["help"] or "") for column in sent["columns"]),
-        rows=tuple(
-            tuple(_cell(value, unit) for value, unit in zip(row, units, strict=True))
-            for row in sent["rows"]
+        phases=tuple(one["label"] for one in sent["phases"]),
+        figures=tuple(
+            Figure(
+                label=one["label"],
+                help=one["help"],
+                cells=tuple(_cell(value, one["unit"]) for value in one["values"]),
+            )
+            for one in sent["figures"]
         ),
     )
 

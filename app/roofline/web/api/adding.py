@@ -12,7 +12,14 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import BadEditError
 from roofline.library.reader import Failed, ProfileReader, State
-from roofline.storage.records import EVERYBODY, LINK, OWNER, ProfileId, Visibility
+from roofline.storage.records import (
+    EVERYBODY,
+    LINK,
+    OWNER,
+    ProfileId,
+    Visibility,
+    profile_id_of,
+)
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS, Wait, settle
@@ -27,7 +34,12 @@ from roofline.web.bodies import (
 )
 from roofline.web.http.errors import ErrorBody, error_json, status_of
 from roofline.web.http.guard import actor_of, peer_of_request
-from roofline.web.http.rights import DeleteToken, check_may_change, new_delete_token
+from roofline.web.http.rights import (
+    DeleteToken,
+    IdempotencyKey,
+    check_may_change,
+    new_delete_token,
+)
 from roofline.web.parts import Library, Parts, Reader, ServerParts
 
 _UPLOAD_FORM = upload_form(
@@ -62,7 +74,11 @@ router = APIRouter(prefix="/api/v1")
     tags=["profiles"],
 )
 async def add_profile(
-    request: Request, response: Response, parts: Parts, wait: Wait = 60.0
+    request: Request,
+    response: Response,
+    parts: Parts,
+    wait: Wait = 60.0,
+    idempotency_key: IdempotencyKey = None,
 ) -> ProfileBody | Response:
     """Upload a profile: one file per host, or archives of them, in fields named `file`.
 
@@ -73,14 +89,16 @@ async def add_profile(
     files are several profiles, the answer says which, and how to have them imported as such.
     """
     check_upload_rate(request, parts)
-    token, token_hash = new_delete_token()
+    uploader = actor_of(request).owner or None
+    token, token_hash = new_delete_token(idempotency_key)
+    own_id = idempotency_key and profile_id_of(uploader or "", idempotency_key)
     with ExitStack() as cleanup:
         area = await run_in_threadpool(parts.library.stage)
         cleanup.callback(area.discard)
         limits = upload_limits(parts.settings, parts.upload_writers)
         fields = await receive(request, area, limits, parts.instance.check_room)
         add = partial(parts.library.add, area, delete_token_hash=token_hash, **_described(fields))
-        profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
+        profile_id = await run_in_threadpool(add, uploader=uploader, profile_id=own_id or None)
         cleanup.pop_all()
     await run_in_threadpool(log_action, request, "upload", profile_id)
     state = await _settled(parts.reader_for(ALL_SEEING), profile_id, wait)

@@ -193,7 +193,7 @@ def ledger(request: Request, parts: Parts) -> Response:
 
 
 @router.get("/ledger/rates")
-def rates(parts: Parts) -> list[RateBody]:
+def rule_rates(parts: Parts) -> list[RateBody]:
     """How often each rule was right on each device."""
     return [RateBody(**one) for one in parts.advice.rates()]
 

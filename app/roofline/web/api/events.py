@@ -56,7 +56,7 @@ async def _admitted(
         429: {"model": ErrorBody, "description": "Too many streams."},
     },
 )
-async def follow(
+async def follow_profile(
     request: Request,
     reader: Reader,
     parts: Parts,

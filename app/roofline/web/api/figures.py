@@ -37,7 +37,7 @@ _Text = Annotated[str, Query(max_length=_MOST_TEXT)]
 
 def _choice(
     infeed: Infeed = "in",
-    x: _Text = "bottleneck",
+    x: _Text = "auto",
     y: Literal["rate", "share"] = "rate",
     roofs: Literal["auto", "all", "none"] = "auto",
     prec: _Text | None = None,

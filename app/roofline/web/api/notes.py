@@ -76,7 +76,7 @@ def notes_csv(profile_id: str, reader: Reader) -> Response:
 
 
 @router.post("/notes", responses=BAD_NOTE | NOT_YOURS | NOT_READY)
-async def keep(
+async def add_note(
     request: Request, profile_id: str, new: NewNoteBody, parts: Parts, reader: Reader
 ) -> NoteBody:
     """Keep a note with a profile, in the place of the point's former one.
@@ -100,7 +100,7 @@ async def keep(
 
 
 @router.delete("/notes/{note_id}", status_code=204, responses=NOT_YOURS)
-def remove(request: Request, profile_id: str, note_id: str, parts: Parts) -> None:
+def delete_note(request: Request, profile_id: str, note_id: str, parts: Parts) -> None:
     """Remove a note; for the profile's uploader and administrators."""
     _check(request, profile_id, parts)
     remove_note(parts.instance.store, profile_id, note_id)

@@ -20,6 +20,7 @@ NOTHING_YET = orjson.dumps(
         "stragglers_cost_ratio": None,
         "late_host": None,
         "representative": None,
+        "step_us": None,
         "hosts": [],
         "ops": [],
         "steps": [],

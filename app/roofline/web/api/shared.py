@@ -56,7 +56,7 @@ def _shared(request: Request, token: str, parts: Parts) -> SharedProfile:
 Shared = Annotated[SharedProfile, Depends(_shared)]
 
 
-@router.get("/state", response_model_exclude_none=True, responses=NOT_READY)
+@router.get("/state", name="profile_state", response_model_exclude_none=True, responses=NOT_READY)
 async def state(request: Request, shared: Shared) -> ProfileBody:
     """Whether the profile is being imported, ready, or failed."""
     return body_of(request, await run_in_threadpool(shared.reader.state, shared.id))
@@ -134,7 +134,7 @@ async def advice(request: Request, shared: Shared, part: Range) -> Response:
     return await results.stored_advice(request, shared.id, shared.reader, part)
 
 
-@router.get("/figures", responses=NO_SUCH_VIEW)
+@router.get("/figures", name="figures", responses=NO_SUCH_VIEW)
 async def shown_figures(
     request: Request,
     shared: Shared,
@@ -162,7 +162,7 @@ def source(request: Request, shared: Shared) -> Response:
     return results.source(request, shared.id, shared.reader)
 
 
-@router.get("/devices", responses=NOT_THERE)
+@router.get("/devices", name="devices", responses=NOT_THERE)
 def device_list(request: Request, _shared: Shared) -> Response:
     """Parts with their published peaks, to hold the profile against."""
     return devices.devices(request)

@@ -8,7 +8,6 @@ relatively and so stay under one immutable prefix, and a changed file changes ev
 import hashlib
 import mimetypes
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -52,6 +51,10 @@ BUNDLES = {
         "js/app/keep-measured.js",
     ),
     "js/app/compare-waiting.bundle.js": ("js/ui/theme.js", "js/app/compare-waiting.js"),
+    "js/app/run.bundle.js": (
+        "js/ui/theme.js",
+        *(f"js/app/{name}.js" for name in ("run", "run-link", "run-delete", "run-follow")),
+    ),
     "js/app/home.bundle.js": ("js/ui/theme.js", "js/app/home.js"),
     "css/home.bundle.css": tuple(
         f"css/{name}.css" for name in ("tokens", "base", "jobs", "working", "home", "narrow")
@@ -60,14 +63,23 @@ BUNDLES = {
         f"css/{name}.css"
         for name in ("tokens", "base", "page", "working", "gain", "compare", "narrow")
     ),
+    "css/run.bundle.css": tuple(
+        f"css/{name}.css"
+        for name in (
+            "tokens",
+            "base",
+            "page",
+            "working",
+            "compare",
+            "run",
+            "profile-meta",
+            "narrow",
+        )
+    ),
     "css/profile.bundle.css": tuple(f"css/{name}.css" for name in _STYLES),
 }
 _TEXT = (".js", ".css", ".svg", ".json", ".html", ".txt", ".map")
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
-# A static import or re-export of a module of ours, as Prettier writes it: at the start of a line.
-_IMPORT = re.compile(
-    rb"""^(?:import|export)\s(?:[^"';]*\sfrom\s*)?["'](\.{1,2}/[^"']+)["']""", re.M
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +90,6 @@ class Asset:
     is_text: bool
     media_type: str
     etag: str
-    imports: tuple[str, ...]
-    """Names of the modules that this one imports statically; empty for other files."""
     forms: dict[str, bytes | None] = field(default_factory=dict)
     """Compressed forms by encoding, as far as they were asked for; `None`: not worth sending."""
 
@@ -127,17 +137,6 @@ class StaticFiles:
     def url(self, name: str) -> str:
         """The address of the file `name`, such as `js/app/main.js`."""
         return f"/static/{self.build}/{name}"
-
-    def imported(self, *names: str) -> tuple[str, ...]:
-        """Addresses of all modules that `names` import, directly or not, the nearest first.
-
-        The browser preloads them together: without the list it finds one level of imports after
-        the other. A name that is not a file raises `KeyError`.
-        """
-        found = list(names)
-        for name in found:  # grows while it is walked
-            found += [other for other in self._files[name].imports if other not in found]
-        return tuple(map(self.url, found[len(names) :]))
 
     def response(self, request: Request, build: str, name: str) -> Response:
         """Answers a request for `name`; another build's address is served but not kept."""
@@ -199,11 +198,4 @@ def _made(content: bytes, name: str) -> Asset:
         is_text=suffix in _TEXT,
         media_type=_TYPES.get(suffix, guessed),
         etag=hashlib.sha256(content).hexdigest()[:32],
-        imports=_imports(name, content) if suffix == ".js" else (),
     )
-
-
-def _imports(name: str, content: bytes) -> tuple[str, ...]:
-    folder = posixpath.dirname(name)
-    wanted = (found.decode() for found in _IMPORT.findall(content))
-    return tuple(dict.fromkeys(posixpath.normpath(f"{folder}/{one}") for one in wanted))

@@ -13,10 +13,10 @@ from roofline.errors import ServerBusyError
 
 T = TypeVar("T")
 
-PREPARED_BYTES = 256 << 20
-"""Of arrays: about 200 profiles of a thousand operations."""
-RENDERED_BYTES = 64 << 20
-"""Of compressed documents: about 700 views of a thousand operations."""
+PREPARED_BYTES = 64 << 20
+"""Of arrays: about 50 profiles of a thousand operations."""
+RENDERED_BYTES = 32 << 20
+"""Of compressed documents: about 350 views of a thousand operations."""
 MOST_WAITING = 32
 RETRY_AFTER_S = 2.0
 

@@ -1,12 +1,14 @@
 """Every error as a response: `RooflineError` class → status; HTML or JSON by `Accept`.
 
-JSON is always `{"message", "remedy", "code"}` at the top level, with `details` where an error has
-any: see `roofline.errors`.
+JSON is always `application/problem+json` (RFC 9457): `title`, `status` and `detail`, with `code`
+and `remedy` beside them, and `details` where an error has any: see `roofline.errors`. `message` is
+what `detail` was called before there was that standard.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from typing import Any
 
 import structlog
@@ -49,6 +51,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.SettingsError: 500,
     errors.RooflineError: 500,
 }
+PROBLEM = "application/problem+json"
 _HTTP_CODES = {404: "not-found", 405: "method-not-allowed", 413: "upload-too-large"}
 _HTTP_MESSAGES = {
     404: ("There is nothing at this address.", "Check the link, or start at the home page."),
@@ -125,8 +128,15 @@ def _said_besides(error: errors.RooflineError) -> dict[str, str]:
 
 def error_json(status: int, error: ErrorBody) -> JSONResponse:
     """The one shape of errors for programs."""
-    content = {name: value for name, value in asdict(error).items() if value is not None}
-    return JSONResponse(content, status, headers={"cache-control": "no-store"})
+    said = {name: value for name, value in asdict(error).items() if value is not None}
+    content = {
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": error.message,
+        **said,
+    }
+    headers = {"cache-control": "no-store"}
+    return JSONResponse(content, status, headers=headers, media_type=PROBLEM)
 
 
 class ErrorResponses:

@@ -19,9 +19,20 @@ DeleteToken = Annotated[
 ]
 
 
-def new_delete_token() -> tuple[str, str]:
-    """A secret for the uploader, and its digest, which alone is stored."""
-    token = secrets.token_urlsafe(24)
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=16,
+        max_length=200,
+        description="A random text, a UUID say: the same upload sent again with it, because the"
+        " answer was lost, is answered as the first was and stored once.",
+    ),
+]
+
+
+def new_delete_token(key: str | None = None) -> tuple[str, str]:
+    """A secret for the uploader, and its digest, which alone is stored; `key` always has one."""
+    token = secrets.token_urlsafe(24) if key is None else _digest(f"delete {key}")
     return token, _digest(token)
 
 

@@ -95,9 +95,7 @@ def _environment(static: StaticFiles) -> Environment:
     environment.filters.update(
         thousands="{:,}".format, duration=duration, predicted=_predicted, percent=percent
     )
-    environment.globals.update(
-        static_url=static.url, imported_urls=static.imported, version=__version__
-    )
+    environment.globals.update(static_url=static.url, version=__version__)
     return environment
 
 

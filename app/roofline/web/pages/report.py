@@ -53,7 +53,7 @@ class Content:
     response_class=Response,
     responses={200: sent_as("text/html"), **NO_SUCH_VIEW},
 )
-def download(
+def report_html(
     request: Request, profile_id: str, reader: Reader, parts: Parts, part: Range
 ) -> Response:
     """The page of the profile as one file, which needs no server: for a mail, or for CI."""

@@ -11,7 +11,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.exports.run_page import Arriving
+from roofline.exports.run_page import Arriving, host_called
 from roofline.storage.run_records import READING, Run
 from roofline.web.api.runs import Seen
 from roofline.web.http.assets import matches
@@ -31,7 +31,8 @@ router = APIRouter(include_in_schema=False)
 class RunPageView:
     """A run as stored, and what is said of its hosts; `None` while none of them was read.
 
-    `trash_days` is how long it can be restored once it is deleted; 0: not at all.
+    `trash_days` is how long it can be restored once it is deleted; 0: not at all. `is_host_open`:
+    the address names a host, whose place at the right is left free from the start.
     """
 
     run: Run
@@ -41,6 +42,7 @@ class RunPageView:
     unreadable: Sequence[Mapping[str, Any]]
     may_delete: bool
     trash_days: float
+    is_host_open: bool
 
     @property
     def is_reading(self) -> bool:
@@ -62,7 +64,13 @@ def _page(request: Request, run: Run, parts: ServerParts, headers: Mapping[str, 
     may_delete = actor_of(request).may_change(owned.uploader or "")
     stored = parts.runs.document(run)
     document = None if stored is None else orjson.loads(stored)
-    view = _view(run, document, may_delete=may_delete, trash_days=parts.settings.trash_days)
+    view = _view(
+        run,
+        document,
+        may_delete=may_delete,
+        trash_days=parts.settings.trash_days,
+        host=request.query_params.get("host", ""),
+    )
     response = parts.templates.page("run.html", view, request)
     response.headers.update(headers)
     return response
@@ -76,12 +84,18 @@ def _etag(request: Request, run: Run, parts: ServerParts) -> str:
 
 
 def _view(
-    run: Run, document: Mapping[str, Any] | None, *, may_delete: bool, trash_days: float
+    run: Run,
+    document: Mapping[str, Any] | None,
+    *,
+    may_delete: bool,
+    trash_days: float,
+    host: str,
 ) -> RunPageView:
     title = run.title or "Run of hosts"
     return RunPageView(
         may_delete=may_delete,
         trash_days=trash_days,
+        is_host_open=bool(document and host_called(document, host)),
         run=run,
         title=title,
         data_url=f"/api/v1/runs/{quote(run.id)}",

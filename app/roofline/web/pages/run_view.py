@@ -1,5 +1,6 @@
 """The view of a run's page before its script runs."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -7,8 +8,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from roofline.exports.run_headline import answer_of
-from roofline.exports.run_page import Arriving, roofs_of, run_page
+from roofline.exports.run_page import Arriving, roofs_of, run_page, short_name
 from roofline.pods.report import State
+from roofline.presentation.charts.host_values import METRICS, Metric
+from roofline.presentation.charts.run_figures import critical_hosts
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import bandwidth, count, duration, flop_rate, percent
 from roofline.web.pages.pieces import pieces, with_lead
@@ -17,6 +20,9 @@ from roofline.web.pages.views import Piece
 Row = Mapping[str, Any]
 
 _ALL_OTHERS = "all others"
+_WHOLE_NODES_FROM, _NODE = 64, 8  # hosts
+_SHAPE = 1.05  # width of the map ÷ its height
+_CELL, _FEW_CELL, _GAP = 34, 150, 1  # pixels, as in run.css
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +49,24 @@ class Outlier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """The shape of the map of hosts; `width` and `height` are those of the largest, in pixels."""
+
+    columns: int
+    width: int
+    height: int
+    is_few: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Critical:
+    """A host that is the slowest of a step, `times` of them."""
+
+    host: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GainBar:
     """The gain of putting one more host right: `left` and `width` in percent of the cost."""
 
@@ -65,6 +89,10 @@ class RunOfHostsView:
     unreadable: Sequence[Row]
     gains: Sequence[GainBar]
     cost: str
+    heat: HeatMap
+    metrics: Mapping[str, Metric]
+    critical: Sequence[Critical]
+    counts: Mapping[str, int]
     data: str
     arriving: Arriving | None = None
     no_verdict: str = ""
@@ -87,9 +115,33 @@ def run_view(document: Row, title: str, arriving: Arriving | None = None) -> Run
         if arriving or not cost or not document["outliers"]
         else tuple(_gains(document["gains"], cost)),
         cost=percent(cost),
+        heat=heat_map(len(document["hosts"])),
+        metrics=METRICS,
+        critical=[
+            Critical(host=short_name(host), times=times)
+            for host, times in critical_hosts(document["steps"])
+        ],
+        counts={name: len(document[name]) for name in ("ops", "collectives", "steps", "hosts")},
         data=inside_script(to_json(page).decode()),
         arriving=arriving,
         no_verdict="" if document["outliers"] else document["no_verdict"] or "none stands out",
+    )
+
+
+def heat_map(hosts: int) -> HeatMap:
+    """The map of so many hosts: columns come in eights from 64 hosts on, as ranks of a node do."""
+    is_few = hosts < _WHOLE_NODES_FROM
+    columns = (
+        max(1, math.ceil(math.sqrt(hosts * _SHAPE)))
+        if is_few
+        else round(math.sqrt(hosts) / _NODE) * _NODE
+    )
+    side = _FEW_CELL if is_few else _CELL
+    return HeatMap(
+        columns=columns,
+        width=columns * (side + _GAP) - _GAP,
+        height=math.ceil(hosts / columns) * (side + _GAP) - _GAP,
+        is_few=is_few,
     )
 
 
@@ -121,8 +173,12 @@ def _facts(document: Row, arriving: Arriving | None) -> Iterator[Fact]:
     if chips:
         each = str(chips[0]) if len(chips) == 1 else f"{chips[0]} to {chips[-1]}"
         yield Fact(term="Chips of a host", value=each)
-    yield Fact(term="Step, median", value=duration(_median(document["steps"], "median_us")))
-    yield Fact(term="Work in all, median host", value=duration(_median(read, "work_us")))
+    steps = len(document["steps"])
+    yield Fact(
+        term=f"Step, median of {count(steps)}" if steps > 1 else "Step",
+        value=duration(document.get("step_us")),
+    )
+    yield Fact(term="Work, median host", value=duration(_median(read, "work_us")))
     roofs = roofs_of(document)
     if roofs["gflops"]:
         peak = flop_rate(roofs["gflops"])

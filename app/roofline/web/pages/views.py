@@ -18,8 +18,7 @@
 | `trash.html`   | `TrashView`   |
 
 Every template also sees `who` (`WhoView`), `static_url("js/app/main.js")` (the address under this
-build's immutable prefix, so that modules import each other relatively),
-`imported_urls("js/app/main.js")` (the addresses of what it imports, to be preloaded) and `version`.
+build's immutable prefix, so that modules import each other relatively) and `version`.
 Text comes from strangers: autoescape is on, and no view holds markup. Numbers are raw; the browser
 formats them.
 """
