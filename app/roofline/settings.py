@@ -83,8 +83,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from roofline import process_environment
 from roofline.errors import SettingsError
+from roofline.model.outer_limits import ImportLimits
 from roofline.model.units import GIB, MIB
-from roofline.outer_limits import ImportLimits
 
 Network = IPv4Network | IPv6Network
 

@@ -6,7 +6,7 @@ import pytest
 
 from roofline.children.sandbox import needed_environment, system_fault
 from roofline.errors import ImportStoppedError, StorageFullError, UploadTooLargeError
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 
 LIMITS = ImportLimits(
     memory_bytes=1 << 30,

@@ -15,7 +15,7 @@ from roofline.fleet.dask_engine import DaskEngine
 from roofline.fleet.engine import Receipt
 from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile, files_of
 from tests.fleet.cluster import Processes
 from tests.tools.generate_xspace import Config, write_profile

@@ -19,7 +19,7 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.children import ChildLost, ImportTask, run_import
 from roofline.imports.messages import ImportRequest
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page

@@ -9,7 +9,7 @@ import pytest
 
 from roofline.errors import UploadRejectedError
 from roofline.imports import run_program
-from roofline.outer_limits import OuterLimits
+from roofline.model.outer_limits import OuterLimits
 
 FEW = OuterLimits(memory_bytes=64 << 20, cpu_seconds=0, wall_seconds=60.0)
 

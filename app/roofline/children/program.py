@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from roofline.children.messages import ASK, KILL, Message
 from roofline.children.sandbox import needed_environment
-from roofline.outer_limits import MAX_STARTS
+from roofline.model.outer_limits import MAX_STARTS
 
 T = TypeVar("T")
 

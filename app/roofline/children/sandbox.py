@@ -23,8 +23,8 @@ from roofline.errors import (
     StorageFullError,
     UploadTooLargeError,
 )
+from roofline.model.outer_limits import ImportLimits, OuterLimits
 from roofline.model.units import GIB
-from roofline.outer_limits import ImportLimits, OuterLimits
 
 # Where processors are short, people who look at pages come first; an idle machine is as quick.
 _NICENESS = 5

@@ -10,7 +10,7 @@ from roofline.errors import SettingsError
 from roofline.fleet.engine import Engine, EngineChoice, Receipt
 from roofline.fleet.kept import KeptPartials, open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.partial import spool
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable

@@ -33,7 +33,7 @@ from roofline.fleet.engine import (
 from roofline.fleet.kept import open_kept, reading_version
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.readers import Readers
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from roofline.children.program import Program, ProgramLost, ProgramStopped, agai
 from roofline.children.sandbox import ended
 from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, error_from
-from roofline.outer_limits import MAX_STARTS, ImportLimits
+from roofline.model.outer_limits import MAX_STARTS, ImportLimits
 from roofline.pods.folders import HostFile
 from roofline.pods.partial import Names, Partial
 from roofline.pods.report import Unreadable

@@ -11,7 +11,7 @@ from roofline.children.sandbox import limit_memory
 from roofline.errors import UploadRejectedError
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.outer_limits import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file

@@ -18,7 +18,7 @@ from roofline.children.sandbox import ended
 from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import PHASES, ImportRequest, Progress, progress_at
-from roofline.outer_limits import END_S, ImportLimits
+from roofline.model.outer_limits import END_S, ImportLimits
 
 # The module that the fork server loads, and what a child of it runs.
 LOADED_ONCE, WORK = "roofline.imports.child", "roofline.imports.child:run"

@@ -25,8 +25,8 @@ from roofline.errors import (
 )
 from roofline.imports.children import ChildLost, ImportTask, died, run_import
 from roofline.imports.messages import ImportRequest, Progress
+from roofline.model.outer_limits import MAX_ATTEMPTS, ImportLimits
 from roofline.model.units import MIB
-from roofline.outer_limits import MAX_ATTEMPTS, ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending, WaitsFor

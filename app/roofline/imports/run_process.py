@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from roofline import outer_limits
 from roofline.children.messages import FAILED, Body, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped
 from roofline.children.sandbox import needed_environment
 from roofline.errors import ImportStoppedError, UploadRejectedError, error_from
 from roofline.fleet.engine import EngineChoice
-from roofline.outer_limits import END_S, ImportLimits
+from roofline.model import outer_limits
+from roofline.model.outer_limits import END_S, ImportLimits
 
 PROGRAM = "roofline.imports.run_program"
 _CREDENTIALS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}

@@ -22,8 +22,8 @@ from roofline.fleet.choosing import (
 from roofline.fleet.engine import Engine, EngineChoice, Receipt, receipts_from
 from roofline.fleet.kept import drop_unneeded_names, open_kept
 from roofline.imports.run_process import FEWER_FILES
+from roofline.model.outer_limits import ImportLimits, OuterLimits
 from roofline.model.units import GIB
-from roofline.outer_limits import ImportLimits, OuterLimits
 from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.folders import HostFile, is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below

@@ -19,7 +19,7 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.reader import Failed, ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
-from roofline.outer_limits import END_S
+from roofline.model.outer_limits import END_S
 from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES

@@ -16,7 +16,7 @@ from roofline.errors import RooflineError
 from roofline.fleet.engine import EngineChoice
 from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
-from roofline.outer_limits import ImportLimits, pause_s
+from roofline.model.outer_limits import ImportLimits, pause_s
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp

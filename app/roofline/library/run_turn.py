@@ -24,7 +24,7 @@ from roofline.errors import (
     UploadRejectedError,
 )
 from roofline.imports.run_process import RunProcess
-from roofline.outer_limits import MAX_FAILURES_OF_A_RUN
+from roofline.model.outer_limits import MAX_FAILURES_OF_A_RUN
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.run_records import (

@@ -29,9 +29,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from roofline import outer_limits
 from roofline.errors import RooflineError
-from roofline.outer_limits import pause_s
+from roofline.model import outer_limits
+from roofline.model.outer_limits import pause_s
 from roofline.storage.database import Database, lock_claims
 from roofline.storage.records import (
     CANCELLED,

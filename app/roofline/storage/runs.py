@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from roofline.outer_limits import LEASE_S
+from roofline.model.outer_limits import LEASE_S
 from roofline.storage import checks, run_statements
 from roofline.storage.database import Database, lock_digests
 from roofline.storage.raw import RawStore

@@ -11,8 +11,8 @@ import httpx
 import orjson
 import pytest
 
-from roofline import outer_limits
 from roofline.exports.run_report import run_record
+from roofline.model import outer_limits
 from roofline.pods.packed import pack
 from roofline.pods.reading import partial_of
 from roofline.pods.reduce import reduce_run

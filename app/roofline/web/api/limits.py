@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from fastapi import APIRouter
 
 from roofline.library import labels
+from roofline.model.outer_limits import LISTING, MAX_ATTEMPTS
 from roofline.model.units import KIB
-from roofline.outer_limits import LISTING, MAX_ATTEMPTS
 from roofline.settings import Settings
 from roofline.web.api import profiles, responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
