@@ -242,7 +242,7 @@ class _Replaced:
 
 
 def test_a_file_is_added_to_a_profile(folder: Place) -> None:
-    """Both make a new profile, shown to nobody who did not see the first, which stays."""
+    """Both make a new profile, not more visible than the first, which stays."""
     server = folder.server()
     hosts = [(f"host{k}.pb", content) for k, content in enumerate(V5E)]
     first = upload(server, *hosts[:2], uploader="ada", visibility="owner")

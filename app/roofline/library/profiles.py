@@ -77,7 +77,7 @@ class ProfileLibrary:
         """Stores the files received in `area`, which is gone then, and starts their import.
 
         The files of the profile `joined` are of the same program and belong to the new profile,
-        too, which is shown to nobody who did not see that one.
+        too, whose visibility is not wider than that of `joined`.
 
         Files that were stored with the same `profile_id` before are not stored again; other files
         with it are an `UploadRejectedError`.
