@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,7 +182,7 @@ def test_counted_launches_stand_for_those_that_were_not(tmp_path: Path) -> None:
 def test_a_trace_of_pytorch_gets_what_was_counted(tmp_path: Path) -> None:
     """Counted FLOPs and bytes in place of those by shapes; the other operator has its shapes."""
     trace = KinetoTrace()
-    shape = {"grid": [64, 1, 1], "block": [128, 1, 1]}
+    shape: dict[str, Any] = {"grid": [64, 1, 1], "block": [128, 1, 1]}
     for _ in range(2):
         trace.launch(SCALE, 10.0, **shape)
     trace.call("aten::mm", [((64, 32), BF16), ((32, 16), BF16)], ("other_gemm", 5.0))
