@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from roofline.errors import MixedUploadError
+from roofline.exports.answering import answer_of
 from roofline.exports.records import op_records
 from roofline.importers.registry import IMPORTERS, identify, import_profile
 from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
@@ -20,6 +21,8 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
+from roofline.presentation.sentences import plain_text
+from roofline.presentation.verdict import lines_of
 from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
@@ -177,6 +180,31 @@ def test_counted_launches_stand_for_those_that_were_not(tmp_path: Path) -> None:
 def test_equally_many_launches_are_the_same_ones_in_order(tmp_path: Path) -> None:
     profile = joined(tmp_path, [SCALE] * 4, [counted(SCALE, k) for k in range(4)])
     assert profile.steps.sums.bytes_accessed[:, 0].tolist() == [2_100_000, 2_500_000]
+
+
+def first_lines(paths: Sequence[Path]) -> str:
+    """The first lines of a profile as one text."""
+    analysis = analyse_files(paths)
+    lines = lines_of(analysis, answer_of(analysis))
+    return plain_text([*lines.headline, *lines.lead])
+
+
+def test_the_first_lines_say_which_knowledge_is_missing(tmp_path: Path) -> None:
+    """Times alone ask for counters, counters alone for times, and both together for nothing."""
+    program = export(tmp_path / "program.sqlite", [SCALE, SCALE])
+    page = tmp_path / "counters.csv"
+    page.write_text(ncu.raw_page([counted(SCALE, 0)]), "utf-8")
+    assert "Count scale with Nsight Compute, and add that file to this one." in first_lines(
+        [program]
+    )
+    assert "is not known: add its file of Nsight Systems." in first_lines([page])
+    joint = first_lines([program, page])
+    assert "add" not in joint, joint
+    (step,) = import_profile([SourceFile(page)]).next_steps
+    assert (step.kind, step.command) == ("when", "nsys profile --trace=cuda,nvtx -o report PROGRAM")
+    program.unlink()
+    (rest,) = joined(tmp_path, [SCALE, REST], [counted(SCALE, 0)]).next_steps
+    assert (rest.kind, rest.of) == ("what", "rest"), "the kernel that was not counted"
 
 
 @pytest.mark.parametrize(
