@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
 from tests.shared_profiles import SHARED, needs_shared
 from tests.tools import make_ncu_samples as ncu
+from tests.tools.make_kineto_traces import BF16, KinetoTrace
 from tests.tools.make_ncu_samples import Kernel
 
 DATABASES = SHARED / "samples/rocpd"
@@ -175,6 +177,28 @@ def test_counted_launches_stand_for_those_that_were_not(tmp_path: Path) -> None:
     # A step has one of each kernel.
     assert profile.steps.sums.flop[:6, 0].tolist() == [4_000_000] * 6
     assert profile.steps.sums.bytes_accessed[:6, 0].tolist() == [2_400_000] * 6
+
+
+def test_a_trace_of_pytorch_gets_what_was_counted(tmp_path: Path) -> None:
+    """Counted FLOPs and bytes in place of those by shapes; the other operator has its shapes."""
+    trace = KinetoTrace()
+    shape: dict[str, Any] = {"grid": [64, 1, 1], "block": [128, 1, 1]}
+    for _ in range(2):
+        trace.launch(SCALE, 10.0, **shape)
+    trace.call("aten::mm", [((64, 32), BF16), ((32, 16), BF16)], ("other_gemm", 5.0))
+    (tmp_path / "trace.json").write_text(trace.as_json(), "utf-8")
+    page = tmp_path / "counters.csv"
+    page.write_text(ncu.raw_page([counted(SCALE, k) for k in range(2)]), "utf-8")
+    profile = import_profile([SourceFile(tmp_path / "trace.json"), SourceFile(page)])
+    ops = profile.ops
+    at = {name.partition("(")[0].partition(" ")[0]: k for k, name in enumerate(ops.name)}
+    assert profile.format_id == "pytorch"
+    assert int(ops.flop[at["scale"]]) == 2 * 2_000_000
+    assert int(ops.bytes_accessed[at["scale"]]) == 2_100_000
+    assert int(ops.time_ps[at["scale"]]) == 2 * 10_000_000, "the time is the trace's"
+    assert int(ops.flop[at["aten::mm"]]) == 2 * 64 * 32 * 16
+    assert profile.cells is not None
+    assert profile.cells.of["flop"][[at["scale"], at["aten::mm"]]].tolist() == [1, 0]
 
 
 def test_equally_many_launches_are_the_same_ones_in_order(tmp_path: Path) -> None:

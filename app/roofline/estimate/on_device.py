@@ -271,7 +271,8 @@ def matrix_peak(part: Part, precision: Precision) -> ChipPeak:
     if found is not None and found.value is not None:
         return found
     other = next((one for one in ComputeUnit if one.value == vector), None)
-    if other is not None and precision in (Precision.FP32, Precision.FP64):
+    is_of_both = precision in (Precision.FP32, Precision.FP64) or not part.has_matrix_unit
+    if other is not None and is_of_both:
         return _unit_peak(part, other)
     return found or ChipPeak(label=precision.value, value=None, source="")
 

@@ -1,12 +1,14 @@
 """Reads results of rocprofv3 into one profile."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.database import read_database
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.markers import longest_paths
 from roofline.importers.rocprofiler_sdk.sheets import read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (
@@ -187,9 +189,11 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
 
 
 def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
+    around = longest_paths(processes)
     for process in processes:
         for dispatch in process.dispatches:
-            yield _kernel(dispatch, sizes, _size(process.agents.get(dispatch.agent)))
+            size = _size(process.agents.get(dispatch.agent))
+            yield replace(_kernel(dispatch, sizes, size), framework_path=around[dispatch.kernel])
         for copy in process.copies:
             yield _copy(copy)
 
