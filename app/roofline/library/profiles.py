@@ -1,7 +1,7 @@
 """ProfileLibrary: what people do with profiles: add, open a sample, edit, cancel, delete."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -25,6 +25,8 @@ from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     EVERYBODY,
+    LINK,
+    OWNER,
     Manifest,
     NewProfile,
     Ownership,
@@ -69,8 +71,12 @@ class ProfileLibrary:
         sample: str | None = None,
         visibility: Visibility | None = None,
         profile_id: ProfileId | None = None,
+        joined: ProfileId | None = None,
     ) -> ProfileId:
         """Stores the files received in `area`, which is gone then, and starts their import.
+
+        The files of the profile `joined` are of the same program and belong to the new profile,
+        too, whose visibility is not wider than that of `joined`.
 
         Files that were stored with the same `profile_id` before are not stored again; other files
         with it are an `UploadRejectedError`.
@@ -82,20 +88,23 @@ class ProfileLibrary:
         try:
             if not area.files:
                 raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
+            other = self._joined(joined)
+            sent = tuple(_stored(file) for file in area.files)
+            files = (*_without(other.files if other else (), sent), *sent)
             given = labels.title(title) or titles.title_of_folder(folder)
             new = NewProfile(
                 id=profile_id or new_profile_id(),
-                title=given or titles.title_of_files([f.name for f in area.files]),
+                title=given or titles.title_of_files([f.name for f in files]),
                 title_is_of_files=not given,
                 created_at=timestamp(),
-                files=tuple(_stored(file) for file in area.files),
+                files=files,
                 sample=sample,
                 note=labels.note(note),
                 tags=labels.tags(tags),
                 uploader=uploader,
                 expires_at=self._expiry(),
                 delete_token_hash=delete_token_hash,
-                visibility=self.visibility(visibility, uploader),
+                visibility=self.visibility(_at_most(visibility, other), uploader),
             )
             job_id = self._store.add(new, area.files)
         finally:
@@ -234,6 +243,14 @@ class ProfileLibrary:
         self._store.drop(profile_id, digests)
         self._waiting.done(profile_id)
 
+    def _joined(self, profile_id: ProfileId | None) -> NewProfile | None:
+        if profile_id is None:
+            return None
+        found = self._store.upload_of(profile_id)
+        if found is None:
+            raise not_found()
+        return found
+
     def _groups(self, profile_id: str, numbers: Sequence[int] | None) -> tuple[FileGroup, ...]:
         state = self._reader.state(profile_id)
         error = state.error if isinstance(state, Failed) else None
@@ -299,6 +316,19 @@ def _stored(file: StagedFile) -> StoredFile:
         sha256=file.sha256,
         stored_bytes=file.stored_bytes,
     )
+
+
+def _without(files: Sequence[StoredFile], sent: Sequence[StoredFile]) -> Iterator[StoredFile]:
+    """`files` that were not sent again, of whatever host they were."""
+    digests = {file.sha256 for file in sent}
+    return (replace(file, host=None) for file in files if file.sha256 not in digests)
+
+
+def _at_most(wanted: Visibility | None, other: NewProfile | None) -> Visibility | None:
+    """The narrower of two visibilities: what was wanted, and that of the joined profile."""
+    if other is None or other.visibility == EVERYBODY:
+        return wanted
+    return OWNER if OWNER in (wanted, other.visibility) else LINK
 
 
 def _can_be_split(error: MixedUploadError) -> bool:
