@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.run import TRAITS
-from roofline.fleet.engine import expected_cpu_seconds, import_limits
+from roofline.fleet.engine import expected_cpu_seconds
 from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
 from roofline.pods.fetching import sources_of
@@ -40,9 +40,7 @@ def measure(folder: Path) -> list[Cost]:
     """The median of three readings of each size; hashing and keeping the partial included."""
     files = [_file(folder, size_mb) for size_mb in EVENTS]
     with TemporaryDirectory(prefix="roofline-") as scratch:
-        engine = LocalEngine(
-            open_kept(f"file://{scratch}/warm"), import_limits(Settings.from_env())
-        )
+        engine = LocalEngine(open_kept(f"file://{scratch}/warm"), Settings.from_env().import_limits)
         try:
             _read(engine, files[0])  # loads the importers once
         finally:
@@ -68,7 +66,7 @@ def _cost(file: HostFile, scratch: Path) -> Cost:
     seconds = []
     for number in range(ROUNDS):
         place = f"file://{scratch}/{file.size_bytes}-{number}"
-        engine = LocalEngine(open_kept(place), import_limits(Settings.from_env()))
+        engine = LocalEngine(open_kept(place), Settings.from_env().import_limits)
         try:
             seconds.append(_read(engine, file))
         finally:

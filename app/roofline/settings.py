@@ -83,6 +83,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from roofline import process_environment
 from roofline.errors import SettingsError
+from roofline.model.outer_limits import ImportLimits
 from roofline.model.units import GIB, MIB
 
 Network = IPv4Network | IPv6Network
@@ -208,6 +209,18 @@ class Settings(BaseSettings):
             return cls(**overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise _explained(error) from error
+
+    @property
+    def import_limits(self) -> ImportLimits:
+        """The limits of one import, and of each file of a run."""
+        return ImportLimits(
+            memory_bytes=self.import_memory_bytes,
+            cpu_seconds=self.import_cpu_seconds,
+            wall_seconds=self.import_wall_seconds,
+            max_unpacked_bytes=self.max_unpacked_bytes,
+            max_unpacked_files=self.max_unpacked_files,
+            max_expansion_ratio=self.max_expansion_ratio,
+        )
 
     @property
     def proxies(self) -> tuple[Network, ...]:

@@ -34,9 +34,11 @@ H100 = ReportedDevice(
 GIB100 = 107_374_182
 
 
-def on_h100(rows: str, unit: ComputeUnit = ComputeUnit.MATRIX_BF16) -> RooflineAnalysis:
+def on_h100(
+    rows: str, unit: ComputeUnit = ComputeUnit.MATRIX_BF16, device: ReportedDevice = H100
+) -> RooflineAnalysis:
     """A table whose FLOPs all ran on one unit."""
-    profile = profile_from_table(TABLE + rows, device=H100)
+    profile = profile_from_table(TABLE + rows, device=device)
     ops = replace(profile.ops, unit_flop={unit: profile.ops.flop})
     return analyse(replace(profile, ops=ops), resolve(profile.device), AnalysisOptions())
 
@@ -85,6 +87,16 @@ def test_fp32_tensors_under_the_roof_of_a_shorter_format_are_flagged() -> None:
     flag = by_rule(on_h100(rows))["V5"]
     assert flag["predicted"] is None
     assert "bf16" in flag["why"]
+
+
+@pytest.mark.parametrize(("rows", "is_offered"), [(255, False), (256, True)])
+def test_fp8_is_for_products_of_256_rows(rows: int, is_offered: bool) -> None:
+    """On an H20, 148 TFLOP/s and a ridge of 37, products of few rows are bound by compute."""
+    device = replace(H100, name="NVIDIA H20", traits=DeviceTraits(processor_count=78))
+    took_us = 2 * rows * 8192 * 8192 / 148e6 / 0.8
+    found = by_rule(on_h100(product(rows, 8192, 8192, took_us), device=device))
+    assert "K2" in found
+    assert ("G5" in found) is is_offered
 
 
 def test_a_well_used_matrix_unit_is_faster_in_fp8() -> None:

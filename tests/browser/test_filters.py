@@ -124,7 +124,7 @@ def test_empty_result_says_why_and_can_be_cleared(profile: Page) -> None:
     total, _ = view.result(profile)
     profile.locator("#filter-name").fill("no such operation")
     empty = profile.locator("[data-chart-empty]")
-    expect(empty).to_contain_text("No operation matches the filters")
+    expect(empty).to_contain_text(f"No operation of {total:,} matches")
     empty.get_by_role("button", name="Clear all filters").click()
     expect(empty).to_be_hidden()
     assert view.result(profile) == (total, total)

@@ -12,7 +12,7 @@ import pytest
 
 from roofline.children.messages import DONE, FAILED, PROGRESS, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped, Request
-from roofline.children.sandbox import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 from tests.children.processes import children_of, program_id
 
 LIMITS = ImportLimits(

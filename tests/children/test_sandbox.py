@@ -4,8 +4,9 @@ import errno
 
 import pytest
 
-from roofline.children.sandbox import ImportLimits, needed_environment, system_fault
+from roofline.children.sandbox import needed_environment, system_fault
 from roofline.errors import ImportStoppedError, StorageFullError, UploadTooLargeError
+from roofline.model.outer_limits import ImportLimits
 
 LIMITS = ImportLimits(
     memory_bytes=1 << 30,

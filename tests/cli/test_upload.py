@@ -63,6 +63,16 @@ def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Pat
     assert answer["state"] == "ready"
 
 
+def test_a_file_is_added_to_a_profile_by_its_link(server: Server, hosts: list[Path]) -> None:
+    first = run(hosts[0], "--server", server.url).stdout.strip()
+    added = run(hosts[1], "--server", server.url, "--with", f"{first}?range=1", "--json")
+    body = json.loads(added.stdout)
+    assert [file["name"] for file in body["files"]] == [path.name for path in hosts]
+    assert body["id"] not in first
+    refused = run(hosts[1], "--server", server.url, "--with", "nosuchprofile0000000000")
+    assert (refused.returncode, "roofline: " in refused.stderr) == (2, True)
+
+
 def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]) -> None:
     sent = run("--server", server.url, "--json", "--title", "T", "--tag", "a", *hosts)
     answer = json.loads(sent.stdout)

@@ -32,6 +32,7 @@ OTHERS = {
     "pcie_oneway",
     "network_oneway",
     "exp",
+    *(f"latency_{name}" for name in ("main", "l2", "shared")),
 }
 KINDS = {
     "paper",
@@ -100,6 +101,8 @@ def test_units_fit_what_is_measured(part: Part) -> None:
             assert figure.unit == "Hz"
         elif figure.of.startswith("sparse"):
             assert figure.unit == "ratio"
+        elif figure.of.startswith("latency"):
+            assert figure.unit == "s"
         else:
             assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
 
@@ -117,6 +120,7 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
             "count": (2, 32) if figure.of == "links" else (6, 320),
             "Hz": (1.1e9, 2.7e9),
             "ratio": (1.5, 4),
+            "s": (1e-8, 1e-6),
         }[figure.unit]
         assert figure.value == 0 or low <= figure.value <= high, figure
 

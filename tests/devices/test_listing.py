@@ -43,6 +43,7 @@ def test_every_source_is_listed() -> None:
     named = {number["source"] for number in rates} | {number["source"] for number in bandwidths}
     reached = [one["sustained_matrix"] for one in listed["devices"]]
     named |= {one["source"] for one in reached if one}
+    named |= {one["source"] for entry in listed["devices"] for one in entry["in_flight"]}
     assert named == set(listed["sources"])
     assert all(number["gflops"] > 0 for number in rates)
     assert all(number["gbs"] > 0 for number in bandwidths)

@@ -14,7 +14,6 @@ from roofline.figures.gain import (
     Part,
     Texture,
     bars,
-    by_group,
     in_order,
     merged,
     rectangles,
@@ -98,15 +97,6 @@ def test_rectangles_cover_the_time_without_holes(found: list[Block]) -> None:
     areas = math.fsum(one.height * one.width_us for one in drawn if one.texture is Texture.NEED)
     needed = math.fsum(one.needed_us for one in found if one.part is Part.WORK)
     assert areas == pytest.approx(needed, abs=1e-9 * left_us)
-
-
-@given(LISTS)
-@settings(max_examples=40)
-def test_the_groups_of_blocks_never_mix_what_is_known_with_what_is_not(found: list[Block]) -> None:
-    groups = by_group(found, [one.name for one in found])
-    assert sums(groups) == pytest.approx(sums(found))
-    keys = [(one.name, one.part) for one in groups if one.part is not Part.WAIT]
-    assert len(keys) == len(set(keys))
 
 
 @given(LISTS)

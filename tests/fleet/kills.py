@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roofline.children.sandbox import ImportLimits
 from roofline.exports.run_report import render_run
 from roofline.fleet.choosing import reduce_receipts
 from roofline.fleet.dask_connection import Certificates, Cluster
@@ -16,6 +15,7 @@ from roofline.fleet.dask_engine import DaskEngine
 from roofline.fleet.engine import Receipt
 from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile, files_of
 from tests.fleet.cluster import Processes
 from tests.tools.generate_xspace import Config, write_profile

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from roofline.children.program import Program
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError
 from roofline.exports.run_report import render_run
 from roofline.fleet.choosing import reduce_receipts
@@ -23,6 +22,7 @@ from roofline.fleet.engine import Receipt, files_from, receipts_from, to_text
 from roofline.fleet.kept import file_key, open_kept
 from roofline.fleet.local import LocalEngine, map_file
 from roofline.fleet.readers import Readers, Reading
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile, files_of
 from tests.children.processes import program_id
 from tests.conftest import PYTHON_PATH, SAMPLES

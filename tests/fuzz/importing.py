@@ -12,7 +12,6 @@ from typing import NoReturn
 from unicodedata import category
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, RooflineError
 from roofline.exports.answering import answer_of
 from roofline.exports.render import render
@@ -20,6 +19,7 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.children import ChildLost, ImportTask, run_import
 from roofline.imports.messages import ImportRequest
+from roofline.model.outer_limits import ImportLimits
 from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from roofline.errors import MixedUploadError
+from roofline.exports.answering import answer_of
 from roofline.exports.records import op_records
 from roofline.importers.registry import IMPORTERS, identify, import_profile
 from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
@@ -20,11 +22,14 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
+from roofline.presentation.sentences import plain_text
+from roofline.presentation.verdict import lines_of
 from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
 from tests.shared_profiles import SHARED, needs_shared
 from tests.tools import make_ncu_samples as ncu
+from tests.tools.make_kineto_traces import BF16, KinetoTrace
 from tests.tools.make_ncu_samples import Kernel
 
 DATABASES = SHARED / "samples/rocpd"
@@ -174,9 +179,56 @@ def test_counted_launches_stand_for_those_that_were_not(tmp_path: Path) -> None:
     assert profile.steps.sums.bytes_accessed[:6, 0].tolist() == [2_400_000] * 6
 
 
+def test_a_trace_of_pytorch_gets_what_was_counted(tmp_path: Path) -> None:
+    """Counted FLOPs and bytes in place of those by shapes; the other operator has its shapes."""
+    trace = KinetoTrace()
+    shape: dict[str, Any] = {"grid": [64, 1, 1], "block": [128, 1, 1]}
+    for _ in range(2):
+        trace.launch(SCALE, 10.0, **shape)
+    trace.call("aten::mm", [((64, 32), BF16), ((32, 16), BF16)], ("other_gemm", 5.0))
+    (tmp_path / "trace.json").write_text(trace.as_json(), "utf-8")
+    page = tmp_path / "counters.csv"
+    page.write_text(ncu.raw_page([counted(SCALE, k) for k in range(2)]), "utf-8")
+    profile = import_profile([SourceFile(tmp_path / "trace.json"), SourceFile(page)])
+    ops = profile.ops
+    at = {name.partition("(")[0].partition(" ")[0]: k for k, name in enumerate(ops.name)}
+    assert profile.format_id == "pytorch"
+    assert int(ops.flop[at["scale"]]) == 2 * 2_000_000
+    assert int(ops.bytes_accessed[at["scale"]]) == 2_100_000
+    assert int(ops.time_ps[at["scale"]]) == 2 * 10_000_000, "the time is the trace's"
+    assert int(ops.flop[at["aten::mm"]]) == 2 * 64 * 32 * 16
+    assert profile.cells is not None
+    assert profile.cells.of["flop"][[at["scale"], at["aten::mm"]]].tolist() == [1, 0]
+
+
 def test_equally_many_launches_are_the_same_ones_in_order(tmp_path: Path) -> None:
     profile = joined(tmp_path, [SCALE] * 4, [counted(SCALE, k) for k in range(4)])
     assert profile.steps.sums.bytes_accessed[:, 0].tolist() == [2_100_000, 2_500_000]
+
+
+def first_lines(paths: Sequence[Path]) -> str:
+    """The first lines of a profile as one text."""
+    analysis = analyse_files(paths)
+    lines = lines_of(analysis, answer_of(analysis))
+    return plain_text([*lines.headline, *lines.lead])
+
+
+def test_the_first_lines_say_which_knowledge_is_missing(tmp_path: Path) -> None:
+    """Times alone ask for counters, counters alone for times, and both together for nothing."""
+    program = export(tmp_path / "program.sqlite", [SCALE, SCALE])
+    page = tmp_path / "counters.csv"
+    page.write_text(ncu.raw_page([counted(SCALE, 0)]), "utf-8")
+    assert "Count scale with Nsight Compute, and add that file to this one." in first_lines(
+        [program]
+    )
+    assert "is not known: add its file of Nsight Systems." in first_lines([page])
+    joint = first_lines([program, page])
+    assert "add" not in joint, joint
+    (step,) = import_profile([SourceFile(page)]).next_steps
+    assert (step.kind, step.command) == ("when", "nsys profile --trace=cuda,nvtx -o report PROGRAM")
+    program.unlink()
+    (rest,) = joined(tmp_path, [SCALE, REST], [counted(SCALE, 0)]).next_steps
+    assert (rest.kind, rest.of) == ("what", "rest"), "the kernel that was not counted"
 
 
 @pytest.mark.parametrize(

@@ -140,3 +140,24 @@ def test_the_first_layer_of_a_network_has_one_gradient(tmp_path: Path) -> None:
     k = row(profile, f"{BACKWARD} [32x3x224x224")
     assert profile.ops.flop[k] == 6 * 2 * 32 * 64 * 112 * 112 * 3 * 7 * 7
     assert "gradients-unknown" not in codes(profile)
+
+
+def test_a_copy_within_the_device_without_its_size_is_its_operators(tmp_path: Path) -> None:
+    """ROCm writes no bytes: the shapes of the `copy_` around it tell them, read and written."""
+    trace = KinetoTrace()
+    inputs = [((64, 32), BF16), ((64, 32), BF16)]
+    trace.call("aten::copy_", inputs)
+    inside = trace.events[-1]
+    trace.launch("Memcpy DtoD (Device -> Device)", 2.0, cat="gpu_memcpy")
+    inside["dur"] = trace.host_us - inside["ts"] + 1
+    profile = profile_of(tmp_path, trace)
+    assert [name.partition(" ")[0] for name in profile.ops.name] == ["aten::copy_"]
+    assert profile.ops.bytes_accessed.tolist() == [2 * 64 * 32 * 2]
+    assert profile.ops.flop_known.all() and not profile.ops.flop.any()
+
+
+def test_a_copy_without_a_size_has_no_flops(tmp_path: Path) -> None:
+    trace = KinetoTrace()
+    trace.launch("Memset (Device)", 2.0, cat="gpu_memset")
+    ops = profile_of(tmp_path, trace).ops
+    assert (ops.flop_known.tolist(), ops.bytes_known.tolist()) == ([True], [False])

@@ -110,6 +110,22 @@ def test_each_set_of_tables_is_a_process(tmp_path: Path) -> None:
     assert parts_us(profile)["total"] == 1610.0
 
 
+def test_ranges_of_roctx_are_groups(tmp_path: Path) -> None:
+    """The path in which a kernel ran longest, without numbers, of the launching thread."""
+    path = change(
+        tmp_path / "a.db",
+        f"ALTER TABLE rocpd_event{UUID} ADD COLUMN category_id",
+        f"INSERT INTO rocpd_event{UUID} VALUES (21, 0, 0, 3), (22, 0, 0, 3), (23, 0, 0, 3)",
+        f"INSERT INTO rocpd_string{UUID} VALUES (3, 'MARKER_CORE_RANGE_API')",
+        f"INSERT INTO rocpd_string{UUID} VALUES (4, 'step 7'), (5, 'forward'), (6, 'elsewhere')",
+        # The first two launches are within `forward`, the last one is not.
+        f"INSERT INTO rocpd_region{UUID} VALUES (7, 42, 1, 100, 4, 21), (8, 42, 5, 50, 5, 22)",
+        f"INSERT INTO rocpd_region{UUID} VALUES (9, 41, 1, 100, 6, 23)",
+    )
+    ops = profile_of(path).ops
+    assert ops.framework_path[ops.name.index(KERNEL)] == "step/forward"
+
+
 def test_a_dispatch_without_a_launch_is_in_all_sums(tmp_path: Path) -> None:
     path = change(tmp_path / "a.db", f"DROP TABLE rocpd_region{UUID}")
     assert parts_us(profile_of(path)) == parts_us(profile_of(SAMPLE))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from roofline.fleet.engine import import_limits
 from roofline.imports.run_process import RunProcess, reading_environment
 from roofline.settings import Settings
 from tests.children.processes import program_id
@@ -46,7 +45,7 @@ def test_it_gets_the_credentials_of_its_stores_alone(places: list[str], wanted: 
 
 
 def test_children_cannot_read_them_from_the_process(tmp_path: Path) -> None:
-    limits = import_limits(Settings.from_env())
+    limits = Settings.from_env().import_limits
     process = RunProcess(f"file://{tmp_path}", limits, 1, reads=["s3://team/runs"])
     try:
         assert process.find(str(tmp_path)) == [], "it has begun to work"

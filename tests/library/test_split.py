@@ -239,3 +239,20 @@ class _Replaced:
 
     def fetch(self, _file: object, target: Path, **_options: object) -> None:
         target.write_bytes(next(self._contents))
+
+
+def test_a_file_is_added_to_a_profile(folder: Place) -> None:
+    """Both make a new profile, not more visible than the first, which stays."""
+    server = folder.server()
+    hosts = [(f"host{k}.pb", content) for k, content in enumerate(V5E)]
+    first = upload(server, *hosts[:2], uploader="ada", visibility="owner")
+    whole = upload(server, hosts[1], hosts[2], uploader="ada", joined=first)
+    device(server, whole)
+    manifest = server.reader.manifest(whole)
+    assert [file.name for file in manifest.files] == ["host0.pb", "host1.pb", "host2.pb"]
+    assert (manifest.visibility, len(digests(server))) == ("owner", 3)
+    device(server, first)
+    server.library.remove(first)
+    assert raw_bytes(server, whole) == V5E
+    with pytest.raises(ProfileNotFoundError):
+        upload(server, hosts[0], joined=first)

@@ -11,12 +11,12 @@ from roofline.analysis.subjects.records import Kind, Outside, Sample, Subject
 from roofline.devices import PeakChoice
 from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
-from roofline.presentation.goal import First, Form, Goal, goal
+from roofline.presentation.goal import First, Form, Goal, form_of, goal
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import Segment, Sentence, plain_text
 from roofline.presentation.standing import standing
-from roofline.presentation.verdict import cost_hint, host_hint
+from roofline.presentation.verdict import hint_of
 from tests.shared_profiles import SHARED, needs_shared, shared
 from tests.subject_by_hand import subject_of
 
@@ -33,8 +33,7 @@ def below(sentences: Sequence[Sentence]) -> str:
 
 def goal_of(analysis: RooflineAnalysis, first: First | None = None) -> Goal:
     subject = choose(analysis)
-    hint = host_hint if subject.kind is Kind.HOST else cost_hint
-    return goal(subject, first, hint(analysis.profile))
+    return goal(subject, first, hint_of(analysis.profile, form_of(subject)))
 
 
 PYTORCH, NCU = "samples/pytorch/", "samples/nsight_compute/"

@@ -37,8 +37,12 @@ def click(*selectors: str) -> Then:
     return press
 
 
-def button(name: str) -> Then:
-    return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
+def button(*names: str) -> Then:
+    def press(page: Page) -> None:
+        for name in names:
+            page.get_by_role("button", name=name, exact=True).first.click()
+
+    return press
 
 
 def keys(*presses: str) -> Then:
@@ -50,6 +54,7 @@ def keys(*presses: str) -> Then:
 
 
 def _details(page: Page) -> None:
+    page.locator("#fold-ops").click()
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")
 
@@ -63,7 +68,6 @@ def _all_findings(page: Page) -> None:
 def _everything_unfolded(page: Page) -> None:
     page.locator("[data-fold=device]").click()
     page.locator("[data-fold=details]").click()
-    page.get_by_text("All parts").first.click()
 
 
 def _groups(page: Page) -> None:
@@ -71,6 +75,7 @@ def _groups(page: Page) -> None:
 
 
 def _range(page: Page) -> None:
+    page.locator("#fold-timeline").click()
     page.locator("[data-timeline-step]").select_option(index=2)
     page.wait_for_url(re.compile("from_us="))
     is_ready(page)
@@ -95,8 +100,12 @@ def _palette(page: Page) -> None:
     page.get_by_role("dialog", name="Commands").get_by_role("combobox").fill("fus")
 
 
+def _peaks(page: Page) -> None:
+    click("[data-fold=device]", "[data-peaks-button]")(page)
+
+
 def _peaks_of_a_german(page: Page) -> None:
-    page.locator("[data-peaks-button]").click()
+    _peaks(page)
     page.locator(".peak-list .field").nth(1).fill("1.555,2")
 
 
@@ -214,7 +223,7 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-unfolded": profile("v6e", then=_everything_unfolded),
     "profile-details": profile("v6e", then=_details),
     "profile-details-h100": profile("h100", then=_details),
-    "profile-hovered": profile("v6e", then=_hovered),
+    "profile-hovered": profile("h100", then=_hovered),
     "profile-findings": profile("v6e", then=_all_findings),
     "profile-groups": profile("v6e", then=_groups),
     "profile-columns": profile("v6e", then=click("#fold-ops", "[data-columns-button]")),
@@ -222,24 +231,25 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-categories": profile("v6e", then=click("#fold-ops", "[data-more-filters]")),
     "profile-many-filters": profile("v6e", _MANY_FILTERS),
     "profile-area": profile("v6e", then=_area),
-    "profile-about": profile("v6e", then=button("About this profile")),
-    "profile-runs": profile("v6e", then=button("Compare")),
+    "profile-about": profile("v6e", then=button("Share", "About this profile")),
+    "profile-runs": profile("v6e", then=click("[data-compare]")),
     "profile-program": profile("v6e", then=click("#fold-details")),
     "profile-filtered-out": profile("v6e", "?v=1&q=nothing+has+this+name"),
     "profile-wrong-link": profile("v6e", _WRONG_LINK),
     "profile-shares": profile("v6e", "?v=1&y=share"),
     "profile-joined": profile("v6e", "?v=1&x=joined"),
-    "profile-what-if": profile("v6e", _WHAT_IF, click("[data-peaks-button]")),
+    "profile-what-if": profile("v6e", _WHAT_IF, _peaks),
     "profile-hardware": profile("v6e", _WHAT_IF),
     "profile-german-peaks": profile("v6e", then=_peaks_of_a_german),
-    "profile-no-peaks-asked": profile("no-peaks", then=click("[data-peaks-button]")),
+    "profile-no-peaks-asked": profile("no-peaks", then=_peaks),
     "profile-range": profile("v6e", then=_range),
-    "profile-cores": profile("v6e", then=button("Per core")),
     "profile-host": profile("three-hosts", "?host=host-1"),
     "profile-dvfs": profile("dvfs", "?dvfs=on"),
-    "profile-open-in": profile("h100", then=button("Perfetto…")),
+    "profile-open-in": profile("h100", then=button("Timeline", "Perfetto…")),
     "profile-chart-options": profile("v6e", then=button("More options of the chart")),
-    "profile-how-to": profile("v6e", then=button("How to read the chart")),
+    "profile-how-to": profile(
+        "v6e", then=button("More options of the chart", "How to read the chart")
+    ),
     "profile-palette": profile("v6e", then=_palette),
     "profile-keys": profile("v6e", then=keys("?")),
     "profile-picked": profile("v6e", then=_picked),

@@ -93,9 +93,9 @@ def place(request: pytest.FixtureRequest) -> Place:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.imports.children.WORK", WORK)
-    monkeypatch.setattr("roofline.storage.jobs.LEASE_S", LEASE_S)
+    monkeypatch.setattr("roofline.model.outer_limits.LEASE_S", LEASE_S)
     monkeypatch.setattr("roofline.imports.job_run.PAUSE_S", 0.5)
-    monkeypatch.setattr("roofline.storage.jobs.FIRST_PAUSE_S", 0.1)
+    monkeypatch.setattr("roofline.model.outer_limits.FIRST_PAUSE_S", 0.1)
     monkeypatch.setattr("roofline.library.upkeep.REDELIVER_EVERY_S", 0.5)
     # A sweep of its own would do what a test has just asked for.
     monkeypatch.setattr("roofline.library.upkeep.FIRST_SWEEP", -1)

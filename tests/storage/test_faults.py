@@ -17,8 +17,8 @@ from sqlalchemy import text
 from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Importing, Ready
+from roofline.model.outer_limits import MAX_ATTEMPTS
 from roofline.storage.database import FILE_NAME
-from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.web.upkeep import run_doctor, run_gc
 from tests.conftest import PYTHON_PATH, ROOT
 from tests.storage.places import (
@@ -423,9 +423,9 @@ def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path) -> N
 
 def test_lease_is_longer_than_two_beats() -> None:
     from roofline.imports import job_run
-    from roofline.storage import jobs
+    from roofline.model import outer_limits
 
-    assert jobs.LEASE_S == LEASE_S  # as the tests set it; the real one is in the module
+    assert outer_limits.LEASE_S == LEASE_S  # as the tests set it; the real one is in the module
     assert job_run.BEAT_EVERY_S * 2 <= LEASE_S
 
 

@@ -14,8 +14,8 @@ from roofline.errors import DamagedCopyError
 from roofline.imports import children
 from roofline.library.build import Backend
 from roofline.library.reader import Failed, Importing, Ready
+from roofline.model.outer_limits import MAX_ATTEMPTS, pause_s
 from roofline.storage import statements
-from roofline.storage.jobs import MAX_ATTEMPTS, pause_s
 from roofline.storage.sweeping import sweep_over_quota
 from tests.children.processes import children_of, program_id
 from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored
@@ -185,7 +185,7 @@ def test_child_that_is_killed_again_and_again_is_started_again(
 def test_a_restart_after_two_kills_waits_for_a_pause_and_says_so(
     folder: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roofline.storage.jobs.FIRST_PAUSE_S", 60.0)
+    monkeypatch.setattr("roofline.model.outer_limits.FIRST_PAUSE_S", 60.0)
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"))
     running(server, profile_id)

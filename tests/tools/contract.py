@@ -10,6 +10,7 @@ from pathlib import Path
 
 from roofline.presentation.columns import Column, Page, R
 from roofline.presentation.contract_schemas import PLACE, Schema, schemas
+from roofline.presentation.first_view.table import BAR_STEP
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.program_columns import PROGRAM_COLUMNS
 
@@ -140,12 +141,10 @@ def shown_values() -> str:
     """The classes of `static/css/shown-values.css`."""
     tokens = re.findall(r"^  (--[\w-]+):", TOKENS.read_text("utf-8"), re.M)
     rules = {
-        f"of{token}": dict.fromkeys(("mark", "fill", "swatch"), f"var({token})")
-        for token in tokens
-        if _MARKED.fullmatch(token)
+        f"of{token}": {"swatch": f"var({token})"} for token in tokens if _MARKED.fullmatch(token)
     }
     rules |= {f"lanes-{number}": {"lanes": str(number)} for number in range(1, _MOST_LANES + 1)}
-    rules |= {f"v{percent}": {"v": str(percent)} for percent in range(101)}
+    rules |= {f"v{percent}": {"v": str(percent)} for percent in range(0, 101, BAR_STEP)}
     texts = (
         "\n".join([f".{name} {{", *(f"  --{key}: {value};" for key, value in rule.items()), "}\n"])
         for name, rule in rules.items()

@@ -35,7 +35,8 @@ from typing import NoReturn
 
 from roofline.children.confinement import confine
 from roofline.children.messages import FAILED, KILL, Body, Message, Say, Work, answer, write
-from roofline.children.sandbox import ImportLimits, limit_process, out_of_memory, system_fault
+from roofline.children.sandbox import limit_process, out_of_memory, system_fault
+from roofline.model.outer_limits import ImportLimits
 
 LONGEST_LINE = 8 << 20
 _PIECE = 1 << 16

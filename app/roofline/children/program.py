@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from roofline.children.messages import ASK, KILL, Message
 from roofline.children.sandbox import needed_environment
+from roofline.model.outer_limits import MAX_STARTS
 
-ATTEMPTS = 3
 T = TypeVar("T")
 
 
@@ -31,9 +31,9 @@ class ProgramStopped(Exception):  # noqa: N818 - an event
 def again(work: Callable[[], T]) -> T:
     """The result of `work`, which is done again where its program was killed.
 
-    Raises `ProgramLost` where that happens `ATTEMPTS` times.
+    Raises `ProgramLost` where that happens `MAX_STARTS` times.
     """
-    for _ in range(ATTEMPTS - 1):
+    for _ in range(MAX_STARTS - 1):
         with suppress(ProgramLost):
             return work()
     return work()

@@ -11,8 +11,11 @@ import os
 import resource
 import signal
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from roofline.errors import (
     ImportStoppedError,
@@ -20,6 +23,7 @@ from roofline.errors import (
     StorageFullError,
     UploadTooLargeError,
 )
+from roofline.model.outer_limits import ImportLimits, OuterLimits
 from roofline.model.units import GIB
 
 # Where processors are short, people who look at pages come first; an idle machine is as quick.
@@ -29,18 +33,6 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # of sched.h
 # Nothing else is needed to read a file; credentials of databases and object stores least of all.
 _KEPT = frozenset({"HOME", "LANG", "PATH", "ROOFLINE_DATA_DIR", "TMPDIR", "TZ"})
 _KEPT_PREFIXES = ("LC_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "XDG_")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportLimits:
-    """The limits of one import. `memory_bytes` is address space beyond the size of the files."""
-
-    memory_bytes: int
-    cpu_seconds: int
-    wall_seconds: float
-    max_unpacked_bytes: int
-    max_unpacked_files: int
-    max_expansion_ratio: int
 
 
 def give_way() -> None:
@@ -61,6 +53,30 @@ def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
     """Limits address space anew: mapped files count, and unpacking makes more of them."""
     # Libraries and compiled kernels, which were mapped before the import, do not count.
     _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes)
+
+
+@contextmanager
+def within(limits: OuterLimits) -> Iterator[None]:
+    """This process under limits of memory and processor time for a while, from the main thread.
+
+    Raises `MemoryError`, and `TimeoutError` where the processor time is over.
+    """
+    used, before = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_AS)
+    spent_s = int(used.ru_utime + used.ru_stime) + 1
+    handler = signal.signal(signal.SIGXCPU, _over)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    try:
+        _set_soft(resource.RLIMIT_CPU, spent_s + limits.cpu_seconds)
+        _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes)
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        signal.signal(signal.SIGXCPU, handler)
+
+
+def _over(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise TimeoutError
 
 
 def out_of_memory(limits: ImportLimits) -> ImportStoppedError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from roofline.cli.output import print_bytes
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
+from roofline.devices.in_flight import HEADS, cells_of, in_flight
 from roofline.devices.listing import ridges_of
 from roofline.devices.parts import Figure, FigureStatus, Part
 from roofline.devices.table import (
@@ -55,7 +56,9 @@ _NAMES = 2  # columns of text
 def describe_part(name: str) -> str:
     """One part: every number with its source, chosen and not; `BadViewError` if there is none."""
     part = chosen_part(part_id_of(name), read_machine())
-    return "\n".join([*_head(part), "", *_roofs(part), "", *_figures(part)]) + "\n"
+    return (
+        "\n".join([*_head(part), "", *_roofs(part), "", *_in_flight(part), *_figures(part)]) + "\n"
+    )
 
 
 def _head(part: Part) -> Iterable[str]:
@@ -84,6 +87,16 @@ def _roofs(part: Part) -> Iterable[str]:
         yield f"  ridge of {ridge.label:<11}{ridge.flop_per_byte:>11,.4g} FLOP/B{rows}"
 
 
+def _in_flight(part: Part) -> Iterable[str]:
+    lines = [cells_of(one) for one in in_flight(part)]
+    if not lines:
+        return
+    yield "Bytes in flight for the whole bandwidth, per chip, at least (a thread: 512 per SM)"
+    widths = [max(map(len, cells)) for cells in zip(HEADS, *lines, strict=True)]
+    yield from (f"  {_line(cells, widths)}" for cells in (HEADS, *lines))
+    yield ""
+
+
 def _figures(part: Part) -> Iterable[str]:
     yield f"Numbers and sources, per {'chip' if part.devices_per_chip > 1 else 'device'}"
     for figure in part.figures:
@@ -92,6 +105,8 @@ def _figures(part: Part) -> Iterable[str]:
 
 
 def _amount(figure: Figure) -> str:
+    if figure.unit == "s":
+        return f"{figure.value * GIGA:,.4g} ns"
     if figure.unit in ("count", "ratio"):
         return f"{figure.value:g}"
     if figure.value >= TERA:

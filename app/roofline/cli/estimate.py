@@ -30,6 +30,9 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "groups": (int, "of a convolution's channels (1)"),
     "padding": (str, "of a convolution: same or valid (same)"),
     "ops": (int, "elementwise ops of a chain (2)"),
+    "threads": (int, "of the launch that run at once: they limit what the memory gives"),
+    "load-bytes": (float, "with --threads: bytes of a load (16)"),
+    "loads-in-flight": (int, "with --threads: loads of each under way (1)"),
     "per-node": (int, "ranks of this group that share a node"),
 }
 

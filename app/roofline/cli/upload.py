@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from roofline.errors import MixedUploadError, RooflineError, UploadRejectedError
 
@@ -24,13 +24,17 @@ TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """An upload: files of all hosts of one run, and their labels."""
+    """An upload: files of all hosts of one run, and their labels.
+
+    `joined` is the id of a profile on the server whose files belong to it, too; "" for none.
+    """
 
     files: tuple[Path, ...]
     title: str = ""
     note: str = ""
     tags: tuple[str, ...] = ()
     visibility: str = ""
+    joined: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ def send(
     # Gigabytes are not sent to find out that the token is wrong.
     link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
     path = f"/api/v1/profiles?wait={wait_s:g}"
+    if upload.joined:
+        path += f"&with={quote(upload.joined, safe='')}"
     timeout_s = TIMEOUT_S + wait_s
     status, answer = link.answer("POST", path, body=body, headers=headers, timeout_s=timeout_s)
     if split and answer.get("split_url"):

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from roofline.cli import sharing
 from roofline.cli.options import add_of, file_argument, with_of
@@ -28,6 +29,14 @@ def add_upload(parser: argparse.ArgumentParser) -> None:
     )
     sharing.add_server(parser)
     add_labels(parser)
+    parser.add_argument(
+        "--with",
+        dest="joined",
+        default="",
+        metavar="PROFILE",
+        help="the link or the id of a profile on the server that is of the same program: the new"
+        " profile has its files, too",
+    )
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
     )
@@ -84,6 +93,7 @@ def _send(given: argparse.Namespace, files: Sequence[Path]) -> None:
         note=given.note,
         tags=tuple(given.tag),
         visibility=given.visibility,
+        joined=urlsplit(given.joined).path.rpartition("/")[2],
     )
     receiver = Receiver(given.server, read_token(given.token_file))
     wait_s = max(0.0, min(given.wait, 300.0))

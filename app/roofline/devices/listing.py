@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from roofline.devices import catalogue
+from roofline.devices.in_flight import in_flight
 from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak, Source
 from roofline.devices.sustained import SUSTAINED_SOURCE, sustained_matrix_rate
 from roofline.model.compute import Precision
 from roofline.model.device import DeviceKind
+from roofline.model.units import GIGA
 
 SCHEMA = 1
 _BYTES = {
@@ -94,6 +96,15 @@ class MemoryEntry(TypedDict):
     note: str
 
 
+class InFlightEntry(TypedDict):
+    """Bytes that a level of a chip needs under way for its bandwidth, and its idle latency."""
+
+    level: str
+    latency_ns: float
+    bytes: float
+    source: str
+
+
 class DeviceEntry(TypedDict):
     """One part, its numbers per profiler device."""
 
@@ -114,6 +125,7 @@ class DeviceEntry(TypedDict):
     absent: list[str]
     memory: list[MemoryEntry]
     links: list[MemoryEntry]
+    in_flight: list[InFlightEntry]
     notes: str
 
 
@@ -141,7 +153,8 @@ def device_list(machine: Part | None) -> DeviceList:
 
 def _shown(part: Part) -> tuple[Figure, ...]:
     rates = (peak.figure for peak in part.compute())
-    return (*rates, *(peak.figure for peak in (*part.memory(), *part.links())))
+    latencies = (one.figure for one in in_flight(part))
+    return (*rates, *(peak.figure for peak in (*part.memory(), *part.links())), *latencies)
 
 
 def _source(source: Source) -> SourceEntry:
@@ -170,6 +183,15 @@ def _device(part: Part) -> DeviceEntry:
         "absent": [unit.value for unit in part.absent_units],
         "memory": [_memory(peak) for peak in memory],
         "links": [_memory(peak) for peak in part.links()],
+        "in_flight": [
+            {
+                "level": one.level.value,
+                "latency_ns": round(one.latency_s * GIGA, 1),
+                "bytes": round(one.bytes),
+                "source": one.figure.source.key,
+            }
+            for one in in_flight(part)
+        ],
         "notes": part.notes,
     }
 

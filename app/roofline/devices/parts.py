@@ -279,6 +279,11 @@ class Part:
         return tuple(unit for key, unit in _UNITS.items() for f in self._chosen(key) if not f.value)
 
     @property
+    def has_matrix_unit(self) -> bool:
+        """Whether a rate of matrix products is known; without it vector units multiply."""
+        return any(one.unit.is_matrix for one in self.compute())
+
+    @property
     def processor_count(self) -> int | None:
         """SMs or CUs of one device, or `None` when unknown."""
         figure = self.figure(PROCESSORS)

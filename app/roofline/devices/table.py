@@ -169,7 +169,8 @@ def rate_of(part: Part, dtype: str, *, is_sparse: bool = False) -> Figure | None
     """The chosen rate of products at this type, dense or with pruned weights; in fp32 the vector
     unit stands in."""
     for unit in (f"matrix_{dtype}", f"vector_{dtype}"):
-        if unit in set(ComputeUnit) and (unit.startswith("matrix") or dtype == "fp32"):
+        is_used = unit.startswith("matrix") or dtype == "fp32" or not part.has_matrix_unit
+        if unit in set(ComputeUnit) and is_used:
             figure = part.figure(unit)
             if figure is not None:
                 return _sparse(part, dtype, figure) if is_sparse else figure

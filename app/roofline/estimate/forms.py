@@ -131,6 +131,11 @@ NETWORK_FIELDS = (
     Field(key="in_switch", label="Reduction in the switch", kind="flag"),
 )
 """What a user may say of the network: the fields of `NetworkChoice`, but for `per_node`."""
+_LAUNCH = (
+    Field(key="threads", label="Threads at once"),
+    Field(key="load_bytes", label="Bytes of a load", kind="number", default="16"),
+    Field(key="loads_in_flight", label="Loads of a thread", default="1"),
+)
 _PER_NODE = Field(key="per_node", label="Of these per node")
 _EACH = Field(key="flops_per_element", label="FLOPs per element", kind="number", default="1")
 _INPUTS = Field(key="inputs", label="Tensors read", default="1")
@@ -234,25 +239,26 @@ FORMS: Mapping[str, Form] = {
                 Field(key="passes", label="Passes over the input", default="2"),
                 _DTYPE,
                 _OUT,
+                *_LAUNCH,
             ),
         ),
         Form(
             title="Softmax",
             ops=("softmax",),
             sizes=_sizes(rows=("Rows", 8192), columns=("Columns", 4096)),
-            options=(_DTYPE, _OUT),
+            options=(_DTYPE, _OUT, *_LAUNCH),
         ),
         Form(
             title="Reduction",
             ops=("reduction",),
             sizes=_sizes(rows=("Rows", 8192), columns=("Columns", 4096)),
-            options=(_DTYPE, _OUT),
+            options=(_DTYPE, _OUT, *_LAUNCH),
         ),
         Form(
             title="Elementwise",
             ops=("elementwise",),
             sizes=(_ANY_SHAPE,),
-            options=(_EACH, _INPUTS, _DTYPE, _OUT),
+            options=(_EACH, _INPUTS, _DTYPE, _OUT, *_LAUNCH),
             swept="flops_per_element",
             unit="FLOPs per element",
         ),
@@ -275,7 +281,7 @@ FORMS: Mapping[str, Form] = {
             title="Gather",
             ops=("gather",),
             sizes=_sizes(rows=("Rows", 8192), width=("Width", 4096)),
-            options=(_DTYPE, _OUT),
+            options=(_DTYPE, _OUT, *_LAUNCH),
         ),
         Form(
             title="Collective",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from roofline.devices.choice import known_part
+from roofline.devices.in_flight import Launch, in_flight
 from roofline.devices.parts import Part
 from roofline.devices.topology import CollectiveTime, Place, Topology, check_slice, topology
 from roofline.errors import BadViewError
@@ -107,6 +108,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
     part = known_part(device)
     work = _pruned(op.work(read, chosen), name, chosen)
     peaks, stand_in = _peaks(part, op, work, chosen)
+    peaks, launched = _launched(part, peaks, chosen)
     times = _times(work, peaks, chosen)
     unknown = [unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None]
     told: Sequence[str] = ()
@@ -121,7 +123,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
         times = {LINK: sent.link_us, NETWORK: sent.network_us, LATENCY: sent.latency_us}
         told = net.notes(name, place)
         unknown = [unknown_peak(part, peaks[LINK])] if sent.link_us is None else []
-    notes = tuple(note for note in (stand_in, *unknown, *told) if note)
+    notes = tuple(note for note in (stand_in, launched, *unknown, *told) if note)
     return Estimate(
         op=name,
         shape=read,
@@ -181,6 +183,26 @@ def _peaks(part: Part, op: Op, work: Work, options: Options) -> tuple[dict[str, 
     if work.link_bytes:
         found[LINK] = one_link(part, options.axes)
     return found, note
+
+
+def _launched(
+    part: Part, peaks: dict[str, ChipPeak], options: Options
+) -> tuple[dict[str, ChipPeak], str]:
+    """The peaks with no more of the memory than the launch's loads reach, and the sentence that
+    says so; the memory's own bandwidth where no latency of it is known."""
+    if not options.threads or MEMORY not in peaks:
+        return peaks, ""
+    need = next((one for one in in_flight(part) if one.level.is_main), None)
+    if need is None:
+        return peaks, f"{part.name}: no latency of its memory is known, and threads do not count."
+    launch = Launch(
+        threads=options.threads, load_bytes=options.load_bytes, loads=options.loads_in_flight
+    )
+    memory = peaks[MEMORY]
+    if launch.bytes < need.bytes:
+        label = f"{memory.label}, loads in flight"
+        memory = replace(memory, label=label, value=launch.rate(need), source=need.figure.text)
+    return {**peaks, MEMORY: memory}, launch.sentence(need)
 
 
 def product_peak(part: Part, name: str, *, is_sparse: bool = False) -> tuple[ChipPeak, str]:
@@ -249,7 +271,8 @@ def matrix_peak(part: Part, precision: Precision) -> ChipPeak:
     if found is not None and found.value is not None:
         return found
     other = next((one for one in ComputeUnit if one.value == vector), None)
-    if other is not None and precision in (Precision.FP32, Precision.FP64):
+    is_of_both = precision in (Precision.FP32, Precision.FP64) or not part.has_matrix_unit
+    if other is not None and is_of_both:
         return _unit_peak(part, other)
     return found or ChipPeak(label=precision.value, value=None, source="")
 

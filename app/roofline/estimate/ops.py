@@ -21,6 +21,7 @@ class Options(NetworkChoice):
     """The choices beside the shape; element types by name, `None` for the default.
 
     `context` counts the new tokens too; a collective has those of the network.
+    `threads` are those that run at once, each with `loads_in_flight` loads of `load_bytes`.
     `tile` is the block of a product's output that one processor computes, "128x128" or with its
     depth; `sparse` weights are pruned to 2 of 4; `stride`, `groups` and `padding` (same, valid) are
     a convolution's, `ops` a chain's.
@@ -47,6 +48,9 @@ class Options(NetworkChoice):
     padding: str = "same"
     ops: int = 2
     sparse: bool = False
+    threads: int | None = None
+    load_bytes: float = 16.0
+    loads_in_flight: int = 1
 
     def size(self, name: str | None = None) -> float:
         """Bytes per element of the type `name`, or of the op's own."""

@@ -25,7 +25,7 @@ from roofline.presentation.sentences import (
     plain_text,
     say,
 )
-from roofline.presentation.verdict import cost_hint
+from roofline.presentation.verdict import work_hint
 
 _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -151,7 +151,7 @@ def note(advice: Advice, profile: Profile) -> Sentence:
     """How to judge the time whose cost is not known; nothing where it is little."""
     if advice.unjudged_ratio is None or not advice.has_peaks:
         return []
-    how = plain_text(say(cost_hint(profile))).partition(": ")[0].rstrip(".")
+    how = plain_text(work_hint(profile)).partition(": ")[0].rstrip(".")
     return say(
         "advice_note", share=Number(advice.unjudged_ratio, "ratio"), how=how[:1].lower() + how[1:]
     )

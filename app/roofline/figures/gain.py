@@ -164,18 +164,6 @@ def _layers(block: Block) -> list[tuple[Texture, float, float]]:
             return [(Texture.PLAIN, 0.0, 1.0)]
 
 
-def by_group(blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
-    """One block for each part of each group, and each wait; `names` are the groups of `blocks`."""
-    groups: dict[tuple[str, Part], list[Block]] = {}
-    for block, name in zip(blocks, names, strict=True):
-        groups.setdefault((name, block.part), []).append(block)
-    return [
-        one
-        for (name, part), own in groups.items()
-        for one in (own if part is Part.WAIT else [_joined(own)._replace(name=name)])
-    ]
-
-
 # ------------------------------------------------------------------------------------- as bars
 
 _PALE = 0.18

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import SettingsError
-from roofline.fleet.engine import Engine, EngineChoice, Receipt, import_limits
+from roofline.fleet.engine import Engine, EngineChoice, Receipt
 from roofline.fleet.kept import KeptPartials, open_kept
 from roofline.fleet.local import LocalEngine
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.partial import spool
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable
@@ -28,9 +28,7 @@ def open_engine(choice: EngineChoice, settings: Settings, place: str) -> Iterato
     """
     if choice.engine == "dask" and not (choice.scheduler or choice.scheduler_file):
         choice = replace(choice, scheduler=settings.dask_scheduler)
-    with closing(
-        start_engine(choice.certified(settings), place, import_limits(settings))
-    ) as engine:
+    with closing(start_engine(choice.certified(settings), place, settings.import_limits)) as engine:
         yield engine
 
 

@@ -20,7 +20,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import ImportStoppedError, SettingsError
 from roofline.fleet.dask_connection import Cluster, connected
 from roofline.fleet.engine import (
@@ -34,6 +33,7 @@ from roofline.fleet.engine import (
 from roofline.fleet.kept import open_kept, reading_version
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.readers import Readers
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile
 
 if TYPE_CHECKING:

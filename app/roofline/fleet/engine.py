@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
-from roofline.children.sandbox import ImportLimits
 from roofline.model.units import GIB
 from roofline.pods.folders import HostFile
 from roofline.pods.report import Unreadable
@@ -137,15 +136,3 @@ def batches(files: Sequence[HostFile]) -> Iterator[list[HostFile]]:
             batch, due = [], 0.0
     if batch:
         yield batch
-
-
-def import_limits(settings: Settings) -> ImportLimits:
-    """The limits of one file, from the server's settings."""
-    return ImportLimits(
-        memory_bytes=settings.import_memory_bytes,
-        cpu_seconds=settings.import_cpu_seconds,
-        wall_seconds=settings.import_wall_seconds,
-        max_unpacked_bytes=settings.max_unpacked_bytes,
-        max_unpacked_files=settings.max_unpacked_files,
-        max_expansion_ratio=settings.max_expansion_ratio,
-    )

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import RooflineError
 from roofline.fleet.engine import Receipt, unread
 from roofline.fleet.kept import KeptFile, KeptPartials
 from roofline.fleet.readers import Readers
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.folders import HostFile, digest_of
 from roofline.storage import buckets

@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from roofline.children.messages import DONE, Message
-from roofline.children.program import ATTEMPTS, Program, ProgramLost, ProgramStopped, again
-from roofline.children.sandbox import ImportLimits, ended
+from roofline.children.program import Program, ProgramLost, ProgramStopped, again
+from roofline.children.sandbox import ended
 from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, error_from
+from roofline.model.outer_limits import MAX_STARTS, ImportLimits
 from roofline.pods.folders import HostFile
 from roofline.pods.partial import Names, Partial
 from roofline.pods.report import Unreadable
@@ -57,7 +58,7 @@ class Readers:
         try:
             return again(lambda: self._read(file, path, digest))
         except ProgramLost:
-            reason = f"Reading it was ended {ATTEMPTS} times by the operating system."
+            reason = f"Reading it was ended {MAX_STARTS} times by the operating system."
             return _failed(file, digest, reason, cpu_seconds=0.0)
         except ProgramStopped:
             raise ImportStoppedError(

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from roofline.children.messages import Body, Say
-from roofline.children.sandbox import ImportLimits, limit_memory
+from roofline.children.sandbox import limit_memory
 from roofline.errors import UploadRejectedError
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
+from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file

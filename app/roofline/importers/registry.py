@@ -27,6 +27,7 @@ from roofline.importers.intake.grouping import Machines
 from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
 from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
 from roofline.importers.shared.join_counters import with_counters
+from roofline.importers.shared.next_steps import with_next_steps
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile
 
@@ -152,6 +153,11 @@ def _fit_of_timeline(profile: Profile) -> tuple[bool, bool, int]:
     return profile.timeline is not None, not is_slowed, 0 if kernels is None else len(kernels)
 
 
+def _without_kernels(profile: Profile) -> Profile:
+    """`profile` with what its single kernels tell of the commands that complete it."""
+    return replace(with_next_steps(profile), kernels=None)
+
+
 class _Upload:
     """The files of one upload by the format that reads them, in the order of the upload."""
 
@@ -182,7 +188,7 @@ class _Upload:
     def profile(self) -> Profile:
         """The profile of all files."""
         if len(self._found) == 1:
-            return replace(self._of_one_format(next(iter(self._found))), kernels=None)
+            return _without_kernels(self._of_one_format(next(iter(self._found))))
         if not _TABLES.isdisjoint(self._found):
             raise self._which_one("they are not one profile")
         read = {importer: self._of_one_format(importer) for importer in self._found}
@@ -206,7 +212,7 @@ class _Upload:
                 program = replace(with_cells(program, counted), kernels=program.kernels)
         except NotOneProgramError as error:
             raise self._which_one(str(error)) from error
-        return replace(program, kernels=None)
+        return _without_kernels(program)
 
     def _refuse_other_machines(self, read: Mapping[Importer, Profile]) -> None:
         machines = self._machines

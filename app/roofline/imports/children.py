@@ -14,18 +14,17 @@ from pathlib import Path
 
 from roofline.children.messages import DONE, PROGRESS, READY, Body, Message
 from roofline.children.program import Program, ProgramLost, Request
-from roofline.children.sandbox import ImportLimits, ended
+from roofline.children.sandbox import ended
 from roofline.devices.this_machine import machine_files
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import PHASES, ImportRequest, Progress, progress_at
+from roofline.model.outer_limits import END_S, ImportLimits
 
 # The module that the fork server loads, and what a child of it runs.
 LOADED_ONCE, WORK = "roofline.imports.child", "roofline.imports.child:run"
 # One for all servers of this process; it ends with the process.
 _PROGRAM = Program("roofline.children.forkserver", LOADED_ONCE)
 BEAT_S = 0.5
-# A child that was killed has ended after this time, unless the system is stuck.
-END_S = 10.0
 # Ends that a child does not choose, nor the file: it was killed from outside.
 _ENDED_FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 

@@ -17,7 +17,6 @@ from functools import partial
 
 from roofline.children.messages import Body
 from roofline.children.program import ProgramLost, again
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import (
     ImportStoppedError,
     RooflineError,
@@ -26,9 +25,9 @@ from roofline.errors import (
 )
 from roofline.imports.children import ChildLost, ImportTask, died, run_import
 from roofline.imports.messages import ImportRequest, Progress
+from roofline.model.outer_limits import MAX_ATTEMPTS, ImportLimits
 from roofline.model.units import MIB
 from roofline.storage.disk_room import DiskRoom
-from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending, WaitsFor
 from roofline.storage.staging import Staging, StagingArea

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.children.sandbox import ImportLimits
+from roofline.model.outer_limits import ImportLimits
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
 PHASES = {

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from roofline.children.messages import FAILED, Body, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped
-from roofline.children.sandbox import ImportLimits, needed_environment
+from roofline.children.sandbox import needed_environment
 from roofline.errors import ImportStoppedError, UploadRejectedError, error_from
 from roofline.fleet.engine import EngineChoice
+from roofline.model import outer_limits
+from roofline.model.outer_limits import END_S, ImportLimits
 
 PROGRAM = "roofline.imports.run_program"
-END_S = 5.0
-LISTING_S = 120.0
-"""A place that takes longer to list is refused: other runs wait meanwhile."""
 _CREDENTIALS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
 # How to reach a store from a network that has a door of its own.
 _WAYS_OUT = frozenset({"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"})
@@ -27,6 +26,7 @@ _AUTHORITIES = frozenset({"SSL_CERT_DIR", "SSL_CERT_FILE"})
 
 
 _LOCAL = EngineChoice()
+FEWER_FILES = "Name a folder that has fewer files below it."
 
 
 class RunProcess:
@@ -60,14 +60,17 @@ class RunProcess:
     def listing(self, address: str, join_s: float | None) -> Body:
         """The `files` of a run at an address, and a `note` of how they were found.
 
-        Raises `UploadRejectedError`, and ends this process, after `LISTING_S`.
+        Raises `UploadRejectedError` beyond the limits of a listing; its time ends this process.
         """
-        request = {"do": "list", "address": address, "join_s": join_s}
-        return self._ask(request, within_s=LISTING_S)
+        return self._list({"do": "list", "address": address, "join_s": join_s})
 
     def find(self, prefix: str) -> list[Body]:
         """The folders with captures of hosts below a prefix, the newest first."""
-        return list(self._ask({"do": "find", "prefix": prefix}, within_s=LISTING_S)["runs"])
+        return list(self._list({"do": "find", "prefix": prefix})["runs"])
+
+    def _list(self, request: Mapping[str, object]) -> Body:
+        limits = outer_limits.LISTING
+        return self._ask({**request, "limits": asdict(limits)}, within_s=limits.wall_seconds)
 
     def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Body]:
         """A receipt for each of the files, in the order in which they are done."""
@@ -123,7 +126,7 @@ class RunProcess:
             self.kill()
             raise UploadRejectedError(
                 f"Listing this place took longer than {within_s:,.0f} s and was stopped.",
-                remedy="Name a folder that has fewer files below it.",
+                remedy=FEWER_FILES,
             )
         except (ProgramLost, ProgramStopped) as error:
             is_stopped = isinstance(error, ProgramStopped)

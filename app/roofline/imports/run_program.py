@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from roofline.children.messages import PROGRESS, Body, Say, serve
-from roofline.children.sandbox import ImportLimits, give_way
+from roofline.children.sandbox import give_way, within
 from roofline.errors import CorruptProfileError, UploadRejectedError
 from roofline.exports.run_report import op_record, render_run
 from roofline.fleet.choosing import (
@@ -21,6 +21,9 @@ from roofline.fleet.choosing import (
 )
 from roofline.fleet.engine import Engine, EngineChoice, Receipt, receipts_from
 from roofline.fleet.kept import drop_unneeded_names, open_kept
+from roofline.imports.run_process import FEWER_FILES
+from roofline.model.outer_limits import ImportLimits, OuterLimits
+from roofline.model.units import GIB
 from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.folders import HostFile, is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
@@ -60,11 +63,8 @@ class RunProgram:
 
     def _answer(self, body: Body, say: Say) -> Body:
         match body["do"]:
-            case "list":
-                found = list_run(body["address"], join_s=body["join_s"])
-                return {"files": [_file(one) for one in found.files], "note": found.note}
-            case "find":
-                return {"runs": [asdict(one) for one in runs_below(body["prefix"])]}
+            case "list" | "find":
+                return _listed(body)
             case "read":
                 for receipt in self._read([HostFile(**one) for one in body["files"]]):
                     say(PROGRESS, asdict(receipt))
@@ -109,6 +109,22 @@ def main() -> None:
     hide_secrets_of_libraries()  # from the children that read strangers' files
     with closing(RunProgram(json.loads(sys.argv[1]))) as program:
         serve(program.answer)
+
+
+def _listed(body: Body) -> Body:
+    """The files of a run, or the runs below a prefix, within the limits of a listing."""
+    limits = OuterLimits(**body["limits"])
+    try:
+        with within(limits):
+            if body["do"] == "find":
+                return {"runs": [asdict(one) for one in runs_below(body["prefix"])]}
+            found = list_run(body["address"], join_s=body["join_s"])
+            return {"files": [_file(one) for one in found.files], "note": found.note}
+    except MemoryError:
+        over = f"more than {limits.memory_bytes / GIB:,.3g} GiB of memory"
+    except TimeoutError:
+        over = f"more than {limits.cpu_seconds:,} s of processor time"
+    raise UploadRejectedError(f"Listing this place takes {over}.", remedy=FEWER_FILES)
 
 
 def _fetch(listed: buckets.Listed, target: Path) -> None:

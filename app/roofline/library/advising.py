@@ -43,8 +43,11 @@ class AdviceBook:
     ) -> bytes:
         """`stored` advice (JSON) of a run as decided and corrected, with what was done before it;
         the same bytes where nothing was."""
-        done = self._settled(reader, lists, run)
-        decided, hits = self._ledger.of(run.id), self._ledger.hits()
+        every, decided, hits = self._ledger.around(run.id, lists.viewer)
+        done: list[Entry] = []
+        if every:  # what waits for a next run is measured, and may be this run's
+            done = self._settled(reader, lists, run, every)
+            decided = self._ledger.of(run.id)
         if not decided and not hits and not done:
             return stored
         from roofline.exports.advice_decided import corrected, with_done
@@ -58,7 +61,7 @@ class AdviceBook:
     ) -> tuple[str, ...]:
         """Findings done before a run of `time_us`, with promised and measured savings, and its own
         that wait for the next capture."""
-        done = self._settled(reader, lists, run)
+        done = self._settled(reader, lists, run, self._ledger.every(lists.viewer))
         waiting = [one for one in self.entries(run.id) if _waits(one)]
         if not done and not waiting:
             return ()
@@ -66,10 +69,12 @@ class AdviceBook:
 
         return tuple(done_text(one, time_us) for one in (*done, *waiting))
 
-    def _settled(self, reader: ProfileReader, lists: ProfileLists, run: Manifest) -> "list[Entry]":
+    def _settled(
+        self, reader: ProfileReader, lists: ProfileLists, run: Manifest, documents: Sequence[bytes]
+    ) -> "list[Entry]":
         """The accepted findings that `run` measured, after measuring what waits for the next run
-        of a series: those of `run`, and those that wait for `run`."""
-        every = _entries(self._ledger.every(lists.viewer))
+        of a series: those of `run`, and those that wait for `run`. `documents` are all entries."""
+        every = _entries(documents)
         waiting = {one.profile for one in every if one.state == ACCEPTED and _waits(one)}
         for before in waiting:
             with suppress(RooflineError):  # deleted, or computed again, a moment ago

@@ -12,7 +12,7 @@ from pathlib import Path
 from roofline.devices.this_machine import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
 from roofline.fleet.dask_connection import address_of, cluster_of
-from roofline.fleet.engine import EngineChoice, import_limits
+from roofline.fleet.engine import EngineChoice
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns, LocalRunner, Runner
 from roofline.imports.waiting import Waiting
@@ -48,7 +48,7 @@ class Instance:
 
     def __init__(self, settings: Settings, version: str, listeners: Listeners) -> None:
         self.settings = settings
-        root, limits, url = settings.data_dir, import_limits(settings), settings.database_url
+        root, limits, url = settings.data_dir, settings.import_limits, settings.database_url
         room = DiskRoom(root, settings.disk_reserve_bytes)
         self._database_url = url.get_secret_value() if url is not None else None
         self.folder = DataFolder(root, settings.disk_reserve_bytes)

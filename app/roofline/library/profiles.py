@@ -1,7 +1,7 @@
 """ProfileLibrary: what people do with profiles: add, open a sample, edit, cancel, delete."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -19,11 +19,14 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.reader import Failed, ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
+from roofline.model.outer_limits import END_S
 from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     EVERYBODY,
+    LINK,
+    OWNER,
     Manifest,
     NewProfile,
     Ownership,
@@ -34,8 +37,6 @@ from roofline.storage.records import (
     timestamp,
 )
 from roofline.storage.staging import StagedFile, StagingArea
-
-CANCEL_WAIT_S = 10.0
 
 
 class ProfileLibrary:
@@ -70,8 +71,12 @@ class ProfileLibrary:
         sample: str | None = None,
         visibility: Visibility | None = None,
         profile_id: ProfileId | None = None,
+        joined: ProfileId | None = None,
     ) -> ProfileId:
         """Stores the files received in `area`, which is gone then, and starts their import.
+
+        The files of the profile `joined` are of the same program and belong to the new profile,
+        too, whose visibility is not wider than that of `joined`.
 
         Files that were stored with the same `profile_id` before are not stored again; other files
         with it are an `UploadRejectedError`.
@@ -83,20 +88,23 @@ class ProfileLibrary:
         try:
             if not area.files:
                 raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
+            other = self._joined(joined)
+            sent = tuple(_stored(file) for file in area.files)
+            files = (*_without(other.files if other else (), sent), *sent)
             given = labels.title(title) or titles.title_of_folder(folder)
             new = NewProfile(
                 id=profile_id or new_profile_id(),
-                title=given or titles.title_of_files([f.name for f in area.files]),
+                title=given or titles.title_of_files([f.name for f in files]),
                 title_is_of_files=not given,
                 created_at=timestamp(),
-                files=tuple(_stored(file) for file in area.files),
+                files=files,
                 sample=sample,
                 note=labels.note(note),
                 tags=labels.tags(tags),
                 uploader=uploader,
                 expires_at=self._expiry(),
                 delete_token_hash=delete_token_hash,
-                visibility=self.visibility(visibility, uploader),
+                visibility=self.visibility(_at_most(visibility, other), uploader),
             )
             job_id = self._store.add(new, area.files)
         finally:
@@ -192,7 +200,7 @@ class ProfileLibrary:
     def cancel(self, profile_id: str) -> None:
         """Stops an import: it has failed then. Does nothing when none is under way."""
         if self._store.cancel(profile_id, cancelled_error()):
-            self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+            self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
             if not self._store.queries.is_ready(profile_id):
                 self._store.drop_files(profile_id)
         self._waiting.done(profile_id)
@@ -204,7 +212,7 @@ class ProfileLibrary:
             return
         if not self._store.put_into_trash(profile_id, "deleted"):
             raise not_found()
-        self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
         self._waiting.done(profile_id)
 
     def restore(self, profile_id: str) -> None:
@@ -231,9 +239,17 @@ class ProfileLibrary:
         digests = self._store.remove(profile_id)
         if digests is None:
             raise not_found()
-        self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._runs.kill(profile_id, cancelled_error(), wait_s=END_S)
         self._store.drop(profile_id, digests)
         self._waiting.done(profile_id)
+
+    def _joined(self, profile_id: ProfileId | None) -> NewProfile | None:
+        if profile_id is None:
+            return None
+        found = self._store.upload_of(profile_id)
+        if found is None:
+            raise not_found()
+        return found
 
     def _groups(self, profile_id: str, numbers: Sequence[int] | None) -> tuple[FileGroup, ...]:
         state = self._reader.state(profile_id)
@@ -300,6 +316,19 @@ def _stored(file: StagedFile) -> StoredFile:
         sha256=file.sha256,
         stored_bytes=file.stored_bytes,
     )
+
+
+def _without(files: Sequence[StoredFile], sent: Sequence[StoredFile]) -> Iterator[StoredFile]:
+    """`files` that were not sent again, of whatever host they were."""
+    digests = {file.sha256 for file in sent}
+    return (replace(file, host=None) for file in files if file.sha256 not in digests)
+
+
+def _at_most(wanted: Visibility | None, other: NewProfile | None) -> Visibility | None:
+    """The narrower of two visibilities: what was wanted, and that of the joined profile."""
+    if other is None or other.visibility == EVERYBODY:
+        return wanted
+    return OWNER if OWNER in (wanted, other.visibility) else LINK
 
 
 def _can_be_split(error: MixedUploadError) -> bool:

@@ -235,8 +235,8 @@ class ProfileReader:
 
     def notes(self, profile_id: str) -> list[PointNote]:
         """People's notes on points of the profile, the oldest first."""
-        self._check(profile_id)
-        if self._queries.ownership(profile_id) is None:
+        found = self._queries.ownership(profile_id)
+        if found is None or not may_see(self._viewer, profile_id, found):
             raise not_found()
         return self._notes.of(profile_id)
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from roofline.children.sandbox import ImportLimits
 from roofline.errors import RooflineError
 from roofline.fleet.engine import EngineChoice
 from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
+from roofline.model.outer_limits import ImportLimits, pause_s
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
@@ -27,7 +27,6 @@ LOOK_EVERY_S = 1.0
 SWEEP_EVERY_S = 600.0
 PRUNE_EVERY_S = 24 * 3600.0
 IDLE_S = 30.0
-FIRST_PAUSE_S = 1.0
 _log = logging.getLogger("roofline.runs")
 
 
@@ -211,7 +210,7 @@ class RunKeeper:
         """After a failure the next turn waits, longer each time."""
         last = self._pauses.pop(run_id, _NO_PAUSE)
         if not is_clean:
-            until = time.time() + FIRST_PAUSE_S * 2**last.failures
+            until = time.time() + pause_s(last.failures + 1)
             self._pauses[run_id] = _Pause(until, last.failures + 1)
 
     def _end_process(self) -> None:

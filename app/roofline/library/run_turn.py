@@ -24,6 +24,7 @@ from roofline.errors import (
     UploadRejectedError,
 )
 from roofline.imports.run_process import RunProcess
+from roofline.model.outer_limits import MAX_FAILURES_OF_A_RUN
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.run_records import (
@@ -45,7 +46,6 @@ SETTLED_S = 60.0
 """A listing whose newest file is so old is not being written any more."""
 LIST_EVERY_S = 10.0
 BEAT_EVERY_S = 5.0
-MOST_FAILURES = 5
 FOLDER = "runs"
 ID_CHARACTERS_LOGGED = 6
 _log = logging.getLogger("roofline.runs")
@@ -114,7 +114,9 @@ class RunTurn:
         except RooflineError as error:
             shown = self._id[:ID_CHARACTERS_LOGGED]
             _log.warning("reading run %s…: %s", shown, error.message)
-            self._runs.fail_once(self._id, f"{error.message} {error.remedy}", most=MOST_FAILURES)
+            self._runs.fail_once(
+                self._id, f"{error.message} {error.remedy}", most=MAX_FAILURES_OF_A_RUN
+            )
         return False
 
     def _go(self) -> None:

@@ -236,11 +236,17 @@ class JoinedCells:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """A command that records what a profile lacks: "what" its operations compute; what it adds."""
+    """A command that records what a profile lacks, and what that adds.
+
+    `kind` is "what" (its kernels compute) or "when" (they ran in the program); `tool` is the
+    profiler whose file completes this one, `of` the longest kernel that it is to count.
+    """
 
     kind: str
     command: str
     adds: str
+    tool: str
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,9 +67,8 @@ class Goal:
     says_waits: bool
 
 
-def goal(subject: Subject, first: First | None, hint: str = "") -> Goal:
-    """The headline and what to do first; `hint` is the sentence of how to record what is missing
-    (`goal_hints`)."""
+def goal(subject: Subject, first: First | None, hint: Sentence | None = None) -> Goal:
+    """The headline and what to do first; `hint` says how to record what is missing."""
     form = form_of(subject)
     leads = first is not None and _leads(subject, form, first)
     is_said = form in _WITH_WAITS and not leads
@@ -195,7 +194,7 @@ def all_waits(subject: Subject, without: str = "") -> Sentence:
 # -------------------------------------------------------------------------------------------- first
 
 
-def _do_first(subject: Subject, form: Form, first: First | None, hint: str) -> Sentence:
+def _do_first(subject: Subject, form: Form, first: First | None, hint: Sentence | None) -> Sentence:
     """The second line: the first finding, or what would tell or help."""
     if form in {Form.NOTHING, Form.POINTS}:
         return []
@@ -205,13 +204,13 @@ def _do_first(subject: Subject, form: Form, first: First | None, hint: str) -> S
     said = say("first_waits", waits=waits) if waits else []
     match form:
         case Form.HOST:
-            return say(hint or "first_host")
+            return hint or say("first_host")
         case Form.DOUBT:
             return say("first_doubt")
         case Form.NO_PEAKS:
-            return said
+            return said or hint or []
         case Form.UNKNOWN | Form.UNCOUNTED:
-            return [*say(hint or "first_cost"), *_after(said)]
+            return [*(hint or say("first_cost")), *_after(said)]
         case Form.DONE:
             return say("first_done")
     return []

@@ -26,6 +26,7 @@ from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.usual_groups import choices, usual_grouping
 
 _SHOWN = 6
+_LEAST_SHARE = 0.01  # of the work, of a row that is shown before somebody asks for all
 _ROWS = 30
 _ROWS_INSIDE = 12
 _LEVELS = 3
@@ -82,15 +83,21 @@ class _Rows:
     def grouping(self) -> GroupList:
         """One grouping."""
         groups, by = self._groups, self._by
-        rest = groups[_SHOWN:] if len(groups) > _SHOWN + 1 else ()
+        rest = self._rest_of(groups)
         return {
             "id": by,
             "label": LABELS[by],
             "rows": self._rows(groups, _ROWS, 1),
             "waiting": self._scale.number(self._waits_us) if self._has_waits else DASH,
-            "shown": _SHOWN if rest else len(groups),
+            "shown": len(groups) - len(rest),
             "more": self._rest(rest) if rest else None,
         }
+
+    def _rest_of(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """Groups that one row stands for, until it is opened: short ones, and those past six."""
+        least_us = _LEAST_SHARE * sum(one.time_us for one in groups)
+        shown = max(sum(one.time_us >= least_us for one in groups[:_SHOWN]), 1)
+        return groups[shown:] if len(groups) > shown + 1 else ()
 
     def _rows(self, groups: Sequence[Group], most: int, level: int) -> list[GroupRow]:
         """The longest groups, and all others as one row."""

@@ -45,8 +45,10 @@ _STAND_INS = {
     ComputeUnit.MATRIX_FP64: (ComputeUnit.VECTOR_FP64,),
     ComputeUnit.MATRIX_FP32: (ComputeUnit.VECTOR_FP32,),
     ComputeUnit.MATRIX_TF32: (ComputeUnit.MATRIX_FP32, ComputeUnit.VECTOR_FP32),
+    ComputeUnit.MATRIX_BF16: (ComputeUnit.MATRIX_FP16, ComputeUnit.VECTOR_FP16),
 }
-"""The units that do the work of one that a device lacks: the same precision, only slower."""
+"""The units that do the work of one that a device lacks: the same precision, only slower, and fp16
+for bf16 as in estimates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

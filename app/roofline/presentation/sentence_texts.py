@@ -81,7 +81,7 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "first_counters": "Profile with `ncu --set full`.",
     "first_counters_amd": "Profile without `--block`.",
     "first_replay": "Upload the replay with this capture.",
-    "first_kernel_counters": "Add hardware counters: `ncu --set full`, or rocprof-compute.",
+    "first_count": "Count {kernels} with {tool}, and add that file to this one.",
     "first_cost_estimates": "Say what Pallas calls compute and move: `cost_estimate=`.",
     "first_cost": "Record what the operations compute and move.",
     "first_waits": "{waits}.",
@@ -94,6 +94,8 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "stands_outside": "{time} lie outside the {what}.",
     "stands_before": "{time} lie before the first operation.",
     "stands_left_out": "The first step is left out: it took {ratio} times as long.",
+    "stands_when": "What share of the program's time this is, is not known: add its file of "
+    "{tool}.",
     "stands_median": "The median step takes {time}.",
 }
 

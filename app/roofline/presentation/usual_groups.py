@@ -17,9 +17,10 @@ def usual_grouping(subject: Subject, keys: Mapping[str, Sequence[Key]]) -> str |
     `None` of kernels measured one by one, and of a few operations: these are their own list.
     """
     scopes = keys["layer"]
-    if _work_share(subject, _has_module(subject, scopes)) >= _MOSTLY:
+    levels = {scope: instance_level(scope) for scope in set(scopes)}
+    if _work_share(subject, _has_module(subject, scopes, levels)) >= _MOSTLY:
         return "module"
-    if _work_share(subject, [instance_level(one) is not None for one in scopes]) >= _MOSTLY:
+    if _work_share(subject, [levels[one] is not None for one in scopes]) >= _MOSTLY:
         return "layer"
     return "category" if int((subject.ops.work_us > 0).sum()) > _FEW_OPS else None
 
@@ -32,12 +33,14 @@ def choices(subject: Subject, keys: Mapping[str, Sequence[Key]]) -> tuple[str, .
     return tuple(by for by in found if by != "layer" or not is_same)
 
 
-def _has_module(subject: Subject, keys: Sequence[Key]) -> list[bool]:
+def _has_module(
+    subject: Subject, keys: Sequence[Key], levels: Mapping[Key, int | None]
+) -> list[bool]:
     """True for ops in a module: something besides the program's root and the layer itself."""
     works = (subject.ops.work_us > 0).tolist()
     roots = {key[0] for key, has_work in zip(keys, works, strict=True) if key and has_work}
     skipped = len(roots) == 1
-    return [len(key) > skipped + (instance_level(key) is not None) for key in keys]
+    return [len(key) > skipped + (levels[key] is not None) for key in keys]
 
 
 def _work_share(subject: Subject, mask: Sequence[bool]) -> float:

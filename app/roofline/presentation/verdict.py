@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roofline.analysis.records import RooflineAnalysis, Timing
-from roofline.analysis.subjects.records import Kind, Subject
+from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict_records import Verdict
 from roofline.model.device import DeviceKind
-from roofline.model.profile import Profile, Severity
+from roofline.model.profile import NextStep, Profile, Severity
 from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
 from roofline.presentation.serving import serving_sentences
@@ -57,8 +57,7 @@ def lines_of(analysis: RooflineAnalysis, answer: Answer) -> Lines:
         return Lines(headline=say("goal_nothing"), do_first=_why_nothing(analysis), standing=[])
     if answer.verdict.why == "coverage":
         return _uncovered(analysis, answer)
-    hint = host_hint if answer.subject.kind is Kind.HOST else cost_hint
-    found = goal(answer.subject, answer.first, hint(analysis.profile))
+    found = goal(answer.subject, answer.first, hint_of(analysis.profile, form))
     below = untimed(analysis) if form is Form.POINTS else _stands(analysis, answer, found)
     return Lines(headline=found.headline, do_first=found.do_first, standing=below)
 
@@ -67,7 +66,12 @@ def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence
     """The share of the roof, what binds, what else is worth a word."""
     clause, busy = bound_clause(answer.verdict), busy_sentences(answer.verdict)
     served = serving_sentences(analysis, answer.subject)
-    return _joined([*standing(answer.subject, found, clause, busy), served])
+    when = [
+        say("stands_when", tool=step.tool)
+        for step in analysis.profile.next_steps
+        if step.kind == "when"
+    ]
+    return _joined([*standing(answer.subject, found, clause, busy), served, *when])
 
 
 def _uncovered(analysis: RooflineAnalysis, answer: Answer) -> Lines:
@@ -114,26 +118,49 @@ def untimed(analysis: RooflineAnalysis) -> Sentence:
 
 
 _OTHER_HOST = "Host of "
+_MOST_LETTERS = 40
 _WITH_CUDA = ("an accelerator", "NVIDIA", "AMD")
 
 
-def host_hint(profile: Profile) -> str:
-    """The sentence on recording the device, for a capture of its host alone."""
+def hint_of(profile: Profile, form: Form) -> Sentence | None:
+    """The sentence on recording what a profile lacks; `None` where none is known."""
+    if form is Form.HOST:
+        return say(_host_hint(profile))
+    is_known = form is not Form.NO_PEAKS or _counting(profile) is not None
+    return work_hint(profile) if is_known else None
+
+
+def _counting(profile: Profile) -> NextStep | None:
+    return next((one for one in profile.next_steps if one.kind == "what"), None)
+
+
+def work_hint(profile: Profile) -> Sentence:
+    """The sentence on recording the work of operations."""
+    lacking = _lacking(profile)
+    counting = _counting(profile)
+    if counting is None or lacking:
+        return say(lacking or "first_cost")
+    name = counting.of or "its kernels"
+    shown = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
+    return say("first_count", kernels=shown, tool=counting.tool)
+
+
+def _host_hint(profile: Profile) -> str:
+    """Of recording the device, for a capture of its host alone."""
     name = profile.device.name.removeprefix(_OTHER_HOST)
     if profile.format_id == "pytorch" and name.startswith(_WITH_CUDA):
         return "first_host_torch"
     return "first_host"
 
 
-def cost_hint(profile: Profile) -> str:
-    """The sentence on recording the work of operations."""
+def _lacking(profile: Profile) -> str:
+    """The sentence for a file that lacks more than counters; "" for others."""
     noted = {one.code for one in profile.diagnostics}
     if profile.format_id == "pytorch":
-        hints = (hint for code, hint in _OF_TRACES.items() if code in noted)
-        return next(hints, "first_kernel_counters")
+        return next((hint for code, hint in _OF_TRACES.items() if code in noted), "")
     if profile.format_id == "xspace":
-        return _BY_DEVICE.get(profile.device.kind, "first_cost")
-    return _BY_FORMAT.get(profile.format_id, "first_cost")
+        return _BY_DEVICE.get(profile.device.kind, "")
+    return _BY_FORMAT.get(profile.format_id, "")
 
 
 # By what the trace lacks; replays of graphs have no shapes whatever was recorded.

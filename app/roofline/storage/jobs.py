@@ -30,6 +30,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError
+from roofline.model import outer_limits
+from roofline.model.outer_limits import pause_s
 from roofline.storage.database import Database, lock_claims
 from roofline.storage.records import (
     CANCELLED,
@@ -44,11 +46,6 @@ from roofline.storage.records import (
 from roofline.storage.statements import error_columns, error_of
 from roofline.storage.tables import job, profile
 
-LEASE_S = 30.0
-# A job that the machine interrupted runs again: at once, then after pauses that double from 2 s to
-# a quarter of an hour. Twelve attempts take about 40 minutes.
-MAX_ATTEMPTS = 12
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 2.0, 900.0
 _UNDER_WAY = job.c.state.in_([QUEUED, RUNNING])
 
 
@@ -96,7 +93,11 @@ class JobStore:
 
     def beat(self, job_id: str, owner: str, phase: str, fraction: float) -> bool:
         """Renews the lease; false when the job is no longer `owner`'s and must be stopped."""
-        values = {"lease_until": time.time() + LEASE_S, "phase": phase, "fraction": fraction}
+        values = {
+            "lease_until": time.time() + outer_limits.LEASE_S,
+            "phase": phase,
+            "fraction": fraction,
+        }
         with self._database.write(lasting=False) as connection:
             statement = update(job).where(_owned(job_id, owner)).values(values)
             return connection.execute(statement).rowcount == 1
@@ -163,11 +164,6 @@ class JobStore:
             return set(connection.execute(statement).scalars())
 
 
-def pause_s(attempts: int) -> float:
-    """For how many seconds a job is not due after so many attempts that the machine ended."""
-    return 0.0 if attempts < 2 else min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (attempts - 2))
-
-
 def _after(pause: float) -> dict[str, object]:
     """The columns of a queued job that waits for so many seconds, if for any."""
     return {"not_before": time.time() + pause, "phase": "machine"} if pause else {}
@@ -223,7 +219,7 @@ def _claim(connection: Connection, job_id: str, owner: str, version: str) -> Job
         .values(
             state=RUNNING,
             owner=owner,
-            lease_until=now + LEASE_S,
+            lease_until=now + outer_limits.LEASE_S,
             attempts=job.c.attempts + 1,
             phase="queued",
             fraction=0.0,

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import orjson
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Result, Select, bindparam, delete, func, insert, select
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
@@ -28,24 +30,24 @@ class AdviceLedger:
 
     def of(self, profile_id: str) -> list[bytes]:
         """The documents of what was decided of a profile's findings, in a fixed order."""
-        wanted = (
-            select(advice_decision.c.document)
-            .where(advice_decision.c.profile_id == profile_id)
-            .order_by(advice_decision.c.mark)
-        )
         with self._database.read() as connection:
-            return [text.encode() for text in connection.execute(wanted).scalars()]
+            return _texts(connection.execute(_OF, {"one": profile_id}))
+
+    def around(
+        self, profile_id: str, viewer: Viewer
+    ) -> tuple[list[bytes], list[bytes], list[HitRow]]:
+        """`every`, `of` and `hits` at one moment."""
+        with self._database.read() as connection:
+            return (
+                _texts(connection.execute(_every(viewer))),
+                _texts(connection.execute(_OF, {"one": profile_id})),
+                _hits(connection.execute(_HITS)),
+            )
 
     def every(self, viewer: Viewer) -> list[bytes]:
         """The documents of all profiles that `viewer` sees, and that are not in the trash."""
-        wanted = (
-            select(advice_decision.c.document)
-            .join(profile, profile.c.id == advice_decision.c.profile_id)
-            .where(profile.c.trashed_at.is_(None), is_seen_by(viewer))
-            .order_by(advice_decision.c.profile_id, advice_decision.c.mark)
-        )
         with self._database.read() as connection:
-            return [text.encode() for text in connection.execute(wanted).scalars()]
+            return _texts(connection.execute(_every(viewer)))
 
     def put(self, profile_id: str, finding: str, document: bytes) -> None:
         """Notes a decision, in the place of the finding's former one; `BadEditError` where the
@@ -79,12 +81,8 @@ class AdviceLedger:
 
     def hits(self) -> list[HitRow]:
         """All hits."""
-        wanted = select(advice_hit.c.rule, advice_hit.c.device, advice_hit.c.ratio)
         with self._database.read() as connection:
-            return [
-                (row.rule, row.device, row.ratio)
-                for row in connection.execute(wanted.order_by(advice_hit.c.mark))
-            ]
+            return _hits(connection.execute(_HITS))
 
     def put_hits(self, hits: Sequence[tuple[tuple[str, str], HitRow]]) -> None:
         """Notes hits by what they are one of: the profile and the finding, of which a digest is
@@ -101,6 +99,34 @@ class AdviceLedger:
             if count + len(rows) > MOST_HITS:
                 raise BadEditError(f"The ledger keeps {MOST_HITS:,} hits.", remedy="Import fewer.")
             connection.execute(insert(advice_hit), list(rows.values()))
+
+
+_OF = (
+    select(advice_decision.c.document)
+    .where(advice_decision.c.profile_id == bindparam("one"))
+    .order_by(advice_decision.c.mark)
+)
+_HITS = select(advice_hit.c.rule, advice_hit.c.device, advice_hit.c.ratio).order_by(
+    advice_hit.c.mark
+)
+
+
+@lru_cache(maxsize=256)
+def _every(viewer: Viewer) -> "Select[Any]":
+    return (
+        select(advice_decision.c.document)
+        .join(profile, profile.c.id == advice_decision.c.profile_id)
+        .where(profile.c.trashed_at.is_(None), is_seen_by(viewer))
+        .order_by(advice_decision.c.profile_id, advice_decision.c.mark)
+    )
+
+
+def _texts(found: "Result[Any]") -> list[bytes]:
+    return [document.encode() for (document,) in found]
+
+
+def _hits(found: "Result[Any]") -> list[HitRow]:
+    return [(row.rule, row.device, row.ratio) for row in found]
 
 
 def _mark(key: tuple[str, str]) -> str:

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 import orjson
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
@@ -14,6 +14,11 @@ MOST_NOTES = 200
 """Of one profile."""
 
 _ID_LENGTH = 16
+_NOTES = (
+    select(point_note)
+    .where(point_note.c.profile_id == bindparam("one"))
+    .order_by(point_note.c.at, point_note.c.mark)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +50,6 @@ class PointNotes:
 
     def of(self, profile_id: str) -> list[PointNote]:
         """The notes of a profile, the oldest first."""
-        wanted = (
-            select(point_note)
-            .where(point_note.c.profile_id == profile_id)
-            .order_by(point_note.c.at, point_note.c.mark)
-        )
         with self._database.read() as connection:
             return [
                 PointNote(
@@ -60,7 +60,7 @@ class PointNotes:
                     author=row.author,
                     at=row.at,
                 )
-                for row in connection.execute(wanted)
+                for row in connection.execute(_NOTES, {"one": profile_id})
             ]
 
     def put(self, profile_id: str, note: PointNote) -> None:

@@ -158,7 +158,8 @@ class ProfileStore:
     def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str | None:
         """Stores a profile to be imported; the id of its job. Returns once it survives a crash.
 
-        Without a job where an upload of this id and these files was stored before.
+        Those of its files that are not among the staged `files` are stored already. Without a job
+        where an upload of this id and these files was stored before.
         """
         self._check_room()
         with self.database.read() as connection:  # and again below, beside other uploads
@@ -168,7 +169,7 @@ class ProfileStore:
         for file in files:
             self.raw.put(file)
         with self.database.write() as connection:
-            digests = [file.sha256 for file in files]
+            digests = [file.sha256 for file in new.files]
             own = hashlib.sha256(new.id.encode()).hexdigest()
             lock_digests(connection, [*digests, own, self._user_quota.key(new.uploader)])
             if _is_repeated(connection, new):
@@ -178,10 +179,17 @@ class ProfileStore:
                 # Another profile's deletion may have taken the bytes since.
                 if not self.raw.has(file.sha256):
                     self.raw.put(file)
+            if not all(map(self.raw.has, digests)):
+                raise not_stored()
             statements.forget_failed_analyses(connection, digests)
             checks.forget_damage(connection, digests)
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
+
+    def upload_of(self, profile_id: str) -> NewProfile | None:
+        """A profile as it was added, in any state; `None` when there is none."""
+        with self.database.read() as connection:
+            return statements.upload_of(connection, profile_id)
 
     def split(self, profile_id: str, parts: Callable[[NewProfile], list[NewProfile]]) -> list[str]:
         """Stores the `parts` of an upload in its place, all to be imported; the ids of their jobs.
@@ -385,6 +393,14 @@ class ProfileStore:
                 self.raw.remove(digest)
             checks.forget_damage(connection, unneeded)
         return len(unneeded)
+
+
+def not_stored() -> UploadRejectedError:
+    """The error for files that are to be used again and are gone."""
+    return UploadRejectedError(
+        "The files of this profile are not stored any more.",
+        remedy="Send all files of the program together.",
+    )
 
 
 def _is_repeated(connection: Connection, new: NewProfile) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
+from roofline.model.outer_limits import LEASE_S
 from roofline.storage import checks, run_statements
 from roofline.storage.database import Database, lock_digests
 from roofline.storage.raw import RawStore
@@ -36,8 +37,6 @@ from roofline.storage.staging import StagedFile
 from roofline.storage.tables import run, run_host
 from roofline.storage.user_quota import UserQuota
 from roofline.storage.visibility import ALL_SEEING, Viewer, sees_runs
-
-LEASE_S = 30.0
 
 
 class RunStore:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    bindparam,
     delete,
     func,
     insert,
@@ -51,6 +52,15 @@ _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
 _WITH_RELEASE = select(profile, result.c.release, result.c.before).join(
     result, result.c.profile_id == profile.c.id, isouter=True
 )
+# Of one profile, for pages: SQLAlchemy takes longer to build a statement than SQLite to run it.
+_ONE = profile.c.id == bindparam("one")
+_PROFILE = _WITH_RELEASE.where(_ONE)
+_FILES = select(file).where(file.c.profile_id == bindparam("one")).order_by(file.c.position)
+_TAGS = select(tag.c.name).where(tag.c.profile_id == bindparam("one")).order_by(tag.c.name)
+_OWNERSHIP = select(profile.c.uploader, profile.c.delete_token_hash, profile.c.visibility).where(
+    _ONE
+)
+_STATE = select(profile.c.state).where(_ONE)
 HOLDS_FILES = profile.c.holds_files.is_(True)
 
 
@@ -207,19 +217,20 @@ def remove(connection: Connection, profile_id: str) -> bool:
 
 def state(connection: Connection, profile_id: str) -> str | None:
     """`importing`, `ready`, `failed`, `trashed`, or `None` when there is no such profile."""
-    found = connection.execute(select(profile.c.state).where(profile.c.id == profile_id)).scalar()
+    found = connection.execute(_STATE, {"one": profile_id}).scalar()
     return None if found is None else str(found)
 
 
 def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
     """One profile, whatever its state; `None` for one in the trash, too."""
-    row = connection.execute(_WITH_RELEASE.where(profile.c.id == profile_id)).first()
+    one = {"one": profile_id}
+    row = connection.execute(_PROFILE, one).first()
     if row is None or row.state == TRASHED:
         return None
-    files = _files(connection, [profile_id]).get(profile_id, ())
+    files = tuple(map(stored_file, connection.execute(_FILES, one)))
     if row.state != READY:
         return _pending(row, files)
-    manifest = _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
+    manifest = _manifest(row, files, tuple(connection.execute(_TAGS, one).scalars()))
     return replace(manifest, release=row.release, before=row.before)
 
 
@@ -278,8 +289,7 @@ def upload_of(connection: Connection, profile_id: str) -> NewProfile | None:
 
 def ownership(connection: Connection, profile_id: str) -> Ownership | None:
     """The owner and the delete token of a profile, and its visibility."""
-    columns = select(profile.c.uploader, profile.c.delete_token_hash, profile.c.visibility)
-    row = connection.execute(columns.where(profile.c.id == profile_id)).first()
+    row = connection.execute(_OWNERSHIP, {"one": profile_id}).first()
     if row is None:
         return None
     return Ownership(

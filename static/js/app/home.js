@@ -34,6 +34,9 @@ const errorCard = part("error-card");
 const progress = new ImportCard(importCard);
 const limits = { maxBytes: Number(zone.dataset.maxBytes), maxFiles: Number(zone.dataset.maxFiles) };
 const uploadUrl = zone.dataset.uploadUrl ?? "";
+/** The profile to which a file is added: its files belong to the new profile, too. */
+const joined = new URLSearchParams(location.search).get("with");
+const dropTitle = joined ? "Drop the other files of this program here" : "Drop profile files here";
 
 /**
  * The import under way; null while the drop zone or an error is shown.
@@ -111,10 +114,14 @@ async function upload(files, signal) {
   const startedAt = performance.now();
   addEventListener("beforeunload", warnOfLoss);
   try {
-    const answer = await sendFiles(`${uploadUrl}?wait=0`, files, {
-      signal,
-      onProgress: (sent) => progress.draw(drawnUpload(sent)),
-    });
+    const answer = await sendFiles(
+      `${uploadUrl}?${new URLSearchParams({ wait: "0", ...(joined && { with: joined }) })}`,
+      files,
+      {
+        signal,
+        onProgress: (sent) => progress.draw(drawnUpload(sent)),
+      },
+    );
     progress.noteUpload(totalBytes(files), performance.now() - startedAt);
     return answer;
   } finally {
@@ -273,8 +280,7 @@ function wireDrop() {
   const over = (change) => {
     depth = change === 0 ? 0 : Math.max(0, depth + change);
     document.body.classList.toggle("dragging", depth > 0);
-    part("drop-title").textContent =
-      depth > 0 ? "Release to add the files" : "Drop profile files here";
+    part("drop-title").textContent = depth > 0 ? "Release to add the files" : dropTitle;
   };
   /**
    * @param {"dragenter" | "dragleave" | "dragover" | "drop"} type
@@ -329,6 +335,7 @@ wireCopyButtons();
 wireReport(errorCard);
 wirePicker();
 wireDrop();
+part("drop-title").textContent = dropTitle;
 wirePaste();
 part("cancel", importCard).addEventListener("click", cancel);
 part("choose", errorCard).addEventListener("click", () => {

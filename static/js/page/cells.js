@@ -200,7 +200,7 @@ const categoryPainter =
     const name = shownCategory(category.name);
     paintText(cell, name, `left clip category mark-${category.symbol}`);
     setTitle(cell, name);
-    return setVariable(cell, "--mark", `var(${category.token})`);
+    return setVariable(cell, "--swatch", `var(${category.token})`);
   };
 
 /** @template R @param {CellContext<R>} context @returns {TableColumn<R>["paint"]} */
@@ -210,7 +210,7 @@ const boundPainter =
     const bound = entryOf(model.bounds, read(row));
     const text = boundWord(model.words, bound, costOf(row));
     paintText(cell, text, `left bound bound-${bound?.kind ?? "none"}`);
-    setVariable(cell, "--mark", `var(${bound?.token ?? "--ink-3"})`);
+    setVariable(cell, "--swatch", `var(${bound?.token ?? "--ink-3"})`);
   };
 
 /** Why an op seems to run above its roof. @param {Model} model @param {Value} cause */
@@ -240,6 +240,6 @@ function barPainter(column, scale, context) {
     setTitle(cell, over ? whyAbove(model, causeOf(row)) : empty);
     const filled = Math.round(((value ?? 0) / whole) * 1000) / 10;
     setVariable(cell, "--v", String(Math.min(100, filled)));
-    setVariable(cell, "--fill", `var(${token(row)})`);
+    setVariable(cell, "--swatch", `var(${token(row)})`);
   };
 }

@@ -16,6 +16,7 @@ import { buttonCommands, isOffered, pageCommands } from "./site-commands.js";
 /** @type {readonly import("./site-commands.js").ButtonAction[]} */
 const BUTTONS = [
   ["Copy the link to this view", "[data-copy-link]"],
+  ["Add a file of the same program…", "[data-add-file]"],
   ["Compare with another run…", "[data-compare]"],
   ["Clear all filters", "[data-clear]"],
   ["Set peaks or choose another device…", "[data-peaks-button]"],

@@ -41,6 +41,7 @@ export function createEmptyStates({ model, table, onClear }) {
       const words = emptyWords({
         format: model.profile.format,
         all: visible.view.rows.length,
+        beyond: visible.view.beyond?.ops ?? 0,
         shown: visible.shown.length,
         axis: model.axis(state.x).label,
         diagnostics: model.diagnostics,

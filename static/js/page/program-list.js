@@ -156,7 +156,7 @@ const outlierMark = () =>
 function shareCell(point, model) {
   const share = point.roofline_efficiency_ratio ?? null;
   const token = model.bounds[point.bound_by]?.token ?? "--ink-3";
-  const vars = { "--v": Math.min(100, (share ?? 0) * 100), "--fill": `var(${token})` };
+  const vars = { "--v": Math.min(100, (share ?? 0) * 100), "--swatch": `var(${token})` };
   return html("td", { class: share === null ? null : "bar", vars }, percent(share, 0));
 }
 

@@ -1,6 +1,7 @@
 // Why nothing is drawn or listed, in words. Pure.
 
 import { reasons } from "./diagnostics.js";
+import { count } from "./format.js";
 
 /** @import { Diagnostic, ProgramPoint } from "../types/page-data.js" */
 
@@ -22,12 +23,13 @@ const CAPTURES = [
  * @param {object} found
  * @param {string} found.format label of the profile's format
  * @param {number} found.all ops of the view
+ * @param {number} found.beyond shorter ops, which are not listed
  * @param {number} found.shown ops that pass the filters
  * @param {string} found.axis label of the x axis
  * @param {readonly Diagnostic[]} found.diagnostics
  * @returns {EmptyWords}
  */
-export function emptyWords({ format, all, shown, axis, diagnostics }) {
+export function emptyWords({ format, all, beyond, shown, axis, diagnostics }) {
   if (all === 0)
     return {
       title: "This profile has no operations",
@@ -37,8 +39,11 @@ export function emptyWords({ format, all, shown, axis, diagnostics }) {
     };
   if (shown === 0)
     return {
-      title: "No operation matches the filters",
-      lines: ["Loosen one, or start over."],
+      title: `No operation of ${beyond > 0 ? "the " : ""}${count(all)}${beyond > 0 ? " longest" : ""} matches`,
+      lines:
+        beyond > 0
+          ? [`${count(beyond)} shorter ones are in the CSV of all operations.`]
+          : ["Loosen one, or start over."],
       clear: true,
     };
   const every = shown === all;

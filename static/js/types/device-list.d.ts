@@ -39,6 +39,8 @@ export interface KnownDevice {
   memory: KnownBandwidth[];
   /** One way; of ICI, one link. */
   links?: KnownBandwidth[];
+  /** Per chip: bytes that a memory needs under way for its whole bandwidth. */
+  in_flight?: { level: string; latency_ns: number; bytes: number; source: string }[];
 }
 
 export interface DeviceList {

@@ -111,7 +111,7 @@ test("painting the same again writes nothing", () => {
 test("a share of the roof is a bar of its bound's colour; above the roof it says so", () => {
   const { cell } = painted({ id: "roofline_efficiency_ratio", unit: "ratio" }, 0);
   assert.deepEqual(
-    [cell.className, cell.vars.get("--v"), cell.vars.get("--fill")],
+    [cell.className, cell.vars.get("--v"), cell.vars.get("--swatch")],
     ["bar", "50", "var(--roof-hbm)"],
   );
   const over = painted({ id: "roofline_efficiency_ratio", unit: "ratio" }, 2).cell;
@@ -130,7 +130,7 @@ test("a share of a peak above it says so in its own column", () => {
 test("a share of time is read against the largest", () => {
   const { cell } = painted({ id: "self_share_ratio", unit: "ratio" }, 1);
   assert.deepEqual(
-    [cell.text, cell.vars.get("--v"), cell.vars.get("--fill")],
+    [cell.text, cell.vars.get("--v"), cell.vars.get("--swatch")],
     ["20.0 %", "50", "var(--c1)"],
   );
 });

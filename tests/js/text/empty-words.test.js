@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { emptyWords, noProgramText } from "../../../static/js/text/empty-words.js";
 import { programPoint } from "../builders.js";
 
-const found = { format: "XSpace (JAX)", all: 5, shown: 5, axis: "HBM", diagnostics: [] };
+const found = { format: "XSpace (JAX)", all: 5, beyond: 0, shown: 5, axis: "HBM", diagnostics: [] };
 
 test("a profile without operations says so, and filters are not the cause", () => {
   const { title, clear } = emptyWords({ ...found, all: 0, shown: 0 });
@@ -39,9 +39,12 @@ test("missing steps are not why a profile has no operations", () => {
 });
 
 test("filters that leave nothing can be cleared", () => {
-  const { title, clear } = emptyWords({ ...found, shown: 0 });
-  assert.match(title, /No operation matches/);
+  const { title, clear } = emptyWords({ ...found, all: 236, shown: 0 });
+  assert.equal(title, "No operation of 236 matches");
   assert.equal(clear, true);
+  const words = emptyWords({ ...found, all: 1000, beyond: 19_000, shown: 0 });
+  assert.equal(words.title, "No operation of the 1,000 longest matches");
+  assert.match(words.lines[0], /^19,000 shorter ones/);
 });
 
 test("operations without a place are named with the memory of the axis", () => {

@@ -144,6 +144,7 @@ def test_twenty_thousand_operations_are_few_hundred_blocks() -> None:
     subject = answer_of(analysis).subject
     found = gain_figure(analysis, subject, {}, lambda op: analysis.ops.name[op])
     assert found is not None
+    assert (found["by"], found["group"]) == ("op", None), "all are of one category"
     assert 100 < len(found["op"]["blocks"]) <= 500
     assert sum(block["count"] for block in found["op"]["blocks"]) == 20_000
     drawn = GainBlocks(analysis, subject).of_ops

@@ -1,5 +1,6 @@
 """The first view holds what the page data say, for ordinary profiles and for empty ones."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
 from roofline.presentation.first_view.step_times import FULL, MOST_BARS, TOP
-from roofline.presentation.first_view.table import ROWS, token_class
+from roofline.presentation.first_view.table import ROWS, bar_class, token_class
 from roofline.presentation.first_view.view import first_view
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
@@ -142,7 +143,8 @@ def test_every_colour_of_a_cell_has_its_class() -> None:
     styles = [COMPUTE_STYLE, UNKNOWN_STYLE, *LEVEL_STYLES.values()]
     tokens = {style.token for style in styles} | {f"--c{hue}" for hue in range(1, 13)}
     assert {token for token in tokens if f".{token_class(token)} {{" not in CSS} == set()
-    assert all(f".v{percent} {{" in CSS for percent in range(101))
+    lengths = {bar_class(ratio / 100, "--c1").split()[1] for ratio in range(130)}
+    assert lengths == set(re.findall(r"^\.(v\d+) ", CSS, re.M))
 
 
 @pytest.mark.parametrize(

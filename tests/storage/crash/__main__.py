@@ -8,7 +8,7 @@ import roofline.imports.children
 import roofline.imports.job_run
 import roofline.library.reader
 import roofline.library.upkeep
-import roofline.storage.jobs
+import roofline.model.outer_limits
 from roofline.children.program import Program
 from tests.storage.children import WORK
 from tests.storage.crash import __doc__ as about
@@ -22,10 +22,13 @@ def quicken() -> None:
     roofline.imports.children._PROGRAM = Program(
         "roofline.children.forkserver", "tests.storage.children"
     )
-    roofline.storage.jobs.LEASE_S = LEASE_S
+    roofline.model.outer_limits.LEASE_S = LEASE_S
     roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     roofline.imports.job_run.PAUSE_S = 0.5
-    roofline.storage.jobs.FIRST_PAUSE_S, roofline.storage.jobs.LONGEST_PAUSE_S = 0.1, 2.0
+    roofline.model.outer_limits.FIRST_PAUSE_S, roofline.model.outer_limits.LONGEST_PAUSE_S = (
+        0.1,
+        2.0,
+    )
     roofline.library.reader.RETRY_AFTER_S = 1.0
     roofline.library.upkeep.REDELIVER_EVERY_S = 0.5
     roofline.library.upkeep.LOST_AFTER_S = 3.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import roofline.imports.children
 import roofline.imports.job_run
-import roofline.storage.jobs
+import roofline.model.outer_limits
 from roofline.settings import Settings
 from roofline.web.upkeep import run_worker
 from tests.storage.children import WORK
@@ -16,6 +16,6 @@ from tests.storage.places import LEASE_S
 
 if __name__ == "__main__":
     roofline.imports.children.WORK = WORK
-    roofline.storage.jobs.LEASE_S = LEASE_S
+    roofline.model.outer_limits.LEASE_S = LEASE_S
     roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     sys.exit(run_worker(Settings.from_env(data_dir=Path(sys.argv[1])), 1))

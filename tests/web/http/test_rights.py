@@ -300,6 +300,49 @@ def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str])
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("visibility", ["everybody", "owner"])
+def test_runs_tokens_and_series_ask_whose_they_are(
+    launch: Launch, capture: bytes, mode: str, visibility: str
+) -> None:
+    instance = MODES[mode](launch, capture)
+    client, owner = instance.client, instance.actors["owner"]
+    wish = {"visibility": visibility, "title": "A run"}
+    run = client.post("/api/v1/runs", json=wish, headers=owner).json()["id"]
+    token = client.post(TOKENS, json={"name": "mine", "scope": "read"}, headers=owner).json()["id"]
+    change = {"visibility": visibility, "tags": ["theirs"]}
+    client.request("PATCH", f"{API}/{instance.profile_id}", json=change, headers=owner)
+    asked = 0
+    for method, path in sorted(operations_of(client), key=lambda one: one[0] == "delete"):
+        if "{run_id}" not in path and "{token_id}" not in path:
+            continue
+        sees = "{run_id}" in path and visibility == "everybody"
+        for actor in ("nobody", "of the same name", "tool", "owner"):
+            if path.endswith("/events") and (sees or actor == "owner"):
+                continue  # it is followed without an end
+            asked += 1
+            of_one = path.replace("{run_id}", run).replace("{token_id}", token)
+            headers = {**instance.actors[actor], "x-forwarded-for": f"2001:db8::{asked}"}
+            answer = client.request(method.upper(), of_one.replace("{name}", "x"), headers=headers)
+            said = (actor, method, path, answer.status_code)
+            if actor == "nobody":
+                assert answer.status_code == 401, said
+            elif actor == "owner":
+                assert answer.status_code not in (401, 403), said
+            elif method not in SAFE:  # 403 says that it is there: for those who see it alone
+                refusals = (400, 403, 404) if sees or "{token_id}" in path else (404,)
+                assert answer.status_code in refusals, said
+            elif not sees:
+                assert answer.status_code == 404, said
+    assert asked >= 40
+    series = {"by": "tag", "name": "theirs"}
+    for actor, is_theirs in (("owner", True), ("tool", visibility == "everybody")):
+        headers = instance.actors[actor]
+        found = client.get("/api/v1/series", params=series, headers=headers).json()["runs"]
+        page = client.get("/s/theirs", params={"by": "tag"}, headers=headers).text
+        assert (len(found) == 1, instance.profile_id in page) == (is_theirs, is_theirs), actor
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
     instance = MODES[mode](launch, capture)
     profile = f"/p/{instance.profile_id}"

@@ -6,8 +6,12 @@ from html import unescape
 
 import pytest
 
+from roofline.devices.catalogue import part
+from roofline.devices.in_flight import cells_of, in_flight
 from roofline.devices.table import COLUMNS, Query, rows_of
 from roofline.estimate.kernels import KERNELS, kernel_rows
+from tests.cli.test_main import run
+from tests.narrowing import known
 from tests.web.conftest import Client
 
 HTML = {"accept": "text/html"}
@@ -73,3 +77,20 @@ def test_the_table_is_a_file_and_an_answer(client: Client) -> None:
     assert text.splitlines()[0] == "id,name,devices_per_chip,bf16_tflop_per_s,network_gb_per_s"
     records = client.get("/api/v1/devices?columns=bf16&kind=tpu").json()
     assert {row["id"]: row["bf16_tflop_per_s"] for row in records}["tpu-v7x"] == 2307
+
+
+def test_command_page_and_api_have_the_same_bytes_in_flight(client: Client) -> None:
+    shown = run("devices", "h100-sxm").stdout.decode()
+    html = client.get("/devices?part=h100-sxm", headers={"accept": "text/html"}).text
+    needs = in_flight(known(part("h100-sxm")))
+    for one in needs:
+        assert "  ".join(cells_of(one)).split() in [line.split() for line in shown.splitlines()]
+        assert "".join(f"<td>{text}</td>" for text in cells_of(one)) in html
+    listed = client.get("/api/v1/devices").json()["devices"]
+    (h100,) = [one for one in listed if one["id"] == "h100-sxm"]
+    assert [one["bytes"] for one in h100["in_flight"]] == [round(one.bytes) for one in needs]
+    body = {"op": "gather", "shape": "64x4096", "device": "h100-sxm", "threads": 64}
+    answer = client.post("/api/v1/estimate", json=body).json()
+    assert "64 threads with a load of 16 bytes" in answer["notes"][0]
+    html = client.get("/calculator?op=gather&threads=64", headers={"accept": "text/html"}).text
+    assert "64 threads with a load of 16 bytes" in html

@@ -268,22 +268,35 @@ _NARROWER = Threshold(
 )
 
 
+LEAST_ROWS = Threshold("FP8_ROWS", 256, "rows of a product from which 8-bit formats pay")
+
+
 def _faster_format(run: Run) -> Iterator[Found]:
     """The work of a matrix unit in the next smaller format, where it is faster there."""
     for group in run.groups_of("K1", "K2"):
         unit = _unit(run, group.bound)
-        if group.kind != ATTENTION and unit in _LOWER:
-            yield from _in_format(run, group, _LOWER[unit])
+        if group.kind == ATTENTION or unit not in _LOWER:
+            continue
+        ops = [op for op in group.ops.tolist() if not _is_short_product(run, op)]
+        if ops:
+            large = group._replace(ops=np.array(ops, np.int64))
+            yield from _in_format(run, large, _LOWER[unit])
+
+
+def _is_short_product(run: Run, op: int) -> bool:
+    """A product known to have few rows: casts and scales of 8-bit formats take what they save."""
+    found = product_of(run.table.name[op], run.table.operands[op])
+    return found is not None and found.m < LEAST_ROWS.value
 
 
 G5 = Rule(
     id="G5",
     when="the matrix unit binds (K1, K2), and a shorter format has a higher peak, {FP8_REACHED} "
-    "times as hard to reach in fp8; not of attention",
+    "times as hard to reach in fp8; not of attention, nor below {FP8_ROWS} rows",
     source=BOOK + "roofline",
     formula=LESS_WORK,
     cases=LESS_WORK_CASES,
-    thresholds=(_NARROWER,),
+    thresholds=(_NARROWER, LEAST_ROWS),
     finds=_faster_format,
     lever="peaks",
     confidence="medium",

@@ -33,8 +33,14 @@ class Schedule:
         return all(a <= b for a, b in zip(self.hidden_us, self.behind_us, strict=True))
 
 
-def scheduled(ops: Sequence[tuple[ModelOp, float]], zero: int, layers: int) -> Schedule:
-    """The schedule of ops with the time of all their calls, in µs."""
+def scheduled(
+    ops: Sequence[tuple[ModelOp, float]], zero: int, layers: int, busiest_us: float
+) -> Schedule:
+    """The schedule of ops with the time of all their calls, in µs.
+
+    It is never shorter than `busiest_us`, the time of the resource that works longest: collectives
+    that hide behind others of the same links take turns with them.
+    """
     data = [(op.name, us) for op, us in ops if op.sent and op.sent.is_of_data]
     ring = sum(us for op, us in ops if op.name.endswith("cp_exchange"))
     waits = sum(_beyond_attention(ops, prefix) for prefix in ("fwd.", "bwd.", ""))
@@ -45,7 +51,7 @@ def scheduled(ops: Sequence[tuple[ModelOp, float]], zero: int, layers: int) -> S
     rest = sum(us for op, us in ops if op.name in ("loss", "optimizer"))
     back = work - ahead - rest
     first, (forward, backward) = _edges(data, zero, layers)
-    total = first + max(ahead, forward) + max(back, backward) + rest
+    total = max(first + max(ahead, forward) + max(back, backward) + rest, busiest_us)
     exposed = {"dp": total - work, "cp": waits, **_exposed(ops)}
     return Schedule(
         time_us=total,

@@ -131,10 +131,14 @@ class Step:
     @property
     def clock_sums_us(self) -> Mapping[str, float]:
         """Time of each resource over the step, where it is known."""
+        return self.clocks_at({})
+
+    def clocks_at(self, reached: Mapping[str, float]) -> Mapping[str, float]:
+        """The same at the share `reached` of each peak, all of it by default."""
         sums = dict.fromkeys(_CLOCKS, 0.0)
         for timed in self.ops:
             for name, time in timed.clocks_us.items():
-                sums[name] += timed.counted * (time or 0.0)
+                sums[name] += timed.counted * (time or 0.0) / reached.get(name, 1.0)
         return sums
 
     @property
@@ -168,12 +172,14 @@ class Step:
             LINK: _LINKS_REACHED,
             NETWORK: _NETWORK_REACHED,
         }
-        return schedule(self, lambda timed: timed.counted * timed.expected_us(reached)).time_us
+        busiest = max(self.clocks_at(reached).values())
+        return schedule(self, lambda one: one.counted * one.expected_us(reached), busiest).time_us
 
     @cached_property
     def schedule(self) -> Schedule:
         """What overlaps what: collectives between replicas pass behind the work of layers."""
-        return schedule(self, lambda timed: timed.counted * (timed.time_us or 0.0))
+        busiest = max(self.clock_sums_us.values())
+        return schedule(self, lambda one: one.counted * (one.time_us or 0.0), busiest)
 
     @property
     def expected(self) -> Expected | None:
@@ -238,12 +244,13 @@ class Step:
         return None if size is None else self.memory_bytes + self.activation_bytes <= size
 
 
-def schedule(step: Step, of: Callable[[TimedOp], float]) -> Schedule:
-    """The schedule of a step whose ops take `of` in all, in µs."""
+def schedule(step: Step, of: Callable[[TimedOp], float], busiest_us: float) -> Schedule:
+    """The schedule of a step whose ops take `of` in all, and its longest resource, in µs."""
     return scheduled(
         [(timed.op, of(timed)) for timed in step.ops],
         step.load.zero,
         max(stage_of(step.model, step.load.pp).layers, 1),
+        busiest_us,
     )
 
 

@@ -86,6 +86,10 @@ _NSYS_STATS = (
     "Upload the export that holds every launch: `nsys export --type sqlite -o report.sqlite"
     " report.nsys-rep`."
 )
+_ROCPROF_STATS = (
+    "Upload what holds every kernel: *_results.db or *_kernel_trace.csv of rocprofv3, results.csv"
+    " of rocprof."
+)
 _TORCH_PROFILER = (
     "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
     "`prof.export_chrome_trace('trace.json.gz')`."
@@ -191,6 +195,10 @@ _COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
         WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS_STATS),
     ),
     (
+        frozenset({"name", "calls", "totaldurationns"}),
+        WrongFile("a table of totals of rocprof, without single kernels", _ROCPROF_STATS),
+    ),
+    (
         frozenset({"counter name", "counter value"}),
         WrongFile("the raw counters of rocprofv3", _COUNTERS),
     ),
@@ -260,6 +268,9 @@ def _by_signature(head: bytes) -> WrongFile | None:
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
         return WrongFile("a core dump" if is_core else "a program or library")
     if head.startswith(b"SQLite format 3\x00"):
+        is_rocprof = all(name in head for name in (b"KERN", b"OPS", b"BeginNs"))
+        if is_rocprof:
+            return WrongFile("a database of rocprof 1", _ROCPROF_STATS)
         return WrongFile("an SQLite database", _TABLE)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return WrongFile("a WebP picture", _PICTURE)

@@ -27,7 +27,6 @@ from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace, api_of
-from roofline.importers.shared.join_kernels import longest
 from roofline.importers.shared.kernel_names import Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.notes import Note, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
@@ -35,28 +34,19 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.op_columns import I64
-from roofline.model.profile import Diagnostic, Host, NextStep, Profile, Severity
+from roofline.model.profile import Diagnostic, Host, Profile, Severity
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
 _LANES = {60: 64, 70: 64, 72: 64, 75: 64, 80: 64, 61: 128, 86: 128, 87: 128, 89: 128, 90: 128,
           100: 128, 103: 128, 120: 128}  # fmt: skip
-_WORTH_COUNTING = 0.01  # of the busy time
 _LIMITS = (
     "Nsight Systems records when work ran, not what it computed: FLOPs and bytes are known only of"
     " copies, and of operators whose shapes are in NVTX ranges.",
     "The file holds the environment of the program: Roofline does not read it, but share the file"
     " with care.",
 )
-_NCU = "ncu --set full -k 'regex:^({kernels})' --launch-skip 20 -c 5 -o counters PROGRAM"
 _NOTES = {
-    "only-times": Note(
-        Severity.WARNING,
-        "A file of Nsight Systems has times, not work: {what} of {share} of the busy time are"
-        " unknown.",
-        "Count the longest kernels, and give both files together: `{command}`. Or record shapes"
-        " with torch.autograd.profiler.emit_nvtx(record_shapes=True).",
-    ),
     "sampled": Note(
         Severity.INFO,
         "Busy shares are means of {count:,} samples of GPU metrics, of operations in which at least"
@@ -275,7 +265,6 @@ def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
         )
     )
     profile = _with_samples(profile, files)
-    profile = replace(profile, next_steps=_next_steps(profile))
     return replace(
         profile,
         diagnostics=tuple(_diagnostics(files, profile)),
@@ -283,19 +272,6 @@ def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
         format_detail=files[0].recording.version,
         stated=tuple(one for file in files for one in file.recording.stated),
     )
-
-
-def _next_steps(profile: Profile) -> tuple[NextStep, ...]:
-    """How to count the kernels whose work is unknown, where these take time."""
-    ops = profile.ops
-    unknown = ~(ops.flop_known & ops.bytes_known)
-    if int(ops.self_time_ps[unknown].sum()) <= _WORTH_COUNTING * int(ops.self_time_ps.sum()):
-        return ()
-    is_graph = np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
-    kernels = longest(profile.kernels, unknown & ~is_graph)
-    command = _NCU.format(kernels="|".join(kernels) or "KERNEL")
-    adds = f"FLOPs, bytes and busy shares of {', '.join(kernels) or 'its kernels'}"
-    return (NextStep(kind="what", command=command, adds=adds),)
 
 
 def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
@@ -381,12 +357,6 @@ def _number(row: Mapping[str, int | str], name: str) -> int:
 
 def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnostic]:
     busy_ps = max(profile.op_time_ps, 1)
-    ops = profile.ops
-    unknown = ~(ops.flop_known & ops.bytes_known)
-    for step in profile.next_steps:
-        what = "FLOPs" if bool((ops.bytes_known | ~unknown).all()) else "FLOPs and bytes"
-        share = _percent(int(ops.self_time_ps[unknown].sum()), max(int(ops.self_time_ps.sum()), 1))
-        yield noted(_NOTES, "only-times", what=what, share=share, command=step.command)
     if profile.is_busy_sampled:
         yield _sampled(files, profile)
     graphs_ns = sum(file.recording.graph_time_ns for file in files)

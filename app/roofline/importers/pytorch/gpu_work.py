@@ -65,6 +65,7 @@ from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
+_COPIES = frozenset({"aten::copy_", "aten::clone", "aten::contiguous"})
 
 
 def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] = ()) -> FileWork:
@@ -139,13 +140,29 @@ class _GpuWork:
         self._in_graph = computes & (attribution.api == Api.GRAPH)
         self._in_region = computes & ~self._in_graph & self._is_inside_region()
         named = computes & ~self._in_graph & ~self._in_region
-        self._by_operator = named & (attribution.operator >= 0)
-        self._is_loose = named & (attribution.operator < 0)
-        self._scope = _launched_in(attribution, steps)
         self._costs = Costs.of(trace.signatures)
         self._copied = self._copied_bytes()
+        self._by_operator = (named & (attribution.operator >= 0)) | self._is_operators_copy()
+        self._is_loose = named & (attribution.operator < 0)
+        self._scope = _launched_in(attribution, steps)
         self._operator = self._operators()
         self._row = self._rows()
+
+    def _is_operators_copy(self) -> Bools:
+        """Copies within a device that do not say their size (ROCm's): those of the operator around
+        them, where its shapes do and it does nothing else."""
+        within, operator = self._is_within_device(), self._found.operator
+        moved = self._costs.moved_bytes
+        copies = np.array([s.operator in _COPIES for s in self._trace.signatures], np.bool_)
+        if not within.any() or not copies.any():
+            return np.zeros(len(within), np.bool_)
+        signature = self._trace.operators["signature"][np.maximum(operator, 0)]
+        is_one = copies[signature] & (moved[signature] >= 0) & (operator >= 0)
+        return np.asarray(within & ~self._is_kernel & ~self._copied[1] & is_one)
+
+    def _is_within_device(self) -> Bools:
+        within = np.array(["DtoD" in name for name in self._trace.names], np.bool_)
+        return np.asarray(within[self._trace.work["name"]])
 
     def _is_inside_region(self) -> Bools:
         """Events whose innermost operator only encloses compiled code, or is a named range."""
@@ -328,7 +345,7 @@ class _GpuWork:
             flop=multiplied(counted_at, counted, self._costs.flop, len(keys), name),
             moved_bytes=bytes_moved,
             flop_known=any_at(counted_at[self._costs.flop[counted] >= 0], len(keys))
-            | any_at(at[moved_known], len(keys)),
+            | any_at(at[~self._is_kernel], len(keys)),
             bytes_known=any_at(run_at[self._costs.moved_bytes[runs.signature] >= 0], len(keys))
             | any_at(at[moved_known], len(keys)),
         )
@@ -370,10 +387,11 @@ class _GpuWork:
         """
         _, moved_known = self._copied
         own = self._row[~self._by_operator & ~moved_known]
+        kernels = self._row[~self._by_operator & self._is_kernel]  # a copy does no FLOPs
         row = self._row[runs.first]
         flop, moved = self._costs.flop[runs.signature], self._costs.moved_bytes[runs.signature]
         self._numbers.note_gaps(
-            flop=np.concatenate([own, row[flop < 0]]),
+            flop=np.concatenate([kernels, row[flop < 0]]),
             moved_bytes=np.concatenate([own, row[moved < 0]]),
         )
 
@@ -397,8 +415,8 @@ class _GpuWork:
         place = place_of(work["correlation"][copies], sizes["correlation"])
         stated[copies[place >= 0]] = sizes["bytes"][place[place >= 0]]
         stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
-        twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
-        return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
+        twice = np.where(self._is_within_device(), 2, 1)
+        return np.where(stated >= 0, stated * twice, 0), stated >= 0
 
     def _timeline(self, device: I64, n_devices: int) -> Timeline:
         """All device events by what they are: work, communication, copies from and to the host."""

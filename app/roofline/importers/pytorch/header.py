@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from roofline.importers.shared.next_steps import IS_AMD
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
@@ -15,7 +16,6 @@ _SCALARS = re.compile(
     r'|profile_memory|with_(?:stack|flops|modules))"\s*:\s*("[^"\\]{0,200}"|\d{1,18})'
 )
 _MAX_NAME = 200
-_AMD = re.compile(r"\bamd\b|instinct|radeon", re.IGNORECASE)
 _AMD_WARP = 64
 # Parts that are sold with HBM only, or in the editions that servers hold.
 _HBM = re.compile(
@@ -92,7 +92,7 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
     """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name."""
     first = next(iter(properties), {})
     name = text(first.get("name"))
-    is_amd = is_hip or bool(_AMD.search(name)) or whole(first.get("warpSize")) == _AMD_WARP
+    is_amd = is_hip or bool(IS_AMD.search(name)) or whole(first.get("warpSize")) == _AMD_WARP
     major, minor = whole(first.get("computeMajor")), whole(first.get("computeMinor"))
     # AMD's parts report the compute capability of other vendors' parts: it tells nothing there.
     architecture = f"sm_{major}{minor}" if major and minor is not None and not is_amd else ""

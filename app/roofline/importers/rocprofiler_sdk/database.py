@@ -20,6 +20,7 @@ from roofline.importers.rocprofiler_sdk.document import (
     kernel_name,
     shape_of,
 )
+from roofline.importers.rocprofiler_sdk.markers import MARKER, Marked, paths
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
@@ -110,7 +111,8 @@ class _Set:
         needed = ("start", "end", "agent_id", "kernel_id", "dispatch_id")
         table = self._read("kernel_dispatch", needed=needed, optional=("event_id", "pid", *_SIZES))
         names, counters = self._kernels(), self._counters()
-        launched = self._launched(table["event_id"]).tolist()
+        calls = self._calls(table["event_id"])
+        launched, around = calls["start"].tolist(), self._paths(calls)
         rows = zip(*(table[name].tolist() for name in (*needed, "event_id", *_SIZES)), strict=True)
         result = []
         for at, (start, end, agent, kernel, number, event, *sizes) in enumerate(rows):
@@ -125,20 +127,41 @@ class _Set:
                     times=(start, end) if 0 < end - start < _LONGEST_NS and start >= 0 else None,
                     counters=counters.get(event, {}),
                     launched_ns=launched[at] if launched[at] >= 0 else None,
+                    path=around[at],
                 )
             )
         pid = int(table["pid"][0]) if len(table) and table["pid"][0] != ABSENT else 0
         return result, pid
 
-    def _launched(self, event: I64) -> I64:
-        """When the call was made whose event has the stack of each of these events; -1: unknown."""
+    def _calls(self, event: I64) -> dict[str, I64]:
+        """Start and thread of the call whose event has the stack of each of these events; -1 where
+        that is unknown."""
         events = self._read("event", needed=("id", "stack_id"))
         stack_of = _Lookup(events["id"], events["stack_id"])
-        regions = self._read("region", needed=("start", "event_id"))
+        regions = self._read("region", needed=("start", "event_id"), optional=("tid",))
         order = np.argsort(regions["start"], kind="stable")
         stacks = stack_of(regions["event_id"][order])
         called = stacks > 0
-        return _Lookup(stacks[called], regions["start"][order][called])(stack_of(event))
+        stack = stack_of(event)
+        return {
+            name: _Lookup(stacks[called], regions[name][order][called])(stack)
+            for name in ("start", "tid")
+        }
+
+    def _paths(self, calls: Mapping[str, I64]) -> list[str]:
+        """The ranges of roctx around each call."""
+        events = self._read("event", needed=("id",), optional=("category_id",))
+        columns = ("tid", "start", "end", "name_id", "event_id")
+        regions = self._read("region", needed=("start", "event_id"), optional=columns)
+        kinds = _Lookup(events["id"], events["category_id"])(regions["event_id"]).tolist()
+        rows = zip(*(regions[name].tolist() for name in columns), kinds, strict=True)
+        ranges = [
+            Marked(tid, start, end, self._strings.get(name) or "")
+            for tid, start, end, name, _, kind in rows
+            if (self._strings.get(kind) or "").startswith(MARKER)
+        ]
+        launched = zip(calls["tid"].tolist(), calls["start"].tolist(), strict=True)
+        return list(paths(ranges, [Marked(tid, at, at) for tid, at in launched]))
 
     def _counters(self) -> dict[int, dict[str, float]]:
         """Counters by event; one counter has a row per instance of its block."""

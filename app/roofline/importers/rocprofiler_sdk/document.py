@@ -40,7 +40,7 @@ class Agent:
 class Dispatch:
     """One kernel on one agent. Times are ns of the machine's clock. `None` is unknown. `shape` are
     workgroups and work items of one along x, y and z, 0 where unknown. `launched_ns` is when the
-    host called for it."""
+    host called for it, `path` the ranges of the program around that call."""
 
     kernel: str
     agent: int
@@ -50,6 +50,7 @@ class Dispatch:
     times: tuple[int, int] | None
     counters: dict[str, float] = field(default_factory=dict)
     launched_ns: int | None = None
+    path: str = ""
 
     @property
     def blocks(self) -> int | None:

@@ -1,12 +1,14 @@
 """Reads results of rocprofv3 into one profile."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.database import read_database
 from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.markers import longest_paths
 from roofline.importers.rocprofiler_sdk.sheets import read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (
@@ -21,18 +23,15 @@ from roofline.importers.shared.amd_counters import (
     why_slow,
 )
 from roofline.importers.shared.databases import SIGNATURE
-from roofline.importers.shared.join_kernels import longest
 from roofline.importers.shared.kernel_names import COPY, kernel_category
 from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
-from roofline.importers.shared.notes import NO_PEAKS, Note, counted, noted
+from roofline.importers.shared.notes import NO_PEAKS, Note, counted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
-from roofline.model.kernels import Kernels
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import (
     Diagnostic,
     Host,
-    NextStep,
     Profile,
     Provenance,
     Severity,
@@ -47,12 +46,6 @@ _LIMITS = (
     NO_PEAKS,
 )
 _NOTES = {
-    "only-times": Note(
-        Severity.WARNING,
-        "The file has times of kernels and no counters, so their FLOPs and bytes are unknown.",
-        "Count the longest kernels, and give both together: `{command}`. Or profile again with"
-        " `rocprofv3 --pmc` and the counters of docs/formats.md.",
-    ),
     "flop-not-counted": Note(
         Severity.WARNING,
         "{count:,} of {launches:,} dispatches have no counters of floating-point work.",
@@ -137,7 +130,6 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
     ops, table, kernels = launch_tables(launches)
     busy_ps, span_ps = _times(processes)
     timeline = agents_timeline(processes, table.op, ops)
-    steps = _next_steps(processes, kernels)
     return Profile(
         device=_device(agents),
         hosts=tuple(_hosts(sources, processes)),
@@ -146,8 +138,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         op_time_ps=busy_ps,
         normalised_op_time_ps=busy_ps,
         steps=no_steps(tuple(ops.traffic_bytes)),
-        diagnostics=tuple(_diagnostics(launches, steps)),
-        next_steps=steps,
+        diagnostics=tuple(_diagnostics(launches, processes)),
         flop_provenance=Provenance.MEASURED,
         bytes_provenance=Provenance.MEASURED,
         limits=_LIMITS,
@@ -198,9 +189,11 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
 
 
 def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
+    around = longest_paths(processes)
     for process in processes:
         for dispatch in process.dispatches:
-            yield _kernel(dispatch, sizes, _size(process.agents.get(dispatch.agent)))
+            size = _size(process.agents.get(dispatch.agent))
+            yield replace(_kernel(dispatch, sizes, size), framework_path=around[dispatch.kernel])
         for copy in process.copies:
             yield _copy(copy)
 
@@ -270,24 +263,10 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
     return busy * PS_PER_NS, span * PS_PER_NS
 
 
-def _next_steps(processes: Sequence[Process], kernels: Kernels) -> tuple[NextStep, ...]:
-    """How to count the kernels, where nothing was counted."""
-    if not len(kernels) or any(_counter_names(process.dispatches) for process in processes):
-        return ()
-    names = longest(kernels, np.ones(int(kernels.op.max()) + 1, np.bool_))
-    chosen = "".join(f' "{name}"' for name in names) or ' "KERNEL"'
-    command = f"rocprof-compute profile -n run --kernel{chosen} -- PROGRAM"
-    adds = f"FLOPs, bytes and busy shares of {', '.join(names) or 'its kernels'}"
-    return (NextStep(kind="what", command=command, adds=adds),)
-
-
-def _diagnostics(
-    launches: Sequence[Launch], next_steps: Sequence[NextStep]
-) -> Iterable[Diagnostic]:
-    for step in next_steps:
-        yield noted(_NOTES, "only-times", command=step.command)
+def _diagnostics(launches: Sequence[Launch], processes: Sequence[Process]) -> Iterable[Diagnostic]:
+    has_counters = any(_counter_names(process.dispatches) for process in processes)
     counts = {
-        "flop-not-counted": 0 if next_steps else sum(launch.flop is None for launch in launches),
+        "flop-not-counted": has_counters * sum(launch.flop is None for launch in launches),
         "time-unknown": sum(launch.time_ps is None for launch in launches),
     }
     yield from counted(_NOTES, counts, launches=len(launches))

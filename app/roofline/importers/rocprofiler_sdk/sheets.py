@@ -18,6 +18,7 @@ from roofline.importers.rocprofiler_sdk.document import (
     agent_of,
     shape_of,
 )
+from roofline.importers.rocprofiler_sdk.markers import MARKER, Marked, paths
 from roofline.importers.shared.tables_text import decode, first_row, parse_number, read_table
 from roofline.importers.source import SourceFile
 from roofline.model.units import NS_PER_S
@@ -94,10 +95,22 @@ def _process(found: _Set) -> Process:
     agents = dict(_agents(found.rows.get(Sheet.AGENTS, ())))
     calls = _calls(found.rows.get(Sheet.CALLS, ()))
     dispatches: dict[int, Dispatch] = {}
+    called: list[tuple[Dispatch, Marked]] = []
     for row in found.rows.get(Sheet.KERNELS, ()):
         dispatch = _dispatch(row, len(dispatches))
-        dispatch.launched_ns = calls.get(_whole(row, "correlation_id") or 0)
+        call = calls.get(_whole(row, "correlation_id") or 0)
+        if call is not None:
+            dispatch.launched_ns = call.begin_ns
+            called.append((dispatch, call))
         dispatches[dispatch.number] = dispatch
+    ranges = (
+        Marked(_whole(row, "thread_id") or 0, *times, row["function"])
+        for row in found.rows.get(Sheet.CALLS, ())
+        if row["domain"].startswith(MARKER) and (times := _times(row))
+    )
+    around = paths(ranges, [call for _, call in called])
+    for (dispatch, _), path in zip(called, around, strict=True):
+        dispatch.path = path
     for row in found.rows.get(Sheet.COUNTERS, ()):
         dispatch = _dispatch(row, len(dispatches))
         known = dispatches.setdefault(dispatch.number, dispatch)
@@ -132,13 +145,13 @@ def _agents(rows: Sequence[Row]) -> Iterator[tuple[int, Agent]]:
             yield node, agent_of({**described, **names})
 
 
-def _calls(rows: Sequence[Row]) -> dict[int, int]:
-    """When each launch was called for, by correlation id; marks and ranges launch nothing."""
-    found: dict[int, int] = {}
+def _calls(rows: Sequence[Row]) -> dict[int, Marked]:
+    """Where each launch was called for, by correlation id; marks and ranges launch nothing."""
+    found: dict[int, Marked] = {}
     for row in rows:
         correlation, begin = _whole(row, "correlation_id"), _whole(row, "start_timestamp")
-        if correlation and begin is not None and not row["domain"].startswith("MARKER"):
-            found.setdefault(correlation, begin)
+        if correlation and begin is not None and not row["domain"].startswith(MARKER):
+            found.setdefault(correlation, Marked(_whole(row, "thread_id") or 0, begin, begin))
     return found
 
 

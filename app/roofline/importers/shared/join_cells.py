@@ -165,7 +165,6 @@ class _Joined:
             bytes_provenance=measured if all_bytes else program.bytes_provenance,
             flop_slack_ratio=program.flop_slack_ratio * float(rest) / whole,
             cells=self._cell_sources(ops),
-            next_steps=(),
             limits=tuple(self._limits()),
             kernels=None,
         )
@@ -484,7 +483,7 @@ class _Joined:
             (int(name), int(shape))
             for name, shape in zip(self._cells.name, self._cells.shape, strict=True)
         }
-        yield from (note for note in self._program.diagnostics if note.code != "only-times")
+        yield from self._program.diagnostics
         yield noted(
             _NOTES, "cells-joined", len(self._matches), kernels=len(kinds), file=self._file,
             format=self._counted.format_label, flop=_percent(self._share(ops, self._known()[0])),

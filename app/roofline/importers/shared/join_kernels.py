@@ -31,8 +31,8 @@ _WORDS = (
 _FORMS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _WORDS)
 _ANONYMOUS = "(anonymousnamespace)"
 _MANGLED = re.compile(r"_ZN?K?(?=\d)")
-_PLAIN = re.compile(r"[A-Za-z_]\w{2,79}", re.ASCII)
-_MOST_NAMED = 5
+_PLAIN = re.compile(r"[A-Za-z_]\w{2,}", re.ASCII)
+_MOST_NAMED, _MOST_LETTERS = 5, 60
 _IDENTIFIER = re.compile(r"(\d{1,3})(?=[A-Za-z_])")
 
 
@@ -79,7 +79,8 @@ def base_name(form: str) -> str:
 
 
 def longest(kernels: Kernels | None, ops: Bools) -> tuple[str, ...]:
-    """Base names of the kernels of `ops` that take most time, at most five, the longest first.
+    """The beginnings of names of kernels of `ops` that take most time, at most five, the longest
+    first. A profiler finds a kernel by these 60 letters.
 
     Those without a name of letters, digits and underscores alone are left out: a name stands in a
     command.
@@ -89,7 +90,7 @@ def longest(kernels: Kernels | None, ops: Bools) -> tuple[str, ...]:
     time_ps = np.bincount(kernels.name, kernels.time_ps * ops[kernels.op], len(kernels.names))
     times: dict[str, float] = {}
     for name, ps in zip(kernels.names, time_ps.tolist(), strict=True):
-        base = base_name(one_form(name))
+        base = base_name(one_form(name))[:_MOST_LETTERS]
         if ps and _PLAIN.fullmatch(base) and not is_communication(base):
             times[base] = times.get(base, 0.0) + ps
     return tuple(sorted(times, key=lambda name: -times[name])[:_MOST_NAMED])

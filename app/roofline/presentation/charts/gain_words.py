@@ -63,8 +63,8 @@ def _of_roof(block: Block, analysis: RooflineAnalysis) -> str:
     busy = ""
     if block.wasted_us > 0:
         busy = f", busy {whole_percent((block.needed_us + block.wasted_us) / block.time_us)}"
-    codes = {int(analysis.ops.measures.bound[op]) for op in block.ops}
-    code = codes.pop() if len(codes) == 1 else UNKNOWN_BOUND
+    codes = analysis.ops.measures.bound[[*block.ops]]
+    code = int(codes[0]) if (codes == codes[0]).all() else UNKNOWN_BOUND
     roof = {UNKNOWN_BOUND: "", COMPUTE_BOUND: "compute "}.get(code)
     roof = f"{analysis.bound_label(code)} " if roof is None else roof
     return f"{share} of the {roof}roof{busy}, {_to_gain(block)}"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
 from roofline.presentation.grouping import op_keys
@@ -22,12 +24,14 @@ class GroupNames:
 
 
 def usual_names(analysis: RooflineAnalysis, subject: Subject) -> GroupNames | None:
-    """The groups that the list beside the chart opens with; `None` where it has none."""
+    """The groups that the list beside the chart opens with; `None` where they do not divide it."""
     layers = op_keys(analysis, "layer")
     by = usual_grouping(subject, {"layer": layers})
     if by is None:
         return None
     keys = layers if by == "layer" else op_keys(analysis, by)
+    if len({keys[op] for op in np.flatnonzero(subject.ops.work_us > 0).tolist()}) < 2:
+        return None
     groups = listed(groups_of(analysis, subject, Grouping(by), keys))
     names = {op: name_of(one.path, by) for one in groups for op in one.ops}
     return GroupNames(LABELS[by], by != "category", names)

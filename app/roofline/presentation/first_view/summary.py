@@ -7,7 +7,7 @@ from typing import Any
 
 from roofline.presentation.charts.program_figure import SYMBOLS, program_note, step_token
 from roofline.presentation.first_view.numbers import column_scale
-from roofline.presentation.first_view.table import shown_category, token_class
+from roofline.presentation.first_view.table import bar_class, shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,
@@ -334,7 +334,6 @@ def step_list(rows: Rows) -> StepList:
         is_step = point["scope"] == "step"
         share = point.get(EFFICIENCY)
         token = bounds[point["bound_by"]]["token"]
-        filled = min(100, round(100 * (share or 0)))
         least = "≥\u00a0" if point.get("flop_is_least") else ""
         return StepRow(
             name=_point_name(point),
@@ -343,7 +342,7 @@ def step_list(rows: Rows) -> StepList:
             time=time.text(point.get("total_time_per_core_us")),
             rate=least + rate.text(point.get(RATE)),
             share=percent(share, 0),
-            css="" if share is None else f"bar v{filled} {token_class(token)}",
+            css="" if share is None else bar_class(share, token),
             is_step=is_step,
             is_outlier=bool(point.get("is_outlier")),
         )

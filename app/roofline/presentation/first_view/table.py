@@ -12,6 +12,9 @@ from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
 
 ROWS = 50
+BAR_STEP = 5
+"""Percent: before the script draws them, bars have these lengths."""
+
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
 _TEXTS = {"text", "category", "bound", "cause", "cost", "roof", "source", "program"}
 _SHARES = {"share_ratio", SHARE}
@@ -232,8 +235,7 @@ def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
         if not is_share and timings[row] == "predicted":
             text = _AT_BEST
         look = (rows.categories if is_share else rows.bounds)[row]["token"]
-        filled = min(100, round(100 * (value or 0) / whole))
-        css = "" if value is None else f"bar v{filled} {token_class(look)}"
+        css = "" if value is None else bar_class(value / whole, look)
         title = _why_above(rows, row) if is_over else ""
         if not is_share and value is None:
             title = empty[row] or ""
@@ -266,6 +268,12 @@ def _why_above(rows: Rows, row: int) -> str:
 def token_class(token: str) -> str:
     """The class that gives a cell the colour of `token`: style attributes are not allowed here."""
     return f"of{token}"
+
+
+def bar_class(ratio: float, token: str) -> str:
+    """The classes of a bar of that length, 1 and more a whole one, until the script draws it."""
+    steps = min(round(100 * ratio / BAR_STEP), 100 // BAR_STEP)
+    return f"bar v{BAR_STEP * steps} {token_class(token)}"
 
 
 def shown_category(name: str) -> str:

@@ -77,10 +77,18 @@ async def add_profile(
     request: Request,
     response: Response,
     parts: Parts,
+    reader: Reader,
     wait: Wait = 60.0,
     idempotency_key: IdempotencyKey = None,
+    joined: Annotated[
+        str | None,
+        Query(alias="with", description="The id of a profile whose files belong to the new one."),
+    ] = None,
 ) -> ProfileBody | Response:
     """Upload a profile: one file per host, or archives of them, in fields named `file`.
+
+    With `with` the stored files of another profile are of the same program and need not be sent
+    again: counters beside the timeline that they complete, say. That profile stays.
 
     A part, or a request with one file, may have the header `X-Content-SHA256`: files whose bytes
     have another digest are refused, and nothing is stored.
@@ -90,6 +98,7 @@ async def add_profile(
     """
     check_upload_rate(request, parts)
     uploader = actor_of(request).owner or None
+    other = None if joined is None else await run_in_threadpool(_seen, reader, joined)
     token, token_hash = new_delete_token(idempotency_key)
     own_id = idempotency_key and profile_id_of(uploader or "", idempotency_key)
     with ExitStack() as cleanup:
@@ -98,7 +107,8 @@ async def add_profile(
         limits = upload_limits(parts.settings, parts.upload_writers)
         fields = await receive(request, area, limits, parts.instance.check_room)
         add = partial(parts.library.add, area, delete_token_hash=token_hash, **_described(fields))
-        profile_id = await run_in_threadpool(add, uploader=uploader, profile_id=own_id or None)
+        add = partial(add, uploader=uploader, profile_id=own_id or None, joined=other)
+        profile_id = await run_in_threadpool(add)
         cleanup.pop_all()
     await run_in_threadpool(log_action, request, "upload", profile_id)
     state = await _settled(parts.reader_for(ALL_SEEING), profile_id, wait)
@@ -218,6 +228,12 @@ async def open_sample(
 def check_upload_rate(request: Request, parts: ServerParts) -> None:
     """Counts an upload of this person or address; `TooManyRequestsError` for one too many."""
     parts.upload_rate.check(actor_of(request).owner or peer_of_request(request).address)
+
+
+def _seen(reader: ProfileReader, profile_id: str) -> ProfileId:
+    """The id of a profile that this viewer sees; `ProfileNotFoundError` for others."""
+    reader.state(profile_id)
+    return ProfileId(profile_id)
 
 
 async def _settled(reader: ProfileReader, profile_id: ProfileId, wait: float) -> State:

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from fastapi import APIRouter
 
 from roofline.library import labels
+from roofline.model.outer_limits import LISTING, MAX_ATTEMPTS
 from roofline.model.units import KIB
 from roofline.settings import Settings
-from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.web.api import profiles, responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import guard, rate_limit, sessions, streams
@@ -91,6 +91,7 @@ _TRY_AGAIN = "It has failed; its page offers another try."
 _FAILS = "The import fails and says so."
 _NEXT_TIME = "Refused with 429, with the time to wait."
 _INSTEAD = "Refused with 429; pages poll the state instead."
+_ANOTHER_PLACE = "The run fails and says so."
 _FULL = "Refused with 507."
 _WITH_400 = "Refused with 400."
 
@@ -120,6 +121,11 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told(
             "wait", "Time an answer waits for it", "s", "It continues alone.", responses.MAX_WAIT_S
         ),
+    ),
+    "Listing a place of runs": (
+        _Told("listing_memory", "Memory", "bytes", _ANOTHER_PLACE, LISTING.memory_bytes),
+        _Told("listing_wall", "Duration", "s", _ANOTHER_PLACE, LISTING.wall_seconds),
+        _Told("listing_cpu", "Processor time", "s", _ANOTHER_PLACE, LISTING.cpu_seconds),
     ),
     "One person": (
         _Told("user_quota_bytes", "Files as uploaded, without the trash", "bytes", _FULL),

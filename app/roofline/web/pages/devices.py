@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.devices.choice import known_part
+from roofline.devices.in_flight import HEADS, InFlight, cells_of, in_flight
 from roofline.devices.parts import Part
 from roofline.devices.table import (
     COLUMNS,
@@ -72,6 +73,15 @@ class KernelView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InFlightView:
+    """A memory of a part: the cells of `roofline devices ID`, and where its latency is from."""
+
+    name: str
+    cells: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartRowView:
     """A row of the table; `roof_url` draws its roof below, or takes it away (`is_drawn`)."""
 
@@ -92,6 +102,8 @@ class DevicesView:
     rows: tuple[PartRowView, ...]
     parts: tuple[tuple[str, str, Look], ...]
     kernels: tuple[KernelView, ...]
+    in_flight_heads: tuple[str, ...]
+    in_flight: tuple[InFlightView, ...]
     roofs: Figure | None
     csv_url: str
     error: ErrorBody | None
@@ -138,10 +150,16 @@ def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
         rows=rows,
         parts=tuple((one.id, one.name, look) for one, look in zip(parts, LOOKS, strict=False)),
         kernels=tuple(_kernel(row, query.dtype) for row in kernels),
+        in_flight_heads=HEADS,
+        in_flight=tuple(_in_flight(part, one) for part in parts for one in in_flight(part)),
         roofs=None if error else _roofs(parts, kernels, query.dtype),
         csv_url=f"/devices.csv?{address}",
         error=error,
     )
+
+
+def _in_flight(part: Part, one: InFlight) -> InFlightView:
+    return InFlightView(name=part.name, cells=cells_of(one), source=one.figure.text)
 
 
 def _row(row: Row, query: Query, ids: Sequence[str]) -> PartRowView:
