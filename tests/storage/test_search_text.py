@@ -12,6 +12,7 @@ from roofline.storage.database import Database
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import NewProfile, ProfileId, StoredFile, Summary
+from roofline.storage.statements import add as add_row
 from roofline.storage.statements import set_ready
 
 SUMMARY = Summary(
@@ -51,8 +52,8 @@ def add(store: ProfileStore, profile_id: str, tags: tuple[str, ...] = ()) -> Non
         delete_token_hash=None,
         digests=None,
     )
-    store.add(new, ())
     with store.database.write() as connection:
+        add_row(connection, new)
         set_ready(connection, profile_id, "XSpace", SUMMARY)
 
 
