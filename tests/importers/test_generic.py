@@ -291,6 +291,21 @@ def test_json_of_the_schema(read: Callable[..., Profile]) -> None:
     assert profile.launches.detail[0] == "step 3"
 
 
+@pytest.mark.covers(87)
+@pytest.mark.parametrize("flop", [2**31, -1])
+def test_cost_analysis_of_jax_is_one_program_without_a_time(
+    flop: float, read: Callable[..., Profile]
+) -> None:
+    counted = {"flops": flop, "bytes accessed": 12582912.0, "bytes accessed0{}": 4194304.0}
+    for text in (json.dumps(counted), json.dumps([counted])):  # older releases of JAX: a list
+        profile = read(text)
+        assert profile.ops.name == ("compiled program",)
+        assert profile.ops.traffic_bytes[MemoryLevel.DRAM].tolist() == [12582912]
+        assert "time-unknown" in {one.code for one in profile.diagnostics}
+        noted = "flop-not-counted" in {one.code for one in profile.diagnostics}
+        assert noted == (flop < 0)  # XLA does not know them
+
+
 def test_csv_template_is_read_without_a_word(read: Callable[..., Profile]) -> None:
     assert not read(TEMPLATES["csv"]).diagnostics
 

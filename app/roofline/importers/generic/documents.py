@@ -30,6 +30,8 @@ from roofline.model.profile import Provenance
 SCHEMA = "roofline-generic/1"
 _BUSY = "busy"
 _LISTS = ("kernels", "points", "operators")
+_COMPILED = frozenset({"flops", "bytes accessed"})
+"""Keys of JAX's `compiled.cost_analysis()`, whose other keys are of single operands."""
 _TEMPLATE = "`roofline template json` prints an example."
 
 Json = Mapping[str, object]
@@ -112,7 +114,7 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
     tags: list[str] = []
     by_precision: dict[str, float] = {}
     unknown: list[str] = []
-    for key, value in item.items():
+    for key, value in _of_compiler(item).items():
         meaning = meaning_of(str(key))
         if meaning.field is Field.TAG and key == _BUSY and isinstance(value, Mapping):
             values |= _busy(value)
@@ -300,10 +302,19 @@ def _is_kernel(item: object) -> bool:
     """True for an object with a name and two quantities of a roofline."""
     if not isinstance(item, Mapping):
         return False
-    fields = {meaning_of(str(key)).field for key in item}
+    fields = {meaning_of(str(key)).field for key in _of_compiler(item)}
     if isinstance(item.get(_BUSY), Mapping):
         fields.add(Field.BUSY)
     return Field.NAME in fields and len(QUANTITIES & fields) >= 2
+
+
+def _of_compiler(item: Json) -> Json:
+    """A kernel for a program that was compiled; XLA says −1 for what it does not know."""
+    if not item.keys() >= _COMPILED:
+        return item
+    counts = {"flops": item["flops"], "bytes": item["bytes accessed"]}
+    known = {key: None if count == -1 else count for key, count in counts.items()}
+    return {"name": item.get("name", "compiled program"), **known}
 
 
 def _mentions(text: str, schema: str) -> bool:
