@@ -11,7 +11,8 @@ from roofline.errors import UploadRejectedError
 from roofline.imports import run_program
 from roofline.model.outer_limits import OuterLimits
 
-FEW = OuterLimits(memory_bytes=64 << 20, cpu_seconds=0, wall_seconds=60.0)
+SHORT = OuterLimits(memory_bytes=1 << 30, cpu_seconds=0, wall_seconds=60.0)
+SMALL = OuterLimits(memory_bytes=64 << 20, cpu_seconds=60, wall_seconds=60.0)
 
 
 def compute_for_ever(*_: object, **__: object) -> NoReturn:
@@ -26,20 +27,24 @@ def hold_for_ever(*_: object, **__: object) -> NoReturn:
 
 
 @pytest.mark.parametrize(
-    ("attack", "said"),
+    ("attack", "limits", "said"),
     [
-        (compute_for_ever, "0 s of processor time"),
-        (hold_for_ever, "0.0625 GiB of memory"),
+        (compute_for_ever, SHORT, "0 s of processor time"),
+        (hold_for_ever, SMALL, "0.0625 GiB of memory"),
     ],
 )
 @pytest.mark.parametrize("name", ["list_run", "runs_below"])
 def test_listing_without_an_end_is_refused(
-    attack: Callable[..., NoReturn], said: str, name: str, monkeypatch: pytest.MonkeyPatch
+    attack: Callable[..., NoReturn],
+    limits: OuterLimits,
+    said: str,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(run_program, name, attack)
     before = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)
     wanted = {"list_run": "list", "runs_below": "find"}[name]
-    body = {"do": wanted, "address": "x", "prefix": "x", "join_s": None, "limits": asdict(FEW)}
+    body = {"do": wanted, "address": "x", "prefix": "x", "join_s": None, "limits": asdict(limits)}
     with pytest.raises(UploadRejectedError, match=said):
         run_program._listed(body)
     after = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)

@@ -69,7 +69,7 @@ router = APIRouter(prefix="/api/v1")
     status_code=201,
     response_model=ProfileBody,
     response_model_exclude_none=True,
-    responses=BAD_FILE,
+    responses={**BAD_FILE, **NOT_THERE},
     openapi_extra=_UPLOAD_FORM,
     tags=["profiles"],
 )
