@@ -1,6 +1,7 @@
 """The same program on other parts: least times, what binds, an estimate, and what to know of it."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,16 @@ def test_no_total_is_predicted_from_less_than_half_of_the_time() -> None:
     (line,) = lines(profile, "t4")["devices"]
     assert (line["time_us"], line["change_us"]) == (None, None)
     assert line["texts"][:3] == ["cannot be told: 87\u202f% of the time is unknown", "", ""]
+
+
+def test_kernels_without_times_have_no_prediction(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.csv"
+    path.write_text("name,flops,bytes\ngemm,2e9,1e6\n")
+    found = lines(import_profile([SourceFile(path)]), "t4")
+    for one in (found["here"], *found["devices"]):
+        assert (one["time_us"], one["change_us"]) == (None, None)
+        assert one["texts"] == ["cannot be told: the profile has no times", "", "", ""]
+    assert not found["here"]["notes"]
 
 
 def test_a_table_begins_with_the_maker_and_the_newest_of_each_other() -> None:

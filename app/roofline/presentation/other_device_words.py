@@ -41,6 +41,8 @@ def line_texts(subject: Subject, found: Prediction) -> list[str]:
     Predicted numbers have two digits. Without a prediction the first text says why.
     """
     covers = percent(found.covered_ratio, 0)
+    if not subject.time_us:
+        return ["cannot be told: the profile has no times", "", "", ""]
     if found.time_us is None:
         unknown = percent(1 - found.covered_ratio, 0)
         return [f"cannot be told: {unknown} of the time is unknown", "", "", covers]

@@ -229,7 +229,7 @@ def on_parts(
         "here": {
             "name": here.device.name or "Unknown device",
             **_line(subject, replace(predicted(here, subject, mine), time_us=subject.time_us)),
-            "notes": notes_of(here, {}, _least_sums(here, mine)),
+            "notes": notes_of(here, {}, _least_sums(here, mine) if subject.time_us else None),
         },
         "devices": [
             _device(here, subject, part, _held(prepared, here, part), own) for part in chosen
@@ -283,9 +283,10 @@ def _device(
 
 def _line(subject: Subject, found: Prediction) -> Json:
     """A row of the table: numbers, and the same as `texts` in the order of `HEADS`."""
-    change = None if found.time_us is None else found.time_us - subject.time_us
+    time_us = found.time_us if subject.time_us else None
+    change = None if time_us is None else time_us - subject.time_us
     return {
-        "time_us": rounded(found.time_us),
+        "time_us": rounded(time_us),
         "change_us": rounded(change),
         "covered_ratio": rounded(found.covered_ratio),
         "bound": found.bound,
