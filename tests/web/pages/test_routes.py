@@ -3,12 +3,14 @@
 import json
 import re
 from html import unescape
+from itertools import pairwise
 from posixpath import dirname, normpath
 from urllib.parse import urljoin
 
 import pytest
 
 from roofline.api.packaged import assets_dir
+from tests.conftest import SAMPLES
 from tests.web.conftest import Client
 
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -41,6 +43,29 @@ def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: byte
         assert client.get(address).status_code == 200
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; run" in answer.text
     assert "<b>bold" not in answer.text
+
+
+WITHOUT_TIMES = b"name,flops,bytes\ngemm,2e9,1e6\n"
+
+
+def test_nothing_that_is_asked_of_a_sample_ends_in_an_error(client: Client) -> None:
+    files = [("kernels.csv", WITHOUT_TIMES)]
+    files += [(path.name, path.read_bytes()) for path in sorted(SAMPLES.glob("*/*.*"))]
+    sent = [client.upload(content, names=(name,)) for name, content in files]
+    ids = [one.json()["id"] for one in sent if one.status_code == 201]
+    assert len(ids) > 15
+    operations = client.get("/openapi.json").json()["paths"]
+    asked = [
+        path
+        for path, methods in operations.items()
+        if "get" in methods and re.findall(r"{\w+}", path) == ["{profile_id}"]
+    ]
+    assert len(asked) > 15
+    asked += ["/p/{profile_id}", "/p/{profile_id}?peak.hbm=1.5", "/calculator?from={profile_id}"]
+    pairs = [f"/c/{a}..{b}" for a, b in pairwise([*ids, ids[0]])]
+    paths = [path.replace("{profile_id}", own) for path in asked for own in ids]
+    answers = {path: client.get(path, headers=HTML).status_code for path in (*paths, *pairs)}
+    assert [path for path, status in answers.items() if status >= 500] == []
 
 
 def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes) -> None:
