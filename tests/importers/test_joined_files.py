@@ -221,7 +221,9 @@ def test_the_first_lines_say_which_knowledge_is_missing(tmp_path: Path) -> None:
     assert "Count scale with Nsight Compute, and add that file to this one." in first_lines(
         [program]
     )
-    assert "is not known: add its file of Nsight Systems." in first_lines([page])
+    assert "To see how much of the program this is, add its file of Nsight Systems." in first_lines(
+        [page]
+    )
     joint = first_lines([program, page])
     assert "add" not in joint, joint
     (step,) = import_profile([SourceFile(page)]).next_steps

@@ -94,8 +94,7 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "stands_outside": "{time} lie outside the {what}.",
     "stands_before": "{time} lie before the first operation.",
     "stands_left_out": "The first step is left out: it took {ratio} times as long.",
-    "stands_when": "What share of the program's time this is, is not known: add its file of "
-    "{tool}.",
+    "stands_when": "To see how much of the program this is, add its file of {tool}.",
     "stands_median": "The median step takes {time}.",
 }
 
