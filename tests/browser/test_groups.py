@@ -56,10 +56,14 @@ def test_rows_add_up_to_the_time(layers: Page) -> None:
 
 def test_the_layer_that_is_slower_is_said_and_opens_all(layers: Page) -> None:
     line = layers.locator("[data-layers]")
-    expect(line).to_have_text("3 layers, 100 to 130 µs each: layer_2 takes 1.25 times the median.")
+    expect(line).to_have_text(
+        "3 layers, 100 to 130 µs each, 80 % of the time: layer_2 takes 1.25 times the median."
+    )
     line.click()
     inside = layers.locator("[data-instance] .name").all_inner_texts()
     assert inside == ["layer_0", "layer_1", "layer_2"]
+    rest = layers.locator("[data-groups] > li", has_text="all other work")
+    expect(rest.locator(".num")).to_have_text("86 µs")
     line.press("ArrowLeft")
     expect(layers.locator("[data-instance]")).to_have_count(0)
 

@@ -181,7 +181,7 @@ def test_one_capture_of_each_may_be_noise() -> None:
     assert said in _lead(STEP_6, STEP_6, slower)
     two = compare([_run(STEP_6)], [_run(STEP_6, slower)] * 2, STEP)
     lead = plain_text(change_verdict(two).lead)
-    assert "Captures on a side: 1 and 2: it may be noise. Three of each would tell. " in lead
+    assert "1 and 2 captures, so it may be noise. Three of each would tell. " in lead
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import pytest
 from roofline.analysis.subjects.choose import choose
 from roofline.presentation.layers import Layers, layers_of
 from tests.importers.kineto_profiles import profile_of
-from tests.importers.test_pytorch_descriptions import call, event, launched, module
+from tests.importers.test_pytorch_descriptions import call, event, launched, module, path_of
 from tests.shared_profiles import analysed, needs_shared, shared
 
+NODE = "autograd::engine::evaluate_function"
 REAL = [
     ("h100_qwen_causal", 1_176, 1.3141, 1.3286, "Qwen2DecoderLayer"),
     ("mi300x_qwen_causal", 1_032, 1.1769, 1.2471, "Qwen2DecoderLayer"),
@@ -82,6 +83,76 @@ def test_a_layer_of_other_work_is_not_compared(tmp_path: Path) -> None:
 def test_modules_that_hold_others_are_no_layers(tmp_path: Path) -> None:
     both = [*trace_of([10, 10], "Sequential_0"), module("Sequential_1", 5_000, 10)]
     assert layers(tmp_path, both).name == "Layer"
+
+
+def backward_of(times_us: list[int], tid: int = 2, forward_thread: int = 1) -> list[Any]:
+    """The gradients of `trace_of`, last layer first, on autograd's thread."""
+    trace: list[Any] = []
+    for k, lasts in enumerate(times_us):
+        begin, number = 100_000 - 1_000 * k, len(times_us) + k + 1
+        numbered = {"Sequence number": k, "Fwd thread id": forward_thread}
+        launch, _ = launched(begin + 4, number, "grad", tid)
+        stated = {"device": 0, "correlation": number}
+        trace += [
+            event(f"{NODE}: MmBackward0", "cpu_op", begin, 100, tid, **numbered),
+            event("MmBackward0", "cpu_op", begin + 1, 90, tid, **numbered),
+            call(begin + 2, "aten::mm_out", tid),
+            launch,
+            event("grad", "kernel", begin + 50, lasts, 7, **stated),
+        ]
+    return trace
+
+
+def numbered(trace: list[Any]) -> list[Any]:
+    """The operators of `trace_of` with the numbers of the nodes that they make."""
+    calls = [one for one in trace if one["cat"] == "cpu_op"]
+    for k, one in enumerate(calls):
+        one["args"] |= {"Sequence number": k, "Fwd thread id": 0}
+    # A view that needs no gradient has the number of the node that follows it.
+    early = [event("aten::t", "cpu_op", 2, 1, **calls[0]["args"])]
+    return [*early, *trace]
+
+
+def test_the_backward_pass_of_a_layer_is_its_own_direction(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    trace = [*numbered(trace_of([10, 10, 10])), *backward_of([20, 30, 20])]
+    path.write_text(json.dumps({"traceEvents": trace}), "utf-8")
+    analysis = analysed(path)
+    backward, forward = layers_of(analysis, choose(analysis))
+    assert (forward.direction, backward.direction) == ("forward", "backward")
+    times = [(one.name, one.time_us) for one in backward.instances]
+    assert times == [("Layer_0", 20), ("Layer_1", 30), ("Layer_2", 20)]
+    assert [one.time_us for one in forward.instances] == [10, 10, 10]
+    assert (backward.rest_us, forward.rest_us) == (30, 70)
+    assert path_of(analysis.profile, "aten::mm_out") == "backward/Model/Layer/Linear/aten::mm_out"
+
+
+def test_a_backward_pass_of_two_possible_threads_has_no_layer(tmp_path: Path) -> None:
+    other = [event("aten::mm", "cpu_op", 3 + k, 1, 9, **{"Sequence number": k}) for k in range(2)]
+    trace = [*numbered(trace_of([10, 10])), *other, *backward_of([20, 30])]
+    found = layers(tmp_path, trace)
+    assert (found.direction, found.rest_us) == ("", 50)
+
+
+def test_a_module_that_the_backward_pass_calls_again_is_recomputed(tmp_path: Path) -> None:
+    again = [
+        event("nn.Module: Layer_0", "python_function", 99_001, 50, 2),
+        event("nn.Module: Layer_1", "python_function", 100_001, 50, 2),
+    ]
+    trace = [*numbered(trace_of([10, 10])), *backward_of([20, 30]), *again]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": trace}), "utf-8")
+    found = analysed(path).profile.instances
+    assert found is not None
+    assert {*found.direction} == {"forward", "backward", "recomputed"}
+    used = {found.direction[k] for k in found.instance.tolist()}
+    assert used == {"forward", "recomputed"}
+
+
+def test_layers_of_a_program_on_the_cpu(tmp_path: Path) -> None:
+    trace = [one for one in trace_of([10, 10]) if one["cat"] in ("python_function", "cpu_op")]
+    found = layers(tmp_path, trace)
+    assert [(one.name, one.time_us) for one in found.instances] == [("Layer_0", 8), ("Layer_1", 8)]
 
 
 def test_a_trace_without_modules_has_no_instances(tmp_path: Path) -> None:

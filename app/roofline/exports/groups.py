@@ -20,6 +20,7 @@ from roofline.presentation.groups import (
     roof_text,
 )
 from roofline.presentation.layers import Layers, layers_of, line_of
+from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.text_table import cut, plain, spaced, table
 
@@ -90,8 +91,25 @@ def groups_text(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping
     lines += [f"{left:,} more groups"] if left > 0 else []
     if any(one.roof_ratio is not None and not is_complete(one) for one in groups):
         lines.append("* of the part whose cost is known")
-    lines += [plain(spaced(plain_text(line_of(one)))) for one in layers_of(analysis, subject)]
+    for one in layers_of(analysis, subject):
+        lines.append(plain(spaced(plain_text(line_of(one)))))
+        lines += [_instances_text(one)] if grouping.by == "layer" else []
     return "\n".join(lines)
+
+
+def _instances_text(layers: Layers) -> str:
+    """Each instance, and all other work."""
+    scale = Scale.of(max(one.time_us for one in layers.instances))
+    rows = [
+        (
+            cut(one.name, _NAME_WIDTH),
+            scale.number(one.time_us),
+            DASH if one.ratio is None else f"{one.ratio:.2f}",
+        )
+        for one in layers.instances
+    ]
+    rows.append(("all other work", scale.number(layers.rest_us), ""))
+    return table(("Layer", scale.unit, "of median"), rows, left={0})
 
 
 def _record(one: Group, analysis: RooflineAnalysis) -> Record:
@@ -114,6 +132,8 @@ def _layers_record(one: Layers) -> Record:
             {"name": of.name, "time_us": of.time_us, "median_ratio": of.ratio}
             for of in one.instances
         ],
+        "time_ratio": one.time_ratio,
+        "rest_us": one.rest_us,
     }
 
 

@@ -9,13 +9,15 @@ from roofline.model.op_columns import F64, I64
 class ModuleInstances:
     """One row per (step, instance): sums over all cores.
 
-    An instance has a `name` ("DecoderLayer_17") and the `path` of its class ("Model/DecoderLayer"),
-    one entry each; `step` is a place among the steps (-1: in none), `instance` a place in `name`.
+    An instance in one direction ("forward", "backward" or "recomputed") has a `name`
+    ("DecoderLayer_17") and the `path` of its class ("Model/DecoderLayer"), one entry each; `step`
+    is a place among the steps (-1: in none), `instance` a place in `name`.
     `flop` and `bytes` are sums of what is known.
     """
 
     name: tuple[str, ...]
     path: tuple[str, ...]
+    direction: tuple[str, ...]
     step: I64
     instance: I64
     calls: I64

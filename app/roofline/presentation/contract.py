@@ -486,13 +486,18 @@ class LayerInstance(TypedDict):
 
 
 class LayerInstances(TypedDict):
-    """All instances of a module in their order; `line` is what there is to say."""
+    """All instances of a module in their order; `line` is what there is to say.
+
+    `rest` is the time of all other work.
+    """
 
     name: str
     direction: str
     line: str
     stands_out: bool
     instances: list[LayerInstance]
+    rest: str
+    rest_us: float
 
 
 class Groups(TypedDict):

@@ -165,4 +165,6 @@ def _layers(one: Layers) -> LayerInstances:
             }
             for of in one.instances
         ],
+        "rest": scale.length(one.rest_us),
+        "rest_us": six_digits(one.rest_us),
     }

@@ -20,7 +20,7 @@ from roofline.analysis.subjects.options import asked
 from roofline.analysis.subjects.records import Subject
 from roofline.model.instances import ModuleInstances
 from roofline.model.units import PS_PER_US
-from roofline.presentation.goal_numbers import Scale
+from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.grouping import Key, instance_level, module_of, op_keys
 from roofline.presentation.sentences import Number, Sentence, say
 
@@ -50,11 +50,16 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers:
-    """Instances of one module in their order; `direction` is empty where there is only one."""
+    """Instances of one module in their order; `direction` is empty where there is only one.
+
+    `time_ratio` is their share of the subject's time, `rest_us` the time of all other work.
+    """
 
     name: str
     direction: str
     instances: tuple[Instance, ...]
+    time_ratio: float
+    rest_us: float
 
     @property
     def slowest(self) -> Instance | None:
@@ -92,7 +97,8 @@ def layers_of(
         one = found[family].setdefault(key[level], Measured(key[: level + 1]))
         one.time_us += time_us
         one.work = _added(one.work, _work_of(analysis, subject, op))
-    return compared((name, direction, of.values()) for (name, direction), of in found.items())
+    families = ((name, way, of.values()) for (name, way), of in found.items())
+    return compared(families, subject)
 
 
 def _recorded(
@@ -111,35 +117,38 @@ def _recorded(
         summed: Floats = np.bincount(at, values[rows], len(found.name)) / units
         return list(summed)
 
-    families: dict[Key, list[Measured]] = defaultdict(list)
+    families: dict[tuple[Key, str], list[Measured]] = defaultdict(list)
     columns = (found.time_ps / PS_PER_US, found.calls, found.flop, found.bytes)
-    sums = zip(found.name, found.path, *map(means, columns), strict=True)
-    for name, path, time_us, calls, flop, moved in sums:
+    sums = zip(found.name, found.path, found.direction, *map(means, columns), strict=True)
+    for name, path, direction, time_us, calls, flop, moved in sums:
         key = tuple(path.split("/"))
         one = Measured((*key[:-1], name), time_us, (calls, flop, moved), is_group=False)
-        families[key] += [one] if time_us > 0 else []
-    return compared((key, "", of) for key, of in families.items())
+        families[key, direction] += [one] if time_us > 0 else []
+    return compared(((key, way, of) for (key, way), of in families.items()), subject)
 
 
 def compared(
-    families: Iterable[tuple[Key, str, Collection[Measured]]],
+    families: Iterable[tuple[Key, str, Collection[Measured]]], subject: Subject
 ) -> tuple[Layers, ...]:
     """Families of two instances or more; the direction is said where a module has several."""
     several = [one for one in families if len(one[2]) >= _FEWEST_INSTANCES]
-    names = [name for name, _, _ in several]
+    names = [name[-1:] for name, _, _ in several]
     made = [
         Layers(
             name=name[-1] if name else "layer",
-            direction=direction if names.count(name) > 1 else "",
+            direction=direction if names.count(name[-1:]) > 1 else "",
             instances=_instances(of),
+            time_ratio=time_us / subject.time_us,
+            rest_us=max(subject.parts.work - time_us, 0.0),
         )
         for name, direction, of in several
+        for time_us in [sum(one.time_us for one in of)]
     ]
-    return tuple(sorted(made, key=lambda one: -sum(of.time_us for of in one.instances)))
+    return tuple(sorted(made, key=lambda one: -one.time_ratio))
 
 
 def line_of(layers: Layers) -> Sentence:
-    """ "24 Qwen2DecoderLayers, 1.31 to 1.33 ms each: none stands out." """
+    """ "24 Qwen2DecoderLayers, 1.31 to 1.33 ms each, 91 % of the time: none stands out." """
     times = [one.time_us for one in layers.instances]
     slowest = layers.slowest
     plural = layers.name if layers.name.endswith("s") else f"{layers.name}s"
@@ -149,6 +158,7 @@ def line_of(layers: Layers) -> Sentence:
         "name": f"{plural} {layers.direction}".strip(),
         "least": own.number(min(times)),
         "most": own.length(max(times)),
+        "share": whole_percent(layers.time_ratio),
     }
     if slowest is None:
         is_compared = any(one.ratio is not None for one in layers.instances)

@@ -24,10 +24,10 @@ from roofline.presentation.sentence_texts import (
 
 SENTENCES: Mapping[str, str] = {
     # Instances of one module, of which one may take longer.
-    "layers_even": "{count} {name}, {least} to {most} each: none stands out.",
-    "layers_other": "{count} {name}, {least} to {most} each.",
-    "layers_slow": "{count} {name}, {least} to {most} each: *{slow} takes {ratio} times the "
-    "median*.",
+    "layers_even": "{count} {name}, {least} to {most} each, {share} of the time: none stands out.",
+    "layers_other": "{count} {name}, {least} to {most} each, {share} of the time.",
+    "layers_slow": "{count} {name}, {least} to {most} each, {share} of the time: *{slow} takes "
+    "{ratio} times the median*.",
     "layers_hidden": "Layers cannot be told apart: record with `with_stack=True`.",
     # Below the headline of a profile without most of its kernels, of a server, and without times.
     "not_run_why": "Its kernels were recorded into a graph, or the profiler dropped them. The "
@@ -59,7 +59,7 @@ SENTENCES: Mapping[str, str] = {
     "op_stop": " That is what this roof sustains, so stop here: only less work or other hardware "
     "helps.",
     "op_above": "{share} of the {roof} peak. ",
-    "op_clocks": "At best {t_min}, if everything overlaps; {t_max} if nothing does. ",
+    "op_clocks": "At best {t_min}, if all of it overlaps; {t_max} if nothing does. ",
     "op_clocks_one": "Its work needs {t_min} at that peak. ",
     "op_clocks_between": "The measured time lies between. ",
     "op_clocks_below": "The measured time is less than that. ",
@@ -111,8 +111,7 @@ SENTENCES: Mapping[str, str] = {
     "change_tested": "{old} + {new} captures: between {low} and {high} of the time before; chance "
     "{chance} if nothing changed. ",
     "change_one_each": "One capture of each, so it may be noise. Two more of each would tell. ",
-    "change_untested": "Captures on a side: {old} and {new}: it may be noise. Three of each would "
-    "tell. ",
+    "change_untested": "{old} and {new} captures, so it may be noise. Three of each would tell. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",
     "change_in_spread": "The change is smaller than steps of A differ: half take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",

@@ -172,16 +172,16 @@ const opens = (key, isOpen) =>
  * What there is to say of the instances of a module; where it is open, all of them in their order, on one scale.
  * @param {LayerInstances} layers @param {string} k @param {ReadonlySet<string>} opened
  */
-function layersItems({ line, stands_out, instances }, k, opened) {
-  const isOpen = opened.has(k);
+function layersItems({ line, stands_out, instances, rest }, k, opened) {
   const head = plainRow(line, "", {
     class: stands_out ? "odd" : null,
-    "aria-expanded": isOpen,
+    "aria-expanded": opened.has(k),
     "data-layers": k,
   });
-  const longest = instances.reduce((most, { time_us: us }) => Math.max(most, us), 0) || 1;
+  if (!opened.has(k)) return [head];
+  const longest = Math.max(...instances.map((one) => one.time_us)) || 1;
   const rows = instances.map(({ name, text, time_us: us }) =>
     plainRow(name, text, { "aria-level": 2, "data-instance": "" }, (100 * us) / longest),
   );
-  return isOpen ? [head, ...rows] : [head];
+  return [head, ...rows, plainRow("all other work", rest, { "aria-level": 2 })];
 }

@@ -2,7 +2,7 @@
 
 import { shownRows } from "../state/compare-rows.js";
 import { fromTo, termsInWords } from "../text/compare-words.js";
-import { percent, significant } from "../text/format.js";
+import { count, percent, significant } from "../text/format.js";
 import { find, html, part, svg } from "../ui/dom.js";
 import { boundGlyph, mark } from "../ui/marks.js";
 import { Table } from "../ui/table.js";
@@ -86,7 +86,7 @@ export function createCompareTable({ found, rows, scale, onSelect, onChange }) {
 
 /** @param {number} all rows of the tab @param {TabId} tab */
 function emptyWords(all, tab) {
-  if (all > 0) return "No operation matches the filters.";
+  if (all > 0) return `No operation of ${count(all)} matches`;
   switch (tab) {
     case "changed":
       return "No operation changed by more than 0.01 % of the time.";

@@ -94,7 +94,7 @@ export function showDevice(model, onEdit) {
   );
 }
 
-/** The list behind "All fields". @param {Model} model */
+/** The list behind *Details*. @param {Model} model */
 export function showFields({ device, profile, coreWord }) {
   fields().replaceChildren(fieldList(device), fileList(profile, coreWord));
 }

@@ -501,13 +501,18 @@ export interface GroupRow {
   groups: GroupRow[];
 }
 
-/** All instances of a module in their order; `line` is what there is to say. */
+/** All instances of a module in their order; `line` is what there is to say.
+ *
+ * `rest` is the time of all other work.
+ */
 export interface LayerInstances {
   name: string;
   direction: string;
   line: string;
   stands_out: boolean;
   instances: LayerInstance[];
+  rest: string;
+  rest_us: number;
 }
 
 /** One instance of a module; `median_ratio`: its time by that of those of equal work.

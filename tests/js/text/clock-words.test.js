@@ -55,7 +55,7 @@ test("each clock is per core, the longest is marked, the measured time lies besi
   assert.deepEqual([found.measured, found.longest], [100, 100]);
   assert.equal(
     plain(found.sentence),
-    "At best 50.0 µs, if everything overlaps; 70.0 µs if nothing does. It took 30.0 µs longer than that: latency, or work that was not counted.",
+    "At best 50.0 µs, if all of it overlaps; 70.0 µs if nothing does. It took 30.0 µs longer than that: latency, or work that was not counted.",
   );
 });
 

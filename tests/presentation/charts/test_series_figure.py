@@ -19,7 +19,7 @@ def test_runs_lie_in_their_order_and_a_number_that_is_not_known_has_no_place() -
     assert 0 < low < 90
     assert high > 110
     titles = [trace["text"][0] for trace in figure["data"] if trace["meta"]["role"] == "names"]
-    assert titles == ["Time", "Roof time, exact", "Of the roof (not known)"]
+    assert titles == ["Time", "Roof time, exact", "Of the roof: not known"]
     assert "&lt;b&gt;t" in time["hovertext"][0]
 
 

@@ -197,6 +197,7 @@ def _add_ranges(trace: Trace, ranges: Ranges) -> None:
         **{name: column[plain] for name, column in spans.items()},
         signature=ranges.signature[plain],
         external=np.zeros(len(plain), np.int64),
+        node=np.full(len(plain), -1),
     )
     first = len(trace.names)
     trace.names += [signature.operator for signature in ranges.signatures]

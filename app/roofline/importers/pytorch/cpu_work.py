@@ -19,6 +19,7 @@ from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self
 from roofline.importers.pytorch.rows import (
     Costs,
     FileWork,
+    InstanceSums,
     RowNumbers,
     Sums,
     added_up,
@@ -108,14 +109,16 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         flop=row[signature[counted.costs.flop[signature] < 0]],
         moved_bytes=row[signature[counted.costs.moved_bytes[signature] < 0]],
     )
+    scopes, self_ns = scopes_of(trace, parent), self_times(duration, parent)
     note_paths(
         trace,
-        scopes_of(trace, parent),
+        scopes,
         numbers,
         row=row[signature],
         operator=np.arange(len(begin)),
-        time_ns=self_times(duration, parent),
+        time_ns=self_ns,
     )
+    flop, moved = np.flatnonzero(counted.flop), np.flatnonzero(counted.moved)
     return FileWork(
         sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
@@ -126,6 +129,15 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         end_ns=int((begin + duration).max()),
         notes=_notes(trace, signature),
         flop_slack=float(counted.costs.slack[signature[counted.flop]].sum()),
+        instances=InstanceSums.of(
+            scopes.layers,
+            layer=scopes.layer.astype(np.int64),
+            scope=scope,
+            time_ns=self_ns,
+            flop=(flop, signature[flop], counted.costs.flop),
+            moved=(moved, signature[moved], counted.costs.moved_bytes),
+            file_name=trace.file_name,
+        ),
     )
 
 

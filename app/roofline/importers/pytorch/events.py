@@ -32,7 +32,15 @@ from roofline.importers.pytorch.scan import (
     scan_events,
 )
 from roofline.importers.pytorch.signatures import READING_IN_CAPTURES, READING_VALUES
-from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace, api_of
+from roofline.importers.pytorch.trace import (
+    NO_KERNEL,
+    Annotation,
+    Columns,
+    Step,
+    Trace,
+    api_of,
+    node_id,
+)
 from roofline.importers.shared.kernel_names import is_collective
 from roofline.importers.source import SourceFile
 from roofline.model.kernels import SHAPE_AXES
@@ -230,6 +238,7 @@ class _Reader:
             thread=self._thread(rows),
             signature=signature,
             external=_id(rows, Column.EXTERNAL_ID),
+            node=node_id(rows[:, Column.SEQUENCE], rows[:, Column.FORWARD_THREAD]),
         )
 
     def _take_work(self, buffer: NDArray[np.uint8], rows: I64) -> None:

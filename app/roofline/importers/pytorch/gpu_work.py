@@ -17,7 +17,7 @@ from roofline.importers.pytorch.attribution import (
 from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.inputs import shapes_label
 from roofline.importers.pytorch.list_types import settle_lists
-from roofline.importers.pytorch.nesting import busy_times
+from roofline.importers.pytorch.nesting import NOT_FOUND, busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
     Costs,
@@ -83,7 +83,7 @@ def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] =
     scopes = scopes_of(trace, attribution.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
-    trace.operators.forget("begin", "duration", "thread", "external")
+    trace.operators.forget("begin", "duration", "thread", "external", "node")
     trace.launches.forget("begin", "thread")
     trace.work.forget("external")
     return _GpuWork(trace, attribution, scopes, steps, numbers, serving).result()
@@ -197,7 +197,7 @@ class _GpuWork:
             launches=self._launches(),
             timeline=self._timeline(device, n_devices),
             serving=None if windows is None else self._of_server(windows),
-            instances=self._instances() if self._scopes.layers else None,
+            instances=self._instances(),
             kernels=self._kernels(),
         )
 
@@ -354,26 +354,18 @@ class _GpuWork:
         runs = self._executions()
         return float(self._costs.slack[runs.signature[runs.counted]].sum())
 
-    def _instances(self) -> InstanceSums:
+    def _instances(self) -> InstanceSums | None:
         """The time and the known work of each instance of a module."""
-        operator, work = self._around(), self._trace.work
-        layer = np.where(operator >= 0, self._scopes.layer[operator], -1).astype(np.int64)
-        inside = np.flatnonzero(layer >= 0)
-        width = len(self._scopes.layers)
-        cells = (self._scope.astype(np.int64) + 1) * width + layer
-        keys, at = np.unique(cells[inside], return_inverse=True)
-        runs, name = self._executions(), self._trace.file_name
-        ran = layer[runs.first] >= 0
-        run_at, called = np.searchsorted(keys, cells[runs.first[ran]]), runs.signature[ran]
-        once = runs.counted[ran]
-        return InstanceSums(
-            layers=self._scopes.layers,
-            scope=keys // width - 1,
-            layer=keys % width,
-            calls=np.bincount(at, minlength=len(keys)).astype(np.int64),
-            time_ns=added_up(at, work["duration"][inside], len(keys), name),
-            flop=multiplied(run_at[once], called[once], self._costs.flop, len(keys), name),
-            moved_bytes=multiplied(run_at, called, self._costs.moved_bytes, len(keys), name),
+        operator, runs = self._around(), self._executions()
+        counted = runs.counted
+        return InstanceSums.of(
+            self._scopes.layers,
+            layer=np.append(self._scopes.layer, NOT_FOUND)[operator].astype(np.int64),
+            scope=self._scope.astype(np.int64),
+            time_ns=self._trace.work["duration"],
+            flop=(runs.first[counted], runs.signature[counted], self._costs.flop),
+            moved=(runs.first, runs.signature, self._costs.moved_bytes),
+            file_name=self._trace.file_name,
         )
 
     def _around(self) -> I32:

@@ -248,7 +248,7 @@ def _instances(parts: Parts) -> ModuleInstances | None:
     if not files:
         return None
     step_of = {number: k for k, number in enumerate(_in_order_of_time(parts))}
-    numbers: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str, str], int] = {}
     sums: dict[str, list[NDArray[Any]]] = defaultdict(list)
     for work, found in files:
         place = np.array([step_of[step.number] for step in work.steps] + [-1], np.int64)
@@ -260,8 +260,9 @@ def _instances(parts: Parts) -> ModuleInstances | None:
         sums["flop"].append(found.flop.astype(np.float64))
         sums["bytes"].append(found.moved_bytes.astype(np.float64))
     return ModuleInstances(
-        name=tuple(name for _, name in numbers),
-        path=tuple(path for path, _ in numbers),
+        name=tuple(name for _, name, _ in numbers),
+        path=tuple(path for path, _, _ in numbers),
+        direction=tuple(direction for _, _, direction in numbers),
         **{name: np.concatenate(columns) for name, columns in sums.items()},
     )
 

@@ -308,6 +308,7 @@ def _graft(trace: Trace, matches: Sequence[tuple[_Replay, _Found]]) -> None:
             thread=np.full(size, thread),
             signature=calls.signature + place[id(graph.signatures)],
             external=np.zeros(size, np.int64),
+            node=np.full(size, -1),
         )
         _graft_scopes(trace, calls.scopes, replay.begin_ns, thread, names)
         trace.launches.extend(

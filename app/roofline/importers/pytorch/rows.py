@@ -325,15 +325,54 @@ class KernelRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class InstanceSums:
-    """One row per (scope, instance of a module); `layers` has the path and name of each."""
+    """One row per (scope, instance of a module in one direction); `layers` has the path, name and
+    direction of each."""
 
-    layers: Sequence[tuple[str, str]]
+    layers: Sequence[tuple[str, str, str]]
     scope: I64
     layer: I64
     calls: I64
     time_ns: I64
     flop: U64
     moved_bytes: U64
+
+    @classmethod
+    def of(
+        cls,
+        layers: Sequence[tuple[str, str, str]],
+        *,
+        layer: I64,
+        scope: I64,
+        time_ns: I64,
+        flop: tuple[I64, I64, I64],
+        moved: tuple[I64, I64, I64],
+        file_name: str,
+    ) -> "InstanceSums | None":
+        """Events added up, each with its layer (-1: none), scope and time.
+
+        `flop` and `moved` are the events that count, their signatures, and the cost of each
+        signature, -1 where it is unknown.
+        """
+        if not layers:
+            return None
+        inside = np.flatnonzero(layer >= 0)
+        cells = (scope.astype(np.int64) + 1) * len(layers) + layer
+        keys, at = np.unique(cells[inside], return_inverse=True)
+
+        def cost(events: I64, signature: I64, each: I64) -> U64:
+            ran = layer[events] >= 0
+            place = np.searchsorted(keys, cells[events[ran]])
+            return multiplied(place, signature[ran], each, len(keys), file_name)
+
+        return cls(
+            layers=layers,
+            scope=keys // len(layers) - 1,
+            layer=keys % len(layers),
+            calls=np.bincount(at, minlength=len(keys)).astype(np.int64),
+            time_ns=added_up(at, time_ns[inside], len(keys), file_name),
+            flop=cost(*flop),
+            moved_bytes=cost(*moved),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

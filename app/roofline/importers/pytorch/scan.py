@@ -93,6 +93,8 @@ class Column(IntEnum):
     BLOCK_AT = 33
     BLOCK_LEN = 34
     SHAPE_HASH = 35
+    SEQUENCE = 36
+    FORWARD_THREAD = 37
 
 
 N_COLUMNS = len(Column)
@@ -125,6 +127,7 @@ _KERNEL_GB = _key("kernel_num_gb")
 _DIMS, _TYPES, _STRIDES = (_key(k) for k in ("Input Dims", "Input type", "Input Strides"))
 _TYPES_TOO, _VALUES = _key("Input types"), _key("Concrete Inputs")
 _KERNEL = _key("kernel")
+_SEQUENCE, _FORWARD_THREAD = _key("Sequence number"), _key("Fwd thread id")
 _GRID, _BLOCK = _key("grid"), _key("block")
 
 _KINDS = {
@@ -168,7 +171,7 @@ _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
 _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23, 25, 27
 _C_KERNEL, _C_KERNEL_HASH = 28, 30
-_C_GRID, _C_BLOCK, _C_SHAPE = 31, 33, 35
+_C_GRID, _C_BLOCK, _C_SHAPE, _C_SEQUENCE, _C_FORWARD = 31, 33, 35, 36, 37
 
 
 @part
@@ -194,6 +197,10 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         row[_C_EXTERNAL] = number(buf, start, stop, 0)
     elif key == _DEVICE:
         row[_C_DEVICE] = number(buf, start, stop, 0)
+    elif key == _SEQUENCE:
+        row[_C_SEQUENCE] = number(buf, start, stop, 0)
+    elif key == _FORWARD_THREAD:
+        row[_C_FORWARD] = number(buf, start, stop, 0)
     elif key in (_BYTES, _SIZE):
         row[_C_BYTES] = number(buf, start, stop, 0)
     elif key in (_FLOP, _FLOPS, _KERNEL_FLOP):

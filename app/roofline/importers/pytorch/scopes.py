@@ -2,7 +2,8 @@
 
 A trace with `with_stack` or `with_modules` has an event per call of a module, as in
 `nn.Module: Linear_3`; `record_function` writes annotations. Instances of one class count as one
-here, for an op is one row, whichever layer calls it.
+here, for an op is one row, whichever layer calls it. The backward pass calls no modules: its
+operators belong to the modules around the operator that made their node of autograd's graph.
 """
 
 import re
@@ -14,15 +15,18 @@ import numpy as np
 
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
-from roofline.importers.pytorch.trace import Trace
+from roofline.importers.pytorch.trace import Trace, node_of
 from roofline.model.op_columns import I32, I64, Bools
 
+BACKWARD = "backward"
+_DIRECTIONS = ("forward", BACKWARD, "recomputed")
 _MODULE = "nn.Module: "
 _INSTANCE = re.compile(r"_\d{1,9}\Z")
 # Modules that only hold others: their instances are not alike.
 _LIST = re.compile(r"(?:Sequential|ModuleList|ModuleDict)(?:_\d{1,9})?\Z")
 _BACKWARD = "autograd::engine::evaluate_function"
 _MOST_LEVELS = 64
+_MOST_THREADS = 64  # of forward passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,25 +34,27 @@ class Scopes:
     """The modules around each operator: a number in `paths` (-1: nothing), and its direction.
 
     `layer` is the outermost instance of a module with several around it, a place in `layers` (-1:
-    none): the path of its class, and its name.
+    none): the path of its class, its name, and its direction.
     """
 
     around: I32
     paths: Sequence[str]
     layer: I32
-    layers: Sequence[tuple[str, str]]
+    layers: Sequence[tuple[str, str, str]]
     is_backward: Bools
 
     def path_of(self, number: int, operator: str, *, is_backward: bool) -> str:
-        """Scopes from the outermost one, "backward" in a backward pass, and the operator."""
+        """ "backward" in a backward pass, scopes from the outermost one, and the operator."""
         around = [self.paths[number]] if number >= 0 else []
-        return "/".join([*around, *(["backward"] if is_backward else []), operator])
+        return "/".join([*([BACKWARD] if is_backward else []), *around, operator])
 
 
 def scopes_of(trace: Trace, parent: I32) -> Scopes:
     """The scopes of all operators of `trace`; `parent` is the operator around each."""
     operators, scopes = trace.operators, trace.scopes
     around = layer = np.full(len(operators), NOT_FOUND, np.int32)
+    is_backward = _is_backward(trace, parent)
+    direction = is_backward.astype(np.int32)
     paths: dict[str, int] = {}
     layers: list[tuple[str, str]] = []
     if len(scopes) and len(operators):
@@ -59,17 +65,25 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
             point_ns=operators["begin"],
             point_thread=operators["thread"],
         )
+        modules = _flags([text.startswith(_MODULE) for text in trace.names])[scopes["name"]]
+        in_module = _inherited(modules, outer) >= 0
+        called = np.append(in_module, False)[scope]  # the last one is that of no scope
+        direction[is_backward & called] = _DIRECTIONS.index("recomputed")
+        forward = _of_forward(trace, parent, scope)
+        joins = is_backward & ~called & np.append(in_module, False)[forward]
+        scope = np.where(joins, forward, scope)
         texts = _paths(trace.names, scopes["name"], outer, order)
         number = [paths.setdefault(text, len(paths)) for text in texts]
         around = np.where(scope >= 0, np.array(number, np.int32)[scope], NOT_FOUND)
         of_scope, layers = _layers(trace.names, scopes["name"], outer, order, texts)
         layer = np.where(scope >= 0, of_scope[scope], NOT_FOUND)
+    ways = [(*one, way) for way in _DIRECTIONS for one in layers]
     return Scopes(
         around=around.astype(np.int32),
         paths=list(paths),
-        layer=layer.astype(np.int32),
-        layers=layers,
-        is_backward=_is_backward(trace, parent),
+        layer=np.where(layer >= 0, layer + direction * len(layers), layer).astype(np.int32),
+        layers=ways,
+        is_backward=is_backward,
     )
 
 
@@ -129,13 +143,56 @@ def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> list[str]
 
 
 def _is_backward(trace: Trace, parent: I32) -> Bools:
-    """Operators inside a node of autograd's graph; ancestors are looked up by doubling."""
+    """Operators inside a node of autograd's graph."""
     starts = [signature.operator.startswith(_BACKWARD) for signature in trace.signatures]
     if not any(starts) or not len(trace.operators):
         return np.zeros(len(trace.operators), np.bool_)
-    result = np.array(starts, np.bool_)[trace.operators["signature"]]
-    above = parent.astype(np.int64)
+    return _inherited(_flags(starts)[trace.operators["signature"]], parent) >= 0
+
+
+def _flags(values: Sequence[bool]) -> I32:
+    return np.where(values, 0, NOT_FOUND).astype(np.int32)
+
+
+def _inherited(values: I32, parent: I32) -> I32:
+    """The value of each span or, where it has none, of the nearest around it that has one; those
+    around are looked up by doubling."""
+    result, above = values.copy(), parent.astype(np.int64)
     while (above >= 0).any():
-        result = result | ((above >= 0) & result[above])
+        takes = (above >= 0) & (result < 0)
+        result[takes] = result[above[takes]]
         above = np.where(above >= 0, above[above], NOT_FOUND)
     return result
+
+
+def _of_forward(trace: Trace, parent: I32, scope: I32) -> I32:
+    """The scope of the operator whose gradient each operator computes."""
+    made_by = _inherited(_made_by(trace), parent)
+    return np.where(made_by >= 0, scope[made_by], NOT_FOUND)
+
+
+def _made_by(trace: Trace) -> I32:
+    """The operator that made the node which each operator runs: the last one before it with the
+    node's number, on the thread that has most numbers of its forward thread's nodes."""
+    operators = trace.operators
+    made_by = np.full(len(operators), NOT_FOUND, np.int32)
+    sequence, forward = node_of(operators["node"])
+    made = np.flatnonzero((operators["node"] >= 0) & (forward == 0))
+    made = made[np.lexsort((operators["begin"][made], sequence[made]))]
+    thread = operators["thread"][made]
+    makers = [made[thread == one] for one in np.unique(thread)[:_MOST_THREADS].tolist()]
+    for number in np.unique(forward[forward > 0])[:_MOST_THREADS].tolist():
+        nodes = np.flatnonzero((operators["node"] >= 0) & (forward == number))
+        found = [_last_before(trace, nodes, one, sequence) for one in makers]
+        matches = [int((one >= 0).sum()) for one in found]
+        if matches and matches.count(max(matches)) == 1:
+            made_by[nodes] = found[matches.index(max(matches))]
+    return made_by
+
+
+def _last_before(trace: Trace, nodes: I64, makers: I64, sequence: I64) -> I64:
+    """The last of the makers, in order of their numbers, that made each node before it ran."""
+    begin = trace.operators["begin"]
+    last = makers[np.searchsorted(sequence[makers], sequence[nodes], side="right") - 1]
+    is_made = (sequence[last] == sequence[nodes]) & (begin[last] <= begin[nodes])
+    return np.where(is_made, last, NOT_FOUND)

@@ -84,6 +84,21 @@ class Columns:
         return len(next(iter(self._arrays.values())))
 
 
+_FORWARD_THREADS = 1 << 16
+
+
+def node_id(sequence: I64, forward_thread: I64) -> I64:
+    """Autograd's number of the node that an operator makes or runs, with the thread of its forward
+    pass; -1: of none. An operator of a forward pass has thread 0."""
+    known = (sequence >= 0) & (sequence < 2**47) & (forward_thread < _FORWARD_THREADS)
+    return np.where(known, sequence * _FORWARD_THREADS + np.maximum(forward_thread, 0), -1)
+
+
+def node_of(node: I64) -> tuple[I64, I64]:
+    """Sequence and thread of each `node_id`; of no node they mean nothing."""
+    return node // _FORWARD_THREADS, node % _FORWARD_THREADS
+
+
 # Spans on threads: begin and duration in ns.
 _SPANS = partial(Columns, begin="q", duration="q", thread="i")
 
@@ -134,7 +149,7 @@ class Trace:
     `kernel` of a launch is the name of what
     it launches, -1 where the launch does not say. `uses_device_memory` is looked for only where the
     machine has a device and no event is of one.
-    Ids are kept modulo 2**32; 0 is unknown.
+    Ids are kept modulo 2**32; 0 is unknown. `node` of an operator is `node_id`.
     """
 
     file_name: str
@@ -142,7 +157,9 @@ class Trace:
     names: list[str] = field(default_factory=list)
     shapes: list[tuple[int, ...]] = field(default_factory=lambda: [(0,) * SHAPE_AXES])
     signatures: list[Signature] = field(default_factory=list)
-    operators: Columns = field(default_factory=partial(_SPANS, signature="i", external="I"))
+    operators: Columns = field(
+        default_factory=partial(_SPANS, signature="i", external="I", node="q")
+    )
     work: Columns = field(
         default_factory=partial(
             Columns,

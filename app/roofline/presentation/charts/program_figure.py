@@ -249,12 +249,11 @@ def _counts(points: Sequence[Point]) -> str:
     if not points or points[0].get("total_time_per_core_us") is None:
         return ""  # no time was measured: the chart's place says so
     if steps == 0:
-        whole = "Total (HW)" if points[0]["scope"] == "total_hw" else "Total"
-        return f"No steps in this profile: {whole} counts every op."
+        return "No steps in this profile."
     if all(point["scope"] != "average" for point in points):
-        return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
+        return f"{counted(steps, 'step')}.{_slow_steps(points)}"
     complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
-    return f"Total counts every op; Average only the {complete}.{_slow_steps(points)}"
+    return f"Average of {complete}.{_slow_steps(points)}"
 
 
 def _hardware_note(points: Sequence[Point], fields: Sequence[Mapping[str, Any]]) -> str:

@@ -125,7 +125,7 @@ def _title(panel: _Panel, number: int, runs: Sequence[PlottedRun], axes: Json) -
         yaxis=axis,
         mode="text",
         cliponaxis=False,
-        text=[panel.title + ("" if _known(panel, runs) else " (not known)")],
+        text=[panel.title + ("" if _known(panel, runs) else ": not known")],
         textposition=["top right"],
         textfont={"size": 12, "color": "--ink"},
     )
