@@ -1,5 +1,6 @@
 """What every test shares: repeatable property tests, and where the samples are."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,16 @@ ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_profiles"
 # Processes started by tests import what is tested, wherever the package is installed.
 PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
+
+
+def pytest_collection() -> None:
+    """Modules and tests live until the end: looking for garbage among them finds none."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

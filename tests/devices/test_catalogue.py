@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -45,8 +45,6 @@ KINDS = {
     "secondary",
     "derived",
 }
-EVERY = pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
-
 # Saved links and peak files name these devices, so none of them may vanish.
 IN_LINKS = """
 tpu-v2 tpu-v3 tpu-v4i tpu-v4 tpu-v5e tpu-v5p tpu-v6e tpu-v7x tpu-8i tpu-8t p100-sxm2 v100-sxm2
@@ -61,6 +59,19 @@ mi300a mi325x mi355x intel-13900k intel-max-1550
 """
 
 
+def of_every_part(test: Callable[[Part], None]) -> Callable[[], None]:
+    """A test of one part, as one test of all."""
+
+    def of_all() -> None:
+        for part in parts():
+            try:
+                test(part)
+            except AssertionError as error:
+                raise AssertionError(part.id) from error
+
+    return of_all
+
+
 def cases(name: str) -> list[dict[str, str]]:
     with (GOLDEN / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -73,7 +84,7 @@ def value(part: Part, of: str, source: str) -> float:
     return known(figure).value
 
 
-@EVERY
+@of_every_part
 def test_every_number_is_of_something_known_and_has_a_source(part: Part) -> None:
     known = OTHERS | set(ComputeUnit) | set(MemoryLevel)
     for figure in part.figures:
@@ -84,13 +95,13 @@ def test_every_number_is_of_something_known_and_has_a_source(part: Part) -> None
         assert figure.scope in ("chip", "link")
 
 
-@EVERY
+@of_every_part
 def test_one_number_is_chosen_of_each_thing(part: Part) -> None:
     chosen = [f.of for f in part.figures if f.status is FigureStatus.CHOSEN]
     assert len(chosen) == len(set(chosen))
 
 
-@EVERY
+@of_every_part
 def test_units_fit_what_is_measured(part: Part) -> None:
     for figure in part.figures:
         if figure.of in {*ComputeUnit, "exp"}:
@@ -107,7 +118,7 @@ def test_units_fit_what_is_measured(part: Part) -> None:
             assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
 
 
-@EVERY
+@of_every_part
 def test_numbers_have_the_right_magnitude(part: Part) -> None:
     for figure in part.figures:
         # GeForce parts do 4 FLOP of fp64 per processor and cycle.
@@ -125,7 +136,7 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
         assert figure.value == 0 or low <= figure.value <= high, figure
 
 
-@EVERY
+@of_every_part
 def test_fewer_bits_are_never_slower(part: Part) -> None:
     rates = {peak.unit: peak.gflops for peak in part.compute()}
     # Equal where a part has no faster mode: fp8 on TPU v5p, fp64 on MI355X.
@@ -136,7 +147,7 @@ def test_fewer_bits_are_never_slower(part: Part) -> None:
         assert rates[ComputeUnit.VECTOR_FP64] <= rates[ComputeUnit.VECTOR_FP32]
 
 
-@EVERY
+@of_every_part
 def test_memory_nearer_to_the_unit_is_faster(part: Part) -> None:
     gbs = {one.level: one.gbs for one in part.memory()}
     main = [gbs[level] for level in gbs if level.is_main]
@@ -144,7 +155,7 @@ def test_memory_nearer_to_the_unit_is_faster(part: Part) -> None:
     assert all(value > main[0] for level, value in gbs.items() if main and not level.is_main)
 
 
-@EVERY
+@of_every_part
 def test_links_add_up(part: Part) -> None:
     links, one = part.figure("links"), part.figure("link_oneway")
     total, both = part.figure("links_oneway"), part.figure("links_bidirectional")

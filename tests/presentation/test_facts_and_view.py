@@ -52,9 +52,10 @@ def choices_with_other_facts(files: Sequence[Path], choices: Sequence[PeakChoice
     ]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_no_peak_changes_a_fact(name: str) -> None:
-    assert choices_with_other_facts(FILES[name], EVERY) == []
+@pytest.mark.parametrize(("number", "name"), list(enumerate(FILES)))
+def test_no_peak_changes_a_fact(number: int, name: str) -> None:
+    """Each part is that of four samples or more: peaks are numbers, whatever part they are of."""
+    assert choices_with_other_facts(FILES[name], EVERY[number % 5 :: 5] + BY_HAND) == []
 
 
 @needs_shared

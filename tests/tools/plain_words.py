@@ -123,10 +123,10 @@ def passages(path: str, text: str) -> Iterator[Passage]:
 
 def _python(text: str) -> Iterator[Passage]:
     yield from _python_comments(text)
-    tree = ast.parse(text)
-    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    nodes = list(ast.walk(ast.parse(text)))
+    formatted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     inside = {id(part) for node in formatted for part in ast.walk(node) if part is not node}
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in inside:
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -146,6 +146,8 @@ def _message(line: int, value: str) -> Iterator[Passage]:
 
 
 def _python_comments(text: str) -> Iterator[Passage]:
+    if "#" not in text:
+        return iter(())
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     lines = {
         token.start[0]: token.string.lstrip("#: ")

@@ -34,9 +34,13 @@ CALLED_BY = {
 
 def unused() -> list[str]:
     """Place and name of each, and of each name in the list that is used or gone."""
-    vulture = Vulture(ignore_names=_used_by_name(), ignore_decorators=DECORATORS)
+    vulture = Vulture(ignore_decorators=DECORATORS)
     vulture.scavenge([str(ROOT / "app" / "roofline")], exclude=["*_pb2.py"])
-    found = [item for item in vulture.get_unused_code() if item.typ in KINDS]
+    # Vulture would take these names as patterns, and match each definition with each of them.
+    by_name = _used_by_name()
+    found = [
+        item for item in vulture.get_unused_code() if item.typ in KINDS and item.name not in by_name
+    ]
     names = {item.name for item in found}
     return [
         *(
@@ -48,7 +52,7 @@ def unused() -> list[str]:
     ]
 
 
-def _used_by_name() -> list[str]:
+def _used_by_name() -> set[str]:
     """Names in the tables of commands, and in what templates compute."""
     targets = [target for _, target in (*COMMANDS.values(), *server.COMMANDS.values())]
     words: set[str] = set()
@@ -56,7 +60,7 @@ def _used_by_name() -> list[str]:
         for code in _JINJA.findall(path.read_text("utf-8")):
             words.update(re.findall(r"[a-z_]\w+", code))
     commands = (target.partition(":")[2] for target in targets)
-    return [*commands, *roofline.__all__, *sorted(words)]
+    return {*commands, *roofline.__all__, *words}
 
 
 if __name__ == "__main__":

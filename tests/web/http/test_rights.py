@@ -1,4 +1,8 @@
-"""Rights: every route of the application × every kind of sender, in every mode."""
+"""Rights: every route of the application × every kind of sender, in every mode.
+
+A mode says who sends, a route what this sender may do: all pairs are asked in one mode. In the
+others, each sender asks a third of the routes, and one without a name all of them.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -239,11 +243,14 @@ def test_every_route_asks_who_asks(launch: Launch, capture: bytes, mode: str) ->
     operations = operations_of(instance.client)
     assert len(operations) >= 40
     assert len(instance.actors) == 17 and instance.actors.keys() > OF_HEAD
+    places = {actor: place for place, actor in enumerate(instance.actors)}
     seen = 0
     # Deletion comes last: the others need the profile.
-    for operation in sorted(operations, key=lambda found: found[0] == "delete"):
+    for row, operation in enumerate(sorted(operations, key=lambda found: found[0] == "delete")):
         for actor, headers in sorted(instance.actors.items(), key=lambda a: a[0] in MAY_CHANGE):
             if operation[0] == "head" and actor not in OF_HEAD:
+                continue
+            if mode != "token" and actor != "nobody" and (row + places[actor]) % 3:
                 continue
             wanted = expected(actor, operation)
             # Each from an address of its own: one that guesses tokens would be told to wait.
