@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect, sync_playwright
 
@@ -197,14 +198,11 @@ def profile_url(visitor: BrowserContext, capture: Path) -> str:
 
 
 def uploaded(visitor: BrowserContext, *paths: Path) -> str:
-    """Uploads `paths` as one profile and waits for its page; the address."""
-    page = visitor.new_page()
-    page.goto("/")
-    page.set_input_files("#file", paths)
-    is_ready(page)
-    url = page.url
-    page.close()
-    return url
+    """Uploads `paths` as one profile by the API and waits until it is ready; its page's address."""
+    server = visitor.request.get("/healthz").url.removesuffix("/healthz")
+    files = [("file", (path.name, path.read_bytes())) for path in paths]
+    answer = httpx.post(f"{server}/api/v1/profiles?wait=60", files=files, timeout=90)
+    return f"{server}/p/{answer.raise_for_status().json()['id']}"
 
 
 @pytest.fixture

@@ -76,17 +76,6 @@ def of_profile(page: Page, profile_url: str, capture: Path) -> None:
     is_ready(page)
 
 
-def of_details(page: Page, profile_url: str, capture: Path) -> None:
-    of_profile(page, profile_url, capture)
-    view.rows(page).first.click()
-    expect(page.locator("#drawer")).not_to_contain_text("Loading…")
-
-
-def of_menu(page: Page, profile_url: str, capture: Path) -> None:
-    of_profile(page, profile_url, capture)
-    page.locator("[data-columns-button]").click()
-
-
 def of_what_if(page: Page, profile_url: str, capture: Path) -> None:
     page.goto(f"{profile_url}?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware")
     is_ready(page)
@@ -118,15 +107,7 @@ def of_missing(page: Page, profile_url: str, capture: Path) -> None:
     page.goto("/p/AAAAAAAAAAAAAAAAAAAAAA")
 
 
-def of_about(page: Page, profile_url: str, capture: Path) -> None:
-    of_profile(page, profile_url, capture)
-    view.share(page, "About this profile")
-
-
-STATES = [
-    of_home, of_api, of_limits, of_profile, of_details, of_menu, of_what_if, of_about, of_error,
-    of_progress, of_missing,
-]  # fmt: skip
+STATES = [of_home, of_api, of_limits, of_profile, of_what_if, of_error, of_progress, of_missing]
 
 
 @pytest.mark.parametrize("show", STATES)
@@ -141,6 +122,18 @@ def test_page_has_no_accessibility_violation(
     watches[0].expect("404")
     show(page, profile_url, capture)
     assert_accessible_in_both_schemes(page)
+
+
+def test_what_opens_above_a_profile_has_no_accessibility_violation(profile: Page) -> None:
+    profile.emulate_media(color_scheme="light")
+    view.rows(profile).first.click()
+    expect(profile.locator("#drawer")).not_to_contain_text("Loading…")
+    profile.locator("[data-columns-button]").click()
+    assert_accessible_in_both_schemes(profile, "#drawer", "#menu-columns")
+    profile.keyboard.press("Escape")
+    profile.emulate_media(color_scheme="light")
+    view.share(profile, "About this profile")
+    assert_accessible_in_both_schemes(profile, "dialog[open]")
 
 
 def test_profile_fits_the_window(profile: Page) -> None:

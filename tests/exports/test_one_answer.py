@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import pytest
@@ -49,7 +49,7 @@ class Places:
     advice: dict[str, Any]
 
 
-@lru_cache(maxsize=1)
+@cache
 def places(case: str) -> Places:
     files = next(one["files"] for one in CASES if one["case"] == case)
     analysis = shared(*files.split(" + "))

@@ -20,7 +20,7 @@ from tests.tools import damage
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = find_samples(ROOT / "sample_profiles")
 FILES = [(sample, file) for sample in SAMPLES for file in sample.files]
-SMALL_BYTES, CUTS_OF_SMALL, CUTS_OF_LARGE = 100_000, 60, 15
+SMALL_BYTES, CUTS_OF_SMALL, CUTS_OF_LARGE = 100_000, 20, 8
 
 
 def by_name(value: object) -> str:

@@ -420,7 +420,7 @@ def test_samples_give_their_numbers() -> None:
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_damaged_samples(sample: Path, tmp_path: Path) -> None:
     data, path = sample.read_bytes(), tmp_path / "damaged"
-    for content in (*damage.cuts(data, 230), *damage.flips(data, 200)):
+    for content in (*damage.cuts(data, 80), *damage.flips(data, 70)):
         path.write_bytes(content)
         damage.outcome([path])
 

@@ -33,7 +33,7 @@ def test_names_are_known_once() -> None:
     assert set(OPERATORS) >= READING_VALUES
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(operator=st.sampled_from(OPERATORS), arguments=ARGUMENTS, has_values=st.booleans())
 def test_any_arguments(
     operator: str, arguments: list[tuple[object, str, str]], has_values: bool

@@ -308,7 +308,7 @@ def test_what_no_counter_can_hold_is_damage(count: str, tmp_path: Path) -> None:
 def test_damaged_copies(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path / "w", workload())
     data = (folder / name).read_bytes()
-    for content in (*damage.cuts(data, 210), *damage.flips(data, 120)):
+    for content in (*damage.cuts(data, 70), *damage.flips(data, 40)):
         (folder / name).write_bytes(content)
         damage.outcome(sorted(folder.iterdir()))
 

@@ -261,7 +261,7 @@ def test_a_word_in_a_number_column_is_located(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_cut_and_flipped_copies(sample: Path, tmp_path: Path) -> None:
     data, path = sample.read_bytes(), tmp_path / "damaged"
-    for content in (*damage.cuts(data, 220), *damage.flips(data, 150)):
+    for content in (*damage.cuts(data, 70), *damage.flips(data, 50)):
         damage.outcome([written(path, content)])
 
 
