@@ -64,9 +64,11 @@ MOVED = (
 )
 
 
-def moving(device: ReportedDevice = V6E, moved: Sequence[Moved] = MOVED) -> Profile:
+def moving(
+    device: ReportedDevice = V6E, moved: Sequence[Moved] = MOVED, group_size: int = 2
+) -> Profile:
     """The profile."""
-    return profile_from_table(OPS, device=device, timeline=_timeline(moved))
+    return profile_from_table(OPS, device=device, timeline=_timeline(moved, group_size))
 
 
 def with_links(profile: Profile, links: Sequence[MemoryLevel | None]) -> Profile:
@@ -77,7 +79,7 @@ def with_links(profile: Profile, links: Sequence[MemoryLevel | None]) -> Profile
     return replace(profile, timeline=replace(line, transfers=transfers))
 
 
-def _timeline(moved: Sequence[Moved]) -> Timeline:
+def _timeline(moved: Sequence[Moved], group_size: int) -> Timeline:
     none, zero = np.zeros(0, np.int64), np.zeros(1)
     return Timeline(
         cores=("core 0",),
@@ -103,7 +105,7 @@ def _timeline(moved: Sequence[Moved]) -> Timeline:
             done=np.array([one.done for one in moved]),
             kind=tuple(one.kind for one in moved),
             link=tuple(one.link for one in moved),
-            group_size=np.full(len(moved), 2),
+            group_size=np.full(len(moved), group_size),
             unpaired=np.zeros(len(moved), np.bool_),
             occurrences=TransferOccurrences(
                 transfer=np.arange(len(moved)),

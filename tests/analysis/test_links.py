@@ -11,7 +11,12 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
+from roofline.analysis.time_records import TransferRecord
 from roofline.devices import PeakChoice, resolve
+from roofline.devices.choice import known_part, read_choice
+from roofline.errors import BadViewError
+from roofline.estimate.on_device import estimate
+from roofline.estimate.ops import Options
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
@@ -23,6 +28,7 @@ from tests.moving import HOST, ICI, MOVED, Moved, moving, with_links
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 NAN = float("nan")
+H100 = reported(kind=DeviceKind.GPU, name="NVIDIA H100 80GB HBM3")
 
 
 def analysed(profile: Profile, choice: PeakChoice | None = None) -> RooflineAnalysis:
@@ -135,8 +141,7 @@ def test_link_without_a_peak_is_asked_for() -> None:
 
 
 def test_link_that_is_not_known_is_asked_for() -> None:
-    gpu = reported(kind=DeviceKind.GPU, name="NVIDIA H100 80GB HBM3")
-    profile = with_links(moving(gpu), [HOST, HOST, None, None])
+    profile = with_links(moving(H100), [HOST, HOST, None, None])
     analysis = analysed(profile)
     assert bound(analysis, "all-reduce.1") == "a link, peak not known"
     (note,) = [one for one in analysis.diagnostics if one.code == "unknown-link"]
@@ -152,6 +157,78 @@ def test_rate_above_the_link_has_a_cause() -> None:
     row = analysis.ops.name.index("all-reduce.1")
     assert share(analysis, "all-reduce.1") == pytest.approx(5)
     assert analysis.ops.above_roof[row] is Cause.LINK
+
+
+MI300X = reported(kind=DeviceKind.GPU, name="AMD Instinct MI300X")
+XGMI, DCN = MemoryLevel.XGMI, MemoryLevel.DCN
+ALL_REDUCE = replace(MOVED[2], link=XGMI)
+
+
+def row_of(analysis: RooflineAnalysis) -> TransferRecord:
+    return next(row for row in analysis.transfers.rows if row.kind == "all-reduce")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "gbs"), [(2, 64.0), (4, 3 * 64.0), (8, 448.0)], ids=("pair", "half", "node")
+)
+def test_a_group_is_held_against_the_links_that_join_it(ranks: int, gbs: float) -> None:
+    """2 MB took 40 us, 50 GB/s: of the one link of 64 GB/s between two of eight MI300X, not of all
+    seven. At least 2 MB / 64 GB/s = 31.25 us and two hops of 0.6 us."""
+    analysis = analysed(moving(MI300X, [ALL_REDUCE], ranks))
+    row = row_of(analysis)
+    assert row.peak_gbs == pytest.approx(gbs)
+    assert share(analysis, "all-reduce.1") == pytest.approx(50 / gbs)
+    assert row.least_us == pytest.approx(2e3 / gbs + 1.2)
+    op = analysis.ops.name.index("all-reduce.1")
+    assert analysis.ops.clocks.of["xgmi"][op] == pytest.approx(2e3 / gbs)
+    assert saving(analysis, "all-reduce.1") == pytest.approx(40 - 2e3 / gbs)
+
+
+def test_a_measured_collective_has_the_time_of_its_estimate() -> None:
+    """The budget, advice and `roofline estimate` ask one topology: 16 of 72 chips on NVLink 5;
+    nodes of 8; two nodes of H100; a slice of 4x4."""
+    for device, ranks, choice, options in (
+        ("GB200", 16, [], Options(ranks=16)),
+        ("GB200", 16, ["gpus_per_node=8"], Options(ranks=16, gpus_per_node=8)),
+        ("h100-sxm", 16, ["network=400Gbit/s"], Options(ranks=16, network="50GB/s")),
+        ("tpu-v5e", 16, [], Options(ranks=16)),
+        ("tpu-v5e", 4, ["axes=4x4"], Options(ranks=4, axes="4")),
+    ):
+        part = known_part(device)
+        wire = 2 * (ranks - 1) / ranks * 2**20
+        moved = replace(MOVED[2], wire=wire, link=ICI if part.kind is DeviceKind.TPU else None)
+        held = analysed(moving(moved=[moved], group_size=ranks), read_choice(device, choice))
+        wanted = estimate("all-reduce", "1024x512", device, options)
+        assert row_of(held).least_us == pytest.approx(wanted.t_min_us), device
+
+
+def test_the_network_of_the_user_binds_groups_of_an_unknown_link() -> None:
+    """16 H100 in nodes of 8: each rank sends 2 · 1/2 · S / 8 over the network, of 2 · 15/16 · S on
+    the wire: 50 GB/s pass 50 · 15 = 750 GB/s of it, more than NVLink's 450 · 15/14 inside."""
+    profile = moving(H100, [replace(MOVED[2], link=None)], 16)
+    unknown = analysed(profile)
+    assert row_of(unknown).peak_gbs is None
+    assert bound(unknown, "all-reduce.1") == "a link, peak not known"
+    told = analysed(profile, read_choice(None, ["network=50GB/s"]))
+    assert bound(told, "all-reduce.1") == "DCN"
+    assert row_of(told).peak_gbs == pytest.approx(450 * 15 / 14)
+    assert share(told, "all-reduce.1") == pytest.approx(50 / (450 * 15 / 14))
+    slow = analysed(profile, read_choice(None, ["network=20GB/s"]))
+    assert row_of(slow).peak_gbs == pytest.approx(300)
+
+
+def test_what_does_not_join_devices_is_refused() -> None:
+    profile = moving(H100, [ALL_REDUCE])
+    with pytest.raises(BadViewError, match="not part of a torus"):
+        analysed(profile, read_choice(None, ["axes=2x2"]))
+    with pytest.raises(BadViewError, match="has no nodes"):
+        analysed(moving(), read_choice(None, ["gpus_per_node=8"]))
+    with pytest.raises(BadViewError, match="cannot be read"):
+        read_choice(None, ["gpus_per_node=0"])
+    with pytest.raises(BadViewError, match="rate of a network"):
+        read_choice(None, ["network=fast"])
+    given = read_choice(None, ["network=400Gbit/s", "gpus_per_node=72", "axes=4x4"])
+    assert read_choice(None, given.peaks) == given
 
 
 def test_link_may_bind_an_op_that_also_computes() -> None:

@@ -278,7 +278,7 @@ def test_diagnostics_carry_message_remedy_and_count() -> None:
 def test_empty_profile_is_a_whole_document(infeed: bool) -> None:
     document = exported(analysed("", device=reported(gflops=None, gibs={}, cores=0)), infeed=infeed)
     assert document["ops"] == []
-    assert document["roofs"] == {"compute": [], "memory": [], "links": []}
+    assert document["roofs"] == {"compute": [], "memory": [], "links": [], "network": None}
     assert document["program_points"][0]["flop_rate_gflops"] is None
 
 

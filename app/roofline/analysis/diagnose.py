@@ -367,7 +367,7 @@ def _unknown(count: int) -> Diagnostic:
         message=f"The capture does not tell which link joins the devices, so {_transfers(count)} "
         "no roof.",
         remedy="Give the peak of the link that they use, for example with --peak nvlink=450GB/s, "
-        "xgmi or dcn: communication without a known link is then over that one.",
+        "xgmi or dcn (--network): communication without a known link is then over that one.",
         count=count,
     )
 

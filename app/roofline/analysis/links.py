@@ -27,7 +27,8 @@ class OpLinks:
     `moves` marks transfers, which their link binds (`link`; `None`: not known). `gibs` is the rate
     over each link where the time of a transfer is known (else: bytes over the op's time).
     `exposed_us` is time in which a core only waited, over all cores, `saving_us` what of it is
-    beyond what the link's peak needs. NaN is not known.
+    beyond what the link's peak needs. NaN is not known. `reach` is the part of its link's peak that
+    the group of a transfer has: two chips of a mesh of eight have one of seven links.
     """
 
     moves: Bools
@@ -35,6 +36,7 @@ class OpLinks:
     gibs: Mapping[MemoryLevel, Floats]
     exposed_us: Floats
     saving_us: Floats
+    reach: Floats
 
     def with_idle(self) -> "OpLinks":
         """The same with a last row for IDLE, which moves nothing."""
@@ -44,6 +46,7 @@ class OpLinks:
             gibs={level: np.append(rate, NAN) for level, rate in self.gibs.items()},
             exposed_us=np.append(self.exposed_us, NAN),
             saving_us=np.append(self.saving_us, NAN),
+            reach=np.append(self.reach, 1.0),
         )
 
 
@@ -60,13 +63,28 @@ def op_links(
     levels = [level for level in profile.ops.traffic_bytes if level.is_link]
     n_ops = len(profile.ops)
     exposed_us = _exposed(transfers, link)
+    reach = _reach(transfers, link, device)
     return OpLinks(
         moves=moves,
         link=tuple(link),
         gibs={level: _rates(transfers, level, n_ops) for level in levels},
         exposed_us=exposed_us,
-        saving_us=np.maximum(exposed_us - _at_peak(profile, link, device), 0.0),
+        saving_us=np.maximum(exposed_us - _at_peak(profile, link, device) / reach, 0.0),
+        reach=reach,
     )
+
+
+def _reach(
+    transfers: TransferRecords, link: Sequence[MemoryLevel | None], device: Device
+) -> Floats:
+    """Time of an op's transfers at the peak of its link, over their time at that of their group."""
+    whole, own = np.zeros(len(link)), np.zeros(len(link))
+    for row in transfers.rows:
+        peak = device.link_gbs(row.link) if row.link is not None else None
+        if row.bytes and row.peak_gbs and peak and row.link is link[row.waits]:
+            whole[row.waits] += row.bytes / peak
+            own[row.waits] += row.bytes / row.peak_gbs
+    return np.divide(whole, own, out=np.ones(len(link)), where=own > 0)
 
 
 def _at_peak(profile: Profile, link: Sequence[MemoryLevel | None], device: Device) -> Floats:
@@ -143,6 +161,12 @@ def at_own_link(context: Context, links: OpLinks, columns: Mapping[MemoryLevel, 
     return found
 
 
+def of_group(links: OpLinks, level: MemoryLevel) -> Floats:
+    """The part of a link's peak that is there for each op."""
+    mine = np.array([link is level for link in links.link], np.bool_) & links.moves
+    return np.where(mine, links.reach, 1.0)
+
+
 def link_use(context: Context, work: OpColumns, links: OpLinks) -> LinkUse:
     """The traffic of the transfers among the ops of `work`."""
     moved = {level: link_bytes(work, level) for level in context.links}
@@ -152,4 +176,5 @@ def link_use(context: Context, work: OpColumns, links: OpLinks) -> LinkUse:
         ),
         bytes=at_own_link(context, links, moved),
         exposed_us=np.where(links.moves, links.exposed_us, NAN),
+        reach=links.reach,
     )

@@ -8,7 +8,14 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import KNOWN_SHARE, bytes_known, flop_known, is_light
-from roofline.analysis.links import OpLinks, at_own_link, link_bounds, link_bytes, over_links
+from roofline.analysis.links import (
+    OpLinks,
+    at_own_link,
+    link_bounds,
+    link_bytes,
+    of_group,
+    over_links,
+)
 from roofline.analysis.records import I64, U64, Bools, Measures
 from roofline.analysis.roofline import Floats
 from roofline.analysis.undecided import between, decided, fastest, slowest
@@ -47,7 +54,7 @@ def _measured(
     work: OpColumns, context: Context, divisor: Floats | None, links: OpLinks | None
 ) -> Measures:
     rates = _rates(work, context, links)
-    shares = _shares(work, context, rates)
+    shares = _shares(work, context, rates, links)
     found = _verdict(work, context, rates, shares, links)
     return Measures(
         **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
@@ -134,7 +141,7 @@ class _Shares:
     levels: dict[MemoryLevel, Floats]
 
 
-def _shares(work: OpColumns, context: Context, rates: _Rates) -> _Shares:
+def _shares(work: OpColumns, context: Context, rates: _Rates, links: OpLinks | None) -> _Shares:
     uses = {unit: _unit_use(work, context, unit, rates.unit_gflops[unit]) for unit in context.units}
     compute, unit, main = _compute_utilisation(work, context, rates.gflops, uses)
     levels = {
@@ -143,6 +150,8 @@ def _shares(work: OpColumns, context: Context, rates: _Rates) -> _Shares:
         )
         for level in context.levels
     }
+    if links is not None:
+        levels |= {level: levels[level] / of_group(links, level) for level in context.links}
     return _Shares(
         compute=compute,
         main=main,

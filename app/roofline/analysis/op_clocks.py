@@ -12,7 +12,7 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
-from roofline.analysis.links import OpLinks, at_own_link, link_bytes
+from roofline.analysis.links import OpLinks, at_own_link, link_bytes, of_group
 from roofline.analysis.prediction import Untimed
 from roofline.analysis.records import Bools, Measures, OpClocks
 from roofline.analysis.roofline import Floats
@@ -35,7 +35,8 @@ def link_clocks(context: Context, work: OpColumns, links: OpLinks) -> LinkClocks
     """The clocks of links, for the ops of `work`."""
     at_peak: dict[MemoryLevel, Floats] = {}
     for level in context.links:
-        at_peak[level] = at_peak_us(link_bytes(work, level), context.device.link_gbs(level) or NAN)
+        at_peak_of_link = at_peak_us(link_bytes(work, level), context.device.link_gbs(level) or NAN)
+        at_peak[level] = at_peak_of_link / of_group(links, level)
     own_us = at_own_link(context, links, at_peak)
     return LinkClocks(
         moves=links.moves, at_peak_us=at_peak, own_us=np.where(own_us > 0, own_us, NAN)

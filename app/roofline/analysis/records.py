@@ -173,12 +173,14 @@ class LinkUse:
     """The traffic of transfers over the link that binds them (`None`: no transfer, or not known).
 
     `bytes` on the wire per device and `exposed_us`, in which a core did nothing else, are summed
-    over occurrences and cores; NaN where not known, and for ops that are not transfers.
+    over occurrences and cores; NaN where not known, and for ops that are not transfers. `reach` is
+    the part of the link's peak that the devices of a group have together.
     """
 
     link: tuple[MemoryLevel | None, ...]
     bytes: Floats
     exposed_us: Floats
+    reach: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -22,7 +22,8 @@ class TransferRecord:
     some occurrences is not known. `skew_us` is the part of `time_us` in which ranks waited for the
     last of them, and not part of the rate; `None` where not all ranks of the group are in the
     profile: then their times include such waits, on GPUs. `saving_us` is exposed time beyond what
-    the link's peak needs.
+    the link's peak needs. `peak_gbs` is what the links and the network of its group pass, where a
+    part tells it, else the link's peak; `least_us` the time of these bytes there, with latency.
     """
 
     op: int
@@ -42,6 +43,7 @@ class TransferRecord:
     saving_us: float | None
     bytes_is_lower_bound: bool = False
     skew_us: float | None = None
+    least_us: float | None = None
 
     @property
     def waits(self) -> int:

@@ -50,7 +50,10 @@ def transfer_records(transfers: Transfers, device: Device) -> TransferRecords:
 def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
     link = transfers.link[row]
     peak = device.link_gbs(link) if link is not None else None
-    seen = transfers.occurrences
+    seen, group, net = transfers.occurrences, int(transfers.group_size[row]), device.network
+    of_group = net.on_the_wire(transfers.kind[row], group) if net and group else None
+    if of_group and peak:
+        peak = of_group[0]
     mine = seen.transfer == row
     sized = mine & ~np.isnan(seen.wire_bytes)
     moved = float(seen.wire_bytes[sized].sum()) if sized.any() else None
@@ -65,7 +68,7 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
         done=int(transfers.done[row]),
         kind=transfers.kind[row],
         link=link,
-        group_size=int(transfers.group_size[row]) or None,
+        group_size=group or None,
         occurrences=int(seen.count[mine].sum()),
         unpaired=bool(transfers.unpaired[row]),
         bytes=moved,
@@ -78,6 +81,7 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
         saving_us=_saving_us(moved, peak, exposed_us),
         bytes_is_lower_bound=is_part_sized and moved is not None,
         skew_us=None if skew_ps is None else skew_ps / PS_PER_US,
+        least_us=_least_us(moved, float(seen.count[sized].sum()), of_group),
     )
 
 
@@ -103,6 +107,14 @@ def _took(seen: TransferOccurrences, peak_gbs: float | None) -> tuple[Floats, Bo
     least_ps = seen.wire_bytes / peak_gbs * GBS_PER_BYTE_PER_PS
     awaited = is_async & (seen.wait_ps >= least_ps)
     return np.where(awaited, seen.wait_ps, seen.interval_ps), awaited | ~is_async
+
+
+def _least_us(
+    moved: float | None, calls: float, of_group: tuple[float, float] | None
+) -> float | None:
+    if moved is None or of_group is None:
+        return None
+    return at_peak_us(moved, of_group[0]) + calls * of_group[1]
 
 
 def _saving_us(moved: float | None, peak: float | None, exposed_us: float) -> float | None:

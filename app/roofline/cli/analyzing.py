@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline.cli import runs
-from roofline.cli.options import add_of, file_argument, read_range
+from roofline.cli.options import add_network, add_of, file_argument, read_range
 from roofline.cli.output import BAD_INPUT, put_out
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def _add_peaks(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="set a peak: compute=900TFLOP/s, hbm=3.35TB/s, matrix_fp8=1.9PFLOP/s; repeatable",
     )
+    add_network(parser)
     parser.add_argument(
         "--sustained",
         action="append",

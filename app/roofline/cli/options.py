@@ -65,3 +65,21 @@ def add_peaks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peak", action="append", default=[], metavar="NAME=VALUE", help="set a peak; repeatable"
     )
+    add_network(parser)
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """The options that say what joins the devices of measured collectives; they are peaks, too."""
+    for name, value, told in (
+        ("gpus-per-node", "N", "chips that the links join (the part's own)"),
+        ("network", "RATE", "network of one chip, one way: 50GB/s, 400Gbit/s (the part's own)"),
+        ("axes", "SIZES", "axes of a TPU slice: 4x4 (the most even)"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            dest="peak",
+            action="append",
+            type=f"{name.replace('-', '_')}={{}}".format,
+            metavar=value,
+            help=told,
+        )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from roofline.devices.catalogue import find, parts, sharing
 from roofline.devices.parts import Part
+from roofline.devices.topology import NetworkChoice, rate_of
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.units import KIB, KILO, MEGA, gib_to_gb
+from roofline.model.units import GIGA, KIB, KILO, MEGA, gib_to_gb
 
 THIS_MACHINE = "this-machine"
 NAMES_SHOWN = 5
@@ -22,6 +23,8 @@ _GIBS = {"gib/s": 1.0, "tib/s": float(KIB)}
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
 _COMPUTE = "compute"
+_NETWORK = "network"
+_JOINS = ("gpus_per_node", "axes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +33,32 @@ class PeakChoice:
 
     `gflops` has the main compute peak under `None`; `gbs` is in GB/s (1e9), the main memory under
     `HBM` or `DRAM`, whichever. `sustained` are shares (0 to 1) of the peaks that programs reach, by
-    unit or level, the main compute peak's under `None`.
+    unit or level, the main compute peak's under `None`. `gpus_per_node` chips share links, or they
+    are a slice of `axes`.
     """
 
     part_id: str | None = None
     gflops: Mapping[ComputeUnit | None, float] = field(default_factory=dict)
     gbs: Mapping[MemoryLevel, float] = field(default_factory=dict)
     sustained: Mapping[ComputeUnit | MemoryLevel | None, float] = field(default_factory=dict)
+    gpus_per_node: int | None = None
+    axes: str | None = None
 
     @property
     def is_empty(self) -> bool:
         """True where nothing was chosen."""
-        return not (self.part_id or self.gflops or self.gbs or self.sustained)
+        joins = self.gpus_per_node or self.axes
+        return not (self.part_id or self.gflops or self.gbs or self.sustained or joins)
+
+    @property
+    def network(self) -> NetworkChoice:
+        """What joins the chips, as far as it was chosen."""
+        rate = self.gbs.get(MemoryLevel.DCN)
+        return NetworkChoice(
+            gpus_per_node=self.gpus_per_node,
+            network=f"{rate:.9f}GB/s" if rate else None,
+            axes=self.axes,
+        )
 
     @property
     def peaks(self) -> tuple[str, ...]:
@@ -58,6 +75,7 @@ class PeakChoice:
                 for level in MemoryLevel
                 if level in self.gbs
             ),
+            *(f"{name}={value}" for name in _JOINS if (value := getattr(self, name)) is not None),
         )
 
 
@@ -67,14 +85,20 @@ def read_choice(
     """A choice as given to `--device`, `--peak` and `--sustained`.
 
     A peak is "compute=900TFLOP/s", "matrix_fp8=1.9 PFLOP/s" or "hbm=3.35TB/s", a sustained share
-    "hbm=92%" or "hbm=0.92". `BadViewError` says what is not understood.
+    "hbm=92%" or "hbm=0.92". "network=400Gbit/s" (the peak `dcn`), "gpus_per_node=72" and "axes=4x4"
+    say what joins devices. `BadViewError` says what is not understood.
     """
     gflops: dict[ComputeUnit | None, float] = {}
     gbs: dict[MemoryLevel, float] = {}
+    joins: dict[str, str] = {}
     for text in peaks:
         name, _, amount = (piece.strip() for piece in text.partition("="))
         key = name.casefold()
-        if key in _LEVELS:
+        if key in _JOINS:
+            joins[key] = amount
+        elif key == _NETWORK:
+            gbs[MemoryLevel.DCN] = rate_of(amount) / GIGA
+        elif key in _LEVELS:
             gbs[_LEVELS[key]] = _bandwidth(text, amount)
         elif key == _COMPUTE or key in _UNITS:
             gflops[_UNITS.get(key)] = _rate(text, amount)
@@ -85,7 +109,17 @@ def read_choice(
         gflops=gflops,
         gbs=gbs,
         sustained=dict(map(_sustained, sustained)),
+        gpus_per_node=_chips(joins.get("gpus_per_node")),
+        axes=joins.get("axes"),
     )
+
+
+def _chips(amount: str | None) -> int | None:
+    if amount is None:
+        return None
+    if not amount.isascii() or not amount.isdigit() or not 0 < int(amount[:9]) == int(amount):
+        raise _bad_amount(f"gpus_per_node={amount}", "a number of chips such as gpus_per_node=72")
+    return int(amount)
 
 
 def with_unit(name: str, amount: str) -> str:
@@ -93,7 +127,7 @@ def with_unit(name: str, amount: str) -> str:
 
     Without a unit it is in GB/s, or of a compute unit in GFLOP/s.
     """
-    if amount[-1:].isalpha():
+    if amount[-1:].isalpha() or name.casefold() in _JOINS:
         return f"{name}={amount}"
     return f"{name}={amount}{'GB/s' if name.casefold() in _LEVELS else 'GFLOP/s'}"
 
@@ -179,7 +213,7 @@ def _bad_amount(text: str, expected: str) -> BadViewError:
 
 
 def _no_such_peak(text: str, name: str) -> BadViewError:
-    known = [_COMPUTE, *_LEVELS, *_UNITS]
+    known = [_COMPUTE, *_LEVELS, *_UNITS, _NETWORK, *_JOINS]
     near = difflib.get_close_matches(name.casefold(), known, NAMES_SHOWN, 0.5) or known
     return BadViewError(
         f'"{name}" in "{text}" is not a peak.' if name else f'The peak "{text}" has no name.',

@@ -35,6 +35,7 @@ class PublishedPeaks:
     compute: tuple[PartPeak, ...]
     memory: Mapping[MemoryLevel, PartBandwidth]
     measured_at: MeasuredClock | None = None
+    devices_per_chip: int = 1
 
     @property
     def table(self) -> PeakTable:
@@ -92,6 +93,7 @@ def published_peaks(part: Part, reported: ReportedDevice, *, is_own: bool) -> Pu
         compute=compute,
         memory={_own_level(one.level, reported): one for one in (*memory, *part.links(devices))},
         measured_at=clock,
+        devices_per_chip=devices,
     )
 
 

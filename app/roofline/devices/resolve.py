@@ -15,7 +15,10 @@ from roofline.devices.peak_table import PeakTable
 from roofline.devices.profile_peaks import profile_peaks
 from roofline.devices.published import PublishedPeaks, published_peaks
 from roofline.devices.sustained import with_sustained
+from roofline.devices.topology import Topology, of_measured
 from roofline.model.device import Device, PeakComparison, ReportedDevice
+from roofline.model.memory import LINKS, MemoryLevel
+from roofline.model.units import GIGA
 
 
 def resolve(
@@ -55,8 +58,19 @@ def resolve(
         part_id=first.part.id if first else None,
         part_name=first.part.name if first else "",
         comparisons=comparisons,
+        network=_network(first, chosen),
     )
     return with_sustained(device, first.part if first else None, chosen.sustained)
+
+
+def _network(published: PublishedPeaks | None, choice: PeakChoice) -> Topology | None:
+    """What joins chips of the part, with the rates that the user set; collectives of devices that
+    are half of a chip have no times."""
+    if published is None or published.devices_per_chip != 1:
+        return None
+    between = LINKS - {MemoryLevel.HOST, MemoryLevel.DCN}
+    links = [gbs * GIGA for level, gbs in choice.gbs.items() if level in between]
+    return of_measured(published.part, choice.network, links[0] if links else None)
 
 
 def _published(

@@ -17,6 +17,8 @@ from roofline.model.units import GIGA, TERA, US_PER_S
 
 ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER = "all-reduce", "all-gather", "reduce-scatter"
 ALL_TO_ALL, SEND = "all-to-all", "permute"
+_RINGS = (ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL)
+_MOST_RANKS = 1 << 20
 SCALE_UP, NETWORK = "scale-up", "network"
 LATENCIES, WRAPS = ("hops", "library", "none"), ("auto", "all", "none")
 ALGORITHMS = ("two-level", "ring")
@@ -143,6 +145,18 @@ class Topology:
         buffer where it sends) over `ranks` that lie `stride` ranks apart."""
         inner = (stride,) if stride > 1 else ()
         return self.of_place(kind, payload, self.place(ranks, inner))
+
+    def on_the_wire(self, kind: str, ranks: int) -> tuple[float, float] | None:
+        """The rate of a rank's bytes on the wire in GB/s, and the latency in µs, of a measured
+        collective; `None` for a kind or a group of which no time is known."""
+        sizes = math.prod(one.size for one in self.axes)
+        if kind not in _RINGS or not 1 < ranks <= _MOST_RANKS or (self.axes and sizes % ranks):
+            return None
+        found = self.of_place(kind, GIGA, self.place(ranks))
+        if found.time_us is None or found.time_us <= found.latency_us:
+            return None
+        passing_us = found.time_us - found.latency_us
+        return ring_bytes(kind, US_PER_S, ranks) / passing_us, found.latency_us
 
     def place(self, ranks: int, inner: Sequence[int] = ()) -> Place:
         """Where a group of `ranks` lies outside of the groups `inner`."""
@@ -364,6 +378,19 @@ def topology(part: Part, choice: NetworkChoice | None = None, ranks: int | None 
         return found
     sizes = _sizes(chosen, ranks, shape)
     return replace(found, axes=_closed(sizes, shape, chosen.wrap))
+
+
+def of_measured(part: Part, choice: NetworkChoice, link: float | None) -> Topology:
+    """The topology of a profile, whose number of ranks is not known; `link` in B/s is what the user
+    set for the links of a chip, or of a torus for one link."""
+    sizes = None if choice.axes is None else math.prod(_numbers(choice.axes))
+    found = topology(part, choice, sizes)
+    if link is None:
+        return found
+    if found.is_torus:
+        return replace(found, pair=link)
+    times = link / found.scale_up if found.scale_up else 0.0
+    return replace(found, scale_up=link, pair=found.pair and found.pair * times)
 
 
 def rate_of(text: str) -> float:

@@ -291,6 +291,7 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
             }
             for peak in device.links
         ],
+        "network": device.network.in_words if device.network else None,
     }
 
 

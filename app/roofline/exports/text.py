@@ -75,6 +75,8 @@ def _device(analysis: RooflineAnalysis) -> str:
         lines.append(_roof(memory.level.label, _bandwidth(memory.gbs), memory, clock) + at)
     used = [peak for peak in device.links if peak.level in analysis.levels]
     lines += [_roof(p.level.label, _bandwidth(p.gbs), p, clock) for p in used]
+    if device.network and any(row.least_us is not None for row in analysis.transfers.rows):
+        lines.append(f"  Collectives: {device.network.in_words}")
     origins = {p.origin for p in device.compute} | {p.origin for p in (*device.memory, *used)}
     if origins & _LOOKED_UP:
         lines.append(f"  Looked up: {device.part_name} (`roofline devices {device.part_id}`)")

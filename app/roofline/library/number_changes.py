@@ -35,6 +35,11 @@ CHANGES = (
         " were, and how many bytes moved.",
     ),
     NumberChange(
+        results_version=4,
+        said="A collective is held against the links that join its own group: two of eight MI300X"
+        " have one link, and a group on two axes of a TPU slice has both.",
+    ),
+    NumberChange(
         results_version=3,
         said="Groups divide the time of what the page shows and add up to it: they were of the"
         " whole capture.",

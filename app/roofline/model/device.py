@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -205,13 +206,25 @@ class PeakComparison:
     explanation: str
 
 
+class Network(Protocol):
+    """What joins devices: `in_words` says its domain and rates, and who gave them."""
+
+    @property
+    def in_words(self) -> str: ...  # noqa: D102
+
+    def on_the_wire(self, kind: str, ranks: int) -> tuple[float, float] | None:
+        """At most so many GB/s (1e9) of one rank's bytes in a collective of `ranks`, and at least
+        so many µs of latency for each call; `None` where that is not known."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """A device ready for analysis: peaks with their origin, main compute peak first.
 
     `part_id` and `part_name` say which part's published or calibrated peaks were looked up,
     `comparisons` where they differ from the profile's own. `dvfs_scale` is what peaks that follow
-    the clock were multiplied by; `None` where they are those of the default clock.
+    the clock were multiplied by; `None` where they are those of the default clock. `network` joins
+    the devices of a collective; `None` where no part tells it.
     """
 
     kind: DeviceKind
@@ -228,6 +241,7 @@ class Device:
     part_name: str = ""
     comparisons: tuple[PeakComparison, ...] = ()
     dvfs_scale: float | None = None
+    network: Network | None = None
 
     @property
     def core_word(self) -> str:

@@ -225,7 +225,12 @@ def bound_peaks(rows: OpRows) -> list[tuple[float | None, float | None, str | No
 
     bounds = zip(measures.bound[rows.at].tolist(), measures.unit[rows.at].tolist(), strict=True)
     # Few pairs of bound and unit stand for many ops.
-    return [peaks.get(pair) or peaks.setdefault(pair, peak_of(*pair)) for pair in bounds]
+    found = [peaks.get(pair) or peaks.setdefault(pair, peak_of(*pair)) for pair in bounds]
+    reach = rows.ops.moved.reach[rows.at]
+    for row in np.flatnonzero(reach != 1).tolist():
+        flops, gbs, origin = found[row]
+        found[row] = flops, gbs and gbs * float(reach[row]), origin
+    return found
 
 
 # ------------------------------------------------------------------------------------- on the page
