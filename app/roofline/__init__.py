@@ -22,6 +22,7 @@ _HOMES = {
     "Comparison": "roofline.api.comparing",
     "CheckResult": "roofline.api.comparing",
     "estimate": "roofline.api.estimates",
+    "topology": "roofline.api.estimates",
     "predict": "roofline.api.predictions",
     "Estimate": "roofline.api.estimates",
     "Prediction": "roofline.api.predictions",

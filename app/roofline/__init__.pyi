@@ -7,6 +7,7 @@ from roofline.api.comparing import check as check
 from roofline.api.comparing import compare as compare
 from roofline.api.estimates import Estimate as Estimate
 from roofline.api.estimates import estimate as estimate
+from roofline.api.estimates import topology as topology
 from roofline.api.packaged import example as example
 from roofline.api.predictions import Prediction as Prediction
 from roofline.api.predictions import predict as predict

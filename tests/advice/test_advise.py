@@ -14,6 +14,8 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.exports.advice import render_record
 from roofline.exports.answering import answered
+from roofline.model.device import HardwareCounters, MeasuredWork
+from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text, say
 from tests.advice.wording import forms_of
@@ -165,7 +167,6 @@ def test_exposed_collectives_are_found_from_their_threshold_on() -> None:
     assert rules(400) == []
 
 
-@pytest.mark.covers(95)
 def test_short_calls_should_be_merged() -> None:
     (one,) = found(
         analysed(f"op category self_us flop bytes times\ntiny loop 8000 1 {GIB100} 1000")
@@ -173,6 +174,29 @@ def test_short_calls_should_be_merged() -> None:
     assert one["rule"] == "L1"
     assert one["predicted"]["saving_us"] == pytest.approx((8000 - 1000) / 2)
     assert (one["confidence"], one["hypothetical"]) == ("low", True)
+
+
+@pytest.mark.covers(252)
+def test_bytes_of_an_operation_are_held_against_those_that_the_hardware_counted() -> None:
+    """The model has 1 MB for each of three operations; counters say 3 MB, 1.05 MB and nothing."""
+    counted = MeasuredWork(
+        flop=3000,
+        unit_flop={},
+        traffic_bytes={MemoryLevel.HBM: 4_050_000},
+        time_ps=4 * 10**9,
+        matched_kernels=2,
+        total_kernels=2,
+        source="Nsight Compute: kernels.ncu-rep",
+        op_bytes={0: 3_000_000, 1: 1_050_000},
+    )
+    table = "op category self_us flop bytes"
+    for name in ("spills", "alike", "other"):
+        table += f"\n{name} loop 2000 1e3 1e6"
+    device = reported(counters=HardwareCounters(measured=counted))
+    (one,) = [one for one in found(analysed(table, device=device)) if one["rule"] == "V2"]
+    assert one["op_names"] == ["spills"]
+    assert one["title"] == "Take the bytes that the hardware counted in spills"
+    assert "up to 3.00 times the bytes" in one["why"]
 
 
 @pytest.mark.covers(83, 206, 215)

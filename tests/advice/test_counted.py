@@ -105,6 +105,7 @@ def test_a_pipe_beside_the_tensor_cores_keeps_them_hungry() -> None:
     assert one["predicted"]["saving_us"] == pytest.approx(100 * (1 - 0.54 / 0.85), rel=1e-6)
 
 
+@pytest.mark.covers(95)
 @pytest.mark.parametrize(
     ("why", "title"),
     [

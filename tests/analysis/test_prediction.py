@@ -71,6 +71,9 @@ def test_work_without_a_time_stands_at_its_roof(tmp_path: Path) -> None:
     assert rate(found, "FFN Up") == pytest.approx(2_307_000)
     names = ("LayerNorm", "MatMul 600x600", "FFN Up")
     assert [bound(found, name) for name in names] == ["HBM", "HBM", "Compute"]
+    assert [found.nearest.ceiling_of(row(found, name)) for name in names] == [
+        *("hbm", "hbm", "matrix_bf16")
+    ]
     measures = found.ops.measures
     assert measures.intensity[MemoryLevel.HBM][row(found, "MatMul 600x600")] == pytest.approx(200)
     assert measures.attainable_gflops[:3] == pytest.approx(measures.flop_rate_gflops[:3])

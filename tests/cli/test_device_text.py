@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.test_main import refused, run
+from tests.conftest import SAMPLES
 from tests.tools.generate_xspace import Config, write_profile
 
 
@@ -48,7 +49,57 @@ def test_the_table_is_sorted_and_written_as_records() -> None:
     assert "is not a column" in refused("devices", "--columns", "speed")
 
 
-@pytest.mark.covers(68, 69, 70, 114)
+@pytest.mark.covers(69)
+def test_operations_of_a_profile_stand_on_the_roofs_of_parts() -> None:
+    """The products of an H100 run at best at the 312 TFLOP/s of an A100, the optimizer at its
+    2,039 GB/s; a T4 has fp16 for bf16."""
+    file = SAMPLES / "pytorch" / "h100-training.json"
+    parts = ("--part", "a100-80-sxm", "--part", "t4")
+    shown = run("devices", "--over", file, "--ops", "8", *parts).stdout.decode()
+    rows = shown.partition("\nOperation ")[2].splitlines()
+    (product,) = [row for row in rows if "[8192x16384, 16384x4096]" in row]
+    assert "312 TFLOP/s, 100 %, compute  65.0 TFLOP/s, 100 %, compute" in product
+    (optimizer,) = [row for row in rows if "adamw" in row]
+    assert "728 GFLOP/s, 4 %, HBM" in optimizer
+    assert len(rows) == 8 + 2, "with a head and a sentence"
+
+
+@pytest.mark.covers(71)
+def test_kernels_of_a_model_stand_on_the_roofs_of_parts() -> None:
+    """gate_up of Llama-3-8B for 2,048 rows: 2 · 2048 · 4096 · 28672 FLOPs over 2 bytes of
+    4096 · 28672 + 2048 · (4096 + 28672): 1,302.8 FLOP/B. The longest of decode is memory-bound."""
+    model = ("--kernels", "--model", "llama-3-8b", "--part", "h100-sxm")
+    lines = run("devices", *model, "--sort=-h100-sxm").stdout.decode().splitlines()[1:-2]
+    (gate,) = [line for line in lines if line.startswith("prefill, gate_up_proj")]
+    assert "1,303" in gate and "989.4 TFLOP/s, 100 %, compute" in gate
+    assert "prefill" in lines[0] and "residual" in lines[-1], "sorted by the rate there"
+    assert "is not a column of kernels" in refused("devices", *model, "--sort=speed")
+    asked = ("--phase", "prefill", "--seq", "2048", "--device", "h100-sxm", "-f", "json")
+    ops = json.loads(run("predict", "llama-3-8b", *asked).stdout)["ops"]
+    told = {one["name"]: one["flops"] / one["time_us"] / 1e6 for one in ops if one["flops"]}
+    for line in lines:
+        phase, _, name = line.split("  ")[0].partition(", ")
+        if phase == "prefill":
+            rate = float(line.split(" TFLOP/s")[0].split()[-1].replace(",", ""))
+            assert rate == pytest.approx(told[name], rel=1e-3), line
+    narrow = run("devices", *model, "--dtype", "fp8").stdout.decode()
+    assert "1,979 TFLOP/s, 100 %, compute" in narrow
+
+
+def test_prices_of_the_reader_add_columns() -> None:
+    """989.4 TFLOP/s and 3,350 GB/s at 2.5 dollars an hour: 395.8 and 1,340 for a dollar."""
+    priced = ("devices", "--price", "h100-sxm=2.5", "-f", "json")
+    rows = {row["id"]: row for row in json.loads(run(*priced, "--sort=-price").stdout)}
+    h100 = rows["h100-sxm"]
+    assert h100["price_$_per_h"] == 2.5
+    assert h100["rate_per_dollar_tflop_per_s"] == pytest.approx(395.76)
+    assert h100["bandwidth_per_dollar_gb_per_s"] == 1340
+    assert rows["t4"]["rate_per_dollar_tflop_per_s"] is None
+    assert next(iter(rows)) == "h100-sxm"
+    assert "is not a price" in refused("devices", "--price", "h100-sxm=much")
+
+
+@pytest.mark.covers(68, 70, 114)
 def test_kernels_stand_on_the_roofs_of_parts() -> None:
     """LayerNorm: 10 FLOPs for three tensors of two bytes, 1.667 FLOP/B; 5.58 TFLOP/s of HBM."""
     shown = run("devices", "--kernels", "--part", "h100-sxm").stdout.decode()

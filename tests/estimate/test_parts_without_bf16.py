@@ -5,7 +5,7 @@ import pytest
 from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.resolve import resolve
 from roofline.devices.table import ridge_of
-from roofline.estimate.kernels import kernel_rows
+from roofline.estimate.kernels import KernelQuery, kernel_rows
 from roofline.estimate.llm.config import preset
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
@@ -33,7 +33,7 @@ def test_every_answer_takes_the_rate_of_fp16(device: str, rate: float) -> None:
     assert said in step.notes
     memory = known(main_memory(part).value)
     assert ridge_of(part, "bf16") == pytest.approx(rate / memory, rel=1e-2)
-    assert all(row.cells[0].rate for row in kernel_rows([device], "bf16"))
+    assert all(row.cells[0].rate for row in kernel_rows(KernelQuery(part_ids=(device,))))
     reported = ReportedDevice(kind=DeviceKind.GPU, name="H100", core_count=1, bandwidth_gbs={})
     there = with_stand_ins(resolve(reported, choice=PeakChoice(part_id=part.id)))
     covering = [one for one in there.compute if ComputeUnit.MATRIX_BF16 in one.covers]

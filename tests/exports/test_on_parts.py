@@ -2,8 +2,9 @@
 
 import pytest
 
+from roofline.devices.table import read_prices
 from roofline.errors import BadViewError
-from roofline.exports.on_parts import dollars_per_million, parts_text, read_prices
+from roofline.exports.on_parts import dollars_per_million, parts_text
 
 
 def test_prices_are_read_and_refused() -> None:

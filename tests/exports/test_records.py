@@ -288,6 +288,7 @@ def test_device_that_reports_no_numbers_exports_null() -> None:
         "compute": [],
         "memory": [],
         "links": [],
+        "network": None,
     }
 
 

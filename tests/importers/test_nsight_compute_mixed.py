@@ -66,6 +66,7 @@ def test_counters_of_matching_kernels_join_the_capture(
     assert measured.unit_flop == {ComputeUnit.VECTOR_FP32: measured.flop}
     assert measured.traffic_bytes[MemoryLevel.HBM] == 3 * 4_096
     assert measured.traffic_bytes[MemoryLevel.L2] == 3 * 8_192
+    assert measured.op_bytes == {profile.ops.name.index("loop_add_fusion.3"): 3 * 4_096}
     assert measured.time_ps == 6 * US
     assert (measured.matched_kernels, measured.total_kernels) == (1, 2)
     assert measured.source == "Nsight Compute 2024.1.1.0: kernels.ncu-rep"

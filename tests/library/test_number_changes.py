@@ -35,14 +35,17 @@ def test_each_version_has_its_sentences_and_formats_have_their_names() -> None:
             assert any(label.startswith(name) for label in labels), name
 
 
+OF_ALL = ("held against the links", "Groups divide")
+
+
 @pytest.mark.parametrize(
     ("version", "format_name", "counts"),
     [
         (None, "rocprofv3", ()),  # computed for the first time
         (results_version(), "rocprofv3", ()),
-        ("v2-0123456789abcdef", "rocprofv3", ("transfer over the host link", "Groups divide")),
-        ("v2-0123456789abcdef", "Generic table", ("Groups divide",)),
-        ("of an unknown form", "Generic table", ("Groups divide",)),
+        ("v2-0123456789abcdef", "rocprofv3", ("transfer over the host link", *OF_ALL)),
+        ("v2-0123456789abcdef", "Generic table", OF_ALL),
+        ("of an unknown form", "Generic table", OF_ALL),
     ],
 )
 def test_profile_hears_of_later_changes_of_its_format(

@@ -14,10 +14,12 @@ from roofline.devices.choice import known_part
 from roofline.devices.parts import Part
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.presentation.other_devices import on_parts, usual_parts
 from roofline.presentation.sentences import plain_text
+from roofline.presentation.text_table import spaced
 from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from tests.builders import profile_from_table, reported
 from tests.conftest import SAMPLES
@@ -52,6 +54,25 @@ def test_known_work_is_scaled_and_all_else_stays() -> None:
     scaled = 500 * matmul / here_us[0] + 300 * copy / here_us[1]
     assert line["time_us"] == pytest.approx(scaled + 100 + 200, rel=1e-4)
     assert line["covered_ratio"] == pytest.approx(900 / 1100, rel=1e-5), "the wait is covered"
+
+
+def test_a_part_may_be_more_than_ten_times_slower() -> None:
+    """900 TFLOP/s on H100 are 13.8 times the 65 of a T4 (fp16 for bf16): 500 us there are at least
+    4.5e11 / 65e12 = 6,923 us. The copy does no FLOPs: 1.5 TB/s here are 320 GB/s there."""
+    table = """
+    op     | category | self_us | flop   | hbm_bytes
+    matmul | fusion   | 500     | 4.5e11 | 1e6
+    copy   | copy     | 300     | 0      | 4.5e8
+    """
+    device = reported(kind=DeviceKind.GPU, name="NVIDIA H100 80GB HBM3", gflops=None, gibs={})
+    found = lines(profile_from_table(table, device=device), "t4")
+    (line,) = found["devices"]
+    assert line["us"][0] == pytest.approx(4.5e11 / 65e12 * 1e6, rel=1e-4)
+    assert line["covered_ratio"] == 1
+    assert found["ops"] == ["matmul", "copy"]
+    best = [spaced(text) for text in (*line["best"], *found["here"]["best"])]
+    there = ["65.0 TFLOP/s, 100 %, compute", "320 GB/s, HBM"]
+    assert best[:3] == [*there, "989 TFLOP/s, 100 %, compute"]
 
 
 def test_no_total_is_predicted_from_less_than_half_of_the_time() -> None:

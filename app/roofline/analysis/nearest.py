@@ -14,7 +14,7 @@ from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import opaque_in
 from roofline.analysis.nearest_records import OP_CLASSES, TIE, NearestOps, OpClass
-from roofline.analysis.records import I64, Cost, OpRecords
+from roofline.analysis.records import I64, Cost, OpRecords, Timing
 from roofline.analysis.roofline import Floats
 from roofline.analysis.verdict import is_bound, is_slack
 from roofline.model.ceilings import COMPUTE, Ceiling
@@ -160,9 +160,12 @@ _BOUND, _LATENCY, _UNKNOWN, _TRANSFER = range(len(OP_CLASSES))
 
 
 def _by_work(context: Context, ops: OpRecords, found: NearestOps) -> tuple[I64, I64, Floats]:
-    """Class, named ceiling and its share where only work is known: the bound of the records."""
+    """Class, named ceiling and its share where only work is known: the bound of the records.
+
+    A prediction is at the roof that binds it."""
     measures = ops.measures
-    share = measures.roofline_efficiency_ratio
+    predicted = np.array([one is Timing.PREDICTED for one in ops.timing], np.bool_)
+    share = np.where(predicted, 1.0, measures.roofline_efficiency_ratio)
     is_known = (measures.bound != roofline.UNKNOWN_BOUND) & np.isfinite(share)
     # Of work whose unit is undecided, the class is known where both units give the same.
     most = np.fmax(share, measures.compute_high_ratio)

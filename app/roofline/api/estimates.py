@@ -5,7 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from roofline.api.results import Result
-from roofline.devices.topology import NetworkChoice
+from roofline.devices.choice import known_part
+from roofline.devices.topology import NetworkChoice, Topology
+from roofline.devices.topology import topology as joined
 from roofline.errors import BadViewError
 from roofline.estimate import on_device
 from roofline.estimate.document import bound_sentence, estimate_document, estimate_text
@@ -86,3 +88,13 @@ def chosen(kind: type[T], given: Mapping[str, Any]) -> T:
             f"There is no option {', '.join(unknown)}.", remedy="docs/python.md names the options."
         )
     return kind(**{name: value for name, value in given.items() if value is not None})
+
+
+def topology(device: str, *, ranks: int | None = None, **options: Any) -> Topology:
+    """What joins the chips of a part: its `time(kind, payload_bytes, ranks, stride=1)` is the least
+    time of a collective, in all and by level.
+
+    `ranks` are all chips of the program; `options` are those of the network, as in
+    `gpus_per_node=72, network="50GB/s"`. Raises `BadViewError` for what cannot be.
+    """
+    return joined(known_part(device), chosen(NetworkChoice, options), ranks)

@@ -18,6 +18,7 @@ from roofline.devices.table import (
     Query,
     columns_of,
     csv_of,
+    read_prices,
     records_of,
     rows_of,
 )
@@ -130,7 +131,7 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PART=DOLLARS",
-        help="with --over: dollars per device hour; repeatable",
+        help="dollars per device hour; repeatable",
     )
     parser.add_argument("--kind", default="", help="a kind or a vendor, such as tpu or nvidia")
     parser.add_argument(
@@ -145,7 +146,15 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernels", action="store_true", help="a transformer's kernels on each --part"
     )
-    parser.add_argument("--part", action="append", default=[], help="with --kernels; repeatable")
+    parser.add_argument(
+        "--part", action="append", default=[], help="with --kernels or --over; repeatable"
+    )
+    parser.add_argument("--model", default="", help="with --kernels: those of this model")
+    parser.add_argument("--batch", type=int, default=1, help="with --model: sequences (1)")
+    parser.add_argument("--seq", type=int, default=2048, help="with --model: tokens of each (2048)")
+    parser.add_argument(
+        "--ops", type=int, default=0, metavar="N", help="with --over: the N longest operations, too"
+    )
     parser.set_defaults(run=_devices)
 
 
@@ -153,13 +162,22 @@ def _devices(given: argparse.Namespace) -> None:
     if given.over:
         from roofline.cli import exploring  # loads slowly
 
-        names = [given.name] if given.name else []
-        print_bytes(exploring.parts_over(given.over, given.price, names).encode())
+        names = [*([given.name] if given.name else []), *given.part]
+        text = exploring.parts_over(given.over, given.price, names, given.ops)
+        print_bytes(text.encode())
         return
     if given.kernels:
-        from roofline.estimate.kernels import kernels_text  # loads slowly
+        from roofline.estimate.kernels import KernelQuery, kernels_text  # loads slowly
 
-        print_bytes(kernels_text(given.part or PARTS_AT_FIRST, given.dtype).encode())
+        kernels = KernelQuery(
+            part_ids=tuple(given.part or PARTS_AT_FIRST),
+            dtype=given.dtype,
+            model=given.model,
+            batch=given.batch,
+            seq=given.seq,
+            sort=given.sort,
+        )
+        print_bytes(kernels_text(kernels).encode())
         return
     if given.name:
         print_bytes(describe_part(given.name).encode())
@@ -171,6 +189,7 @@ def _devices(given: argparse.Namespace) -> None:
         kind=given.kind,
         is_all=True,
         is_sparse=given.sparse,
+        prices=read_prices(" ".join(given.price)),
     )
     print_bytes(_written(query, given.format))
 

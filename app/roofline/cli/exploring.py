@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from roofline.compare.run import Run
 
 FORMATS = ("text", "json")
+_PARTS_OF_OPS = 3
 TENSORS = ("auto", "weights", "all")
 
 
@@ -68,22 +69,26 @@ def _whatif(given: argparse.Namespace) -> None:
     put_out(said.encode(), given.output)
 
 
-def parts_over(files: list[Path], prices: list[str], names: list[str]) -> str:
-    """The table of `roofline devices --over`: the subject here, on `names` and the usual parts."""
+def parts_over(files: list[Path], prices: list[str], names: list[str], ops: int) -> str:
+    """The table of `roofline devices --over`: the subject here, on `names` and the usual parts; and
+    the `ops` longest operations on each of `names`, or of the usual parts."""
     from roofline.analysis.analyse import prepare
     from roofline.analysis.records import AnalysisOptions
     from roofline.devices import catalogue
     from roofline.devices.choice import known_part
+    from roofline.devices.table import read_prices
     from roofline.exports.answering import answer_of
-    from roofline.exports.on_parts import parts_text, read_prices
+    from roofline.exports.on_parts import ops_text, parts_text
     from roofline.presentation.other_devices import on_parts, usual_parts
 
     analysis = _analysed(files, None, [])
     chosen = [known_part(name) for name in names]
     usual = usual_parts(catalogue.find(analysis.device.part_id or ""))
     prepared = prepare(analysis.profile, AnalysisOptions())
-    found = on_parts(prepared, analysis, answer_of(analysis).subject, chosen, usual)
-    return parts_text(found, read_prices(" ".join(prices)))
+    held = chosen or list(usual[:_PARTS_OF_OPS]) if ops else chosen
+    found = on_parts(prepared, analysis, answer_of(analysis).subject, held, usual)
+    table = parts_text(found, read_prices(" ".join(prices)))
+    return table + (f"\n{ops_text(found, ops)}" if ops else "")
 
 
 def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":

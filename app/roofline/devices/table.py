@@ -6,10 +6,12 @@ unknown one has no public figure ("?").
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from roofline.devices.catalogue import parts
+from roofline.devices.choice import known_part
 from roofline.devices.parts import Figure, FigureStatus, Part, pruned_bytes
 from roofline.devices.this_machine import read_machine
 from roofline.errors import BadViewError
@@ -24,7 +26,9 @@ _ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp4": 0.5
 _ON_CHIP = ("vmem_read", "l2", "shared", "lds")
 _CONSUMER = ("GeForce", "T400")
 _MOST_TEXT = 100
-_OF_RATES = (*DTYPES, "ridge", "rows")
+_MOST_LIST = 2000
+_OF_RATES = (*DTYPES, "ridge", "rows", "rate_per_dollar")
+_OF_PRICES = ("price", "rate_per_dollar", "bandwidth_per_dollar")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,8 @@ class Query:
     """Which parts, columns and order; `sort` is a column's key, with "-" the largest first.
 
     `dtype` is that of ridge and B*, and `is_sparse` takes rates of pruned weights. `is_all` takes
-    parts for desktops and laptops, and CPUs, too.
+    parts for desktops and laptops, and CPUs, too. `prices` are the reader's dollars per hour by
+    part; they add the columns of `_OF_PRICES`.
     """
 
     columns: tuple[str, ...] = DEFAULT_COLUMNS
@@ -72,11 +77,12 @@ class Query:
     memory_gb: float = 0.0
     is_all: bool = False
     is_sparse: bool = False
+    prices: Mapping[str, float] = field(default_factory=dict)
 
 
 def query_of(given: Mapping[str, str], columns: Sequence[str]) -> Query:
     """The query of an address; columns may stand apart or joined by commas."""
-    keys = [key for text in columns for key in text[:_MOST_TEXT].split(",") if key]
+    keys = [key for text in columns for key in text[:_MOST_LIST].split(",") if key]
     memory = given.get("memory", "")
     return Query(
         columns=tuple(dict.fromkeys(keys)) or DEFAULT_COLUMNS,
@@ -87,7 +93,28 @@ def query_of(given: Mapping[str, str], columns: Sequence[str]) -> Query:
         memory_gb=float(memory) if memory.isascii() and memory.isdigit() else 0.0,
         is_all=given.get("all") == "yes",
         is_sparse=given.get("sparse") == "yes",
+        prices=read_prices(given.get("prices", "")[:_MOST_LIST]),
     )
+
+
+def read_prices(text: str) -> dict[str, float]:
+    """Dollars per device hour by part, as in "h100-sxm=2.5 mi300x=2".
+
+    `BadViewError` says what is not understood.
+    """
+    found = {}
+    for one in text.replace(",", " ").split():
+        name, _, amount = one.partition("=")
+        try:
+            price = float(amount)
+        except ValueError:
+            price = 0.0
+        if not 0 < price < math.inf:
+            raise BadViewError(
+                f'"{one}" is not a price.', remedy="Write dollars per device hour: h100-sxm=2.5."
+            )
+        found[known_part(name).id] = price
+    return found
 
 
 def rows_of(query: Query) -> tuple[Row, ...]:
@@ -104,15 +131,22 @@ def rows_of(query: Query) -> tuple[Row, ...]:
 
 def columns_of(query: Query) -> tuple[Column, ...]:
     """The columns of the query; `BadViewError` names those that there are."""
-    unknown = [key for key in query.columns if key not in COLUMNS]
+    keys = keys_of(query)
+    unknown = [key for key in keys if key not in COLUMNS]
     if unknown:
         raise _bad(unknown[0], "a column", COLUMNS)
-    chosen = (COLUMNS[key] for key in query.columns)
+    chosen = (COLUMNS[key] for key in keys)
     if not query.is_sparse:
         return tuple(chosen)
     return tuple(
         replace(one, head=f"{one.head}, sparse") if one.key in _OF_RATES else one for one in chosen
     )
+
+
+def keys_of(query: Query) -> tuple[str, ...]:
+    """The keys of the columns, with those of prices where any is given."""
+    added = _OF_PRICES if query.prices else ()
+    return tuple(dict.fromkeys((*query.columns, *added)))
 
 
 def kinds() -> tuple[str, ...]:
@@ -149,9 +183,10 @@ def _sorted(rows: list[Row], query: Query) -> list[Row]:
         return rows
     if key == "part":
         return sorted(rows, key=lambda row: row.part.name, reverse=query.sort.startswith("-"))
-    if key not in query.columns:
-        raise _bad(key, "a column of this table", ("part", *query.columns))
-    at = query.columns.index(key)
+    keys = keys_of(query)
+    if key not in keys:
+        raise _bad(key, "a column of this table", ("part", *keys))
+    at = keys.index(key)
     known = [row for row in rows if row.cells[at].value]
     rest = [row for row in rows if not row.cells[at].value]
     is_down = query.sort.startswith("-")
@@ -249,6 +284,20 @@ def _network(part: Part, _: Query) -> Cell:
     return Cell(value=cell.value, text=text, title=cell.title, is_assumed=is_assumed)
 
 
+def _price(part: Part, query: Query) -> Cell:
+    price = query.prices.get(part.id)
+    return Cell(value=price, text=UNKNOWN if price is None else f"{price:,.4g}", title="as given")
+
+
+def _per_dollar(of: Callable[[Part, Query], Cell]) -> Callable[[Part, Query], Cell]:
+    def cell(part: Part, query: Query) -> Cell:
+        price, whole = query.prices.get(part.id), of(part, query)
+        value = None if price is None or whole.value is None else whole.value / price
+        return Cell(value=value, text=UNKNOWN if value is None else _or_none(value, "{:,.4g}"))
+
+    return cell
+
+
 def _of(part: Part, figure: Figure | None, scale: float, form: str) -> Cell:
     if figure is None:
         return Cell(value=None, text=UNKNOWN, title="no public figure")
@@ -290,6 +339,19 @@ COLUMNS: Mapping[str, Column] = {
         Column(key="rows", head="B*", unit="rows", cell=_rows),
         Column(key="links", head="Links", unit="GB/s", cell=_links),
         Column(key="network", head="Network", unit="GB/s", cell=_network),
+        Column(key="price", head="Price", unit="$/h", cell=_price),
+        Column(
+            key="rate_per_dollar",
+            head="Rate per $/h",
+            unit="TFLOP/s",
+            cell=_per_dollar(lambda part, query: _rate(query.dtype)(part, query)),
+        ),
+        Column(
+            key="bandwidth_per_dollar",
+            head="Bandwidth per $/h",
+            unit="GB/s",
+            cell=_per_dollar(_bandwidth),
+        ),
     )
 }
 

@@ -3,37 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from roofline.devices.choice import known_part
-from roofline.errors import BadViewError
 from roofline.presentation.other_device_words import HEADS
 from roofline.presentation.quantities import significant
-from roofline.presentation.text_table import spaced, table
+from roofline.presentation.text_table import plain, spaced, table
 
 Record = Mapping[str, Any]
 
 _SECONDS_PER_HOUR = 3600.0  # a million times us is seconds
-
-
-def read_prices(text: str) -> dict[str, float]:
-    """Dollars per device hour by part, as in "h100-sxm=2.5 mi300x=2".
-
-    `BadViewError` says what is not understood.
-    """
-    found = {}
-    for one in text.replace(",", " ").split():
-        name, _, amount = one.partition("=")
-        try:
-            price = float(amount)
-        except ValueError:
-            price = 0.0
-        if not 0 < price < np.inf:
-            raise BadViewError(
-                f'"{one}" is not a price.', remedy="Write dollars per device hour: h100-sxm=2.5."
-            )
-        found[known_part(name).id] = price
-    return found
 
 
 def dollars_per_million(time_us: float | None, price: float | None) -> float | None:
@@ -54,6 +30,19 @@ def parts_text(found: Record, prices: Mapping[str, float]) -> str:
             for row, one, price in zip(rows, (here, *others), known, strict=True)
         ]
     return spaced(table(heads, rows, left={0, 3})) + "".join(_notes((here, *others)))
+
+
+def ops_text(found: Record, count: int) -> str:
+    """The longest operations on this device and on each that was named, at best."""
+    here, others = found["here"], found["devices"]
+    heads = ("Operation", "here", *(one["id"] for one in others))
+    names = [plain(name)[:_LONGEST_NAME] for name in found["ops"]]
+    rows = list(zip(names, here["best"], *(one["best"] for one in others), strict=True))
+    return spaced(table(heads, rows[:count], left=set(range(len(heads))))) + _AT_BEST
+
+
+_LONGEST_NAME = 60
+_AT_BEST = "\nAt best: rate, share of the peak of its unit, and what binds it.\n"
 
 
 def _notes(lines: Sequence[Record]) -> list[str]:

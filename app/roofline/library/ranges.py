@@ -192,11 +192,13 @@ def prepared_part(times: StoredTimes, part: Part) -> PreparedPart:
     from roofline.analysis.analyse import prepare
     from roofline.analysis.records import AnalysisOptions
     from roofline.analysis.time_range import in_range
+    from roofline.devices import resolve
     from roofline.model.stored import restored
 
     content = gzip.decompress(times.read())
     found = restored(content)
     profile, device = _host(found, part.host) if part.host else found
+    device = replace(device, network=resolve(profile.device).network)
     if part.has_times:
         profile = in_range(profile, part.from_us * PS_PER_US, part.to_us * PS_PER_US)
     return PreparedPart(

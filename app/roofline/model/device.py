@@ -49,7 +49,7 @@ class MeasuredWork:
     `flop`, `unit_flop` and `traffic_bytes` (levels that were counted) are those of `time_ps`: the
     program's own time, over all cores, in the operations that have counters. `matched_kernels` of
     the `total_kernels` that the other profiler lists run in the program; `source` says where the
-    counters come from.
+    counters come from. `op_bytes` are those of the main memory by row of the program's operations.
     """
 
     flop: int
@@ -59,6 +59,7 @@ class MeasuredWork:
     matched_kernels: int
     total_kernels: int
     source: str
+    op_bytes: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +110,9 @@ class DeviceTraits:
             return self.processor_count * self.clock_ghz
         return self.cycles_per_ns
 
+
+NOT_STORED: Mapping[str, bool] = {"not_stored": True}
+"""Of fields that follow from others, and hold more than values."""
 
 MOST_PEAK = 1e12
 """In GFLOP/s or GB/s: no device comes near it."""
@@ -241,7 +245,7 @@ class Device:
     part_name: str = ""
     comparisons: tuple[PeakComparison, ...] = ()
     dvfs_scale: float | None = None
-    network: Network | None = None
+    network: Network | None = field(default=None, metadata=NOT_STORED)
 
     @property
     def core_word(self) -> str:

@@ -81,7 +81,11 @@ def _plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if isinstance(value, Mapping):
         return ["map", *([_plain(k, arrays), _plain(v, arrays)] for k, v in value.items())]
     if _CLASSES.get(type(value).__name__) is type(value):
-        held = {one.name: _plain(getattr(value, one.name), arrays) for one in fields(value)}
+        held = {
+            one.name: _plain(getattr(value, one.name), arrays)
+            for one in fields(value)
+            if not one.metadata.get("not_stored")
+        }
         return ["object", type(value).__name__, held]
     raise TypeError(f"{type(value).__name__} is not a part of the model.")
 

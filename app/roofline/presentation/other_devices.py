@@ -12,7 +12,7 @@ import numpy as np
 
 from roofline.analysis.analyse import Prepared, hold
 from roofline.analysis.other_device import under_other_peaks
-from roofline.analysis.records import Bools, Cost, RooflineAnalysis
+from roofline.analysis.records import I64, Bools, Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.records import Subject
 from roofline.devices import PeakChoice, catalogue, resolve
@@ -21,8 +21,10 @@ from roofline.devices.parts import Part
 from roofline.devices.this_machine import read_machine
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, DeviceKind
+from roofline.model.units import gib_to_gb
 from roofline.presentation.other_device_words import LeftOut, Prediction, line_texts, notes_of
 from roofline.presentation.page_roofs import bounds, roofs
+from roofline.presentation.quantities import bandwidth, flop_rate, percent
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import listed_ops
 
@@ -35,6 +37,9 @@ LEAST_COVERED = 0.5
 """Below this share of the time no total is predicted."""
 _MOST_OF_MAKER = 4
 _CONSUMER = "GeForce"
+ABSENT = "–"
+MOST_OPS = 20
+"""Operations of which `on_parts` has the best rates."""
 _WAITS = {
     "links": "waiting for links",
     "transfers": "waiting for transfers",
@@ -55,12 +60,15 @@ for bf16 as in estimates."""
 class OnDevice:
     """A program on one device, by op: least time in us per core (NaN: not known), and its bound.
 
-    `why` says why a time is not known: "idle", "cost", "rate:" with a unit, "bandwidth".
+    `why` says why a time is not known: "idle", "cost", "rate:" with a unit, "bandwidth". `share` is
+    that of the roof which the measured rates would be.
     """
 
     analysis: RooflineAnalysis
     us: Floats
     why: list[str]
+    share: Floats
+    bound: I64
 
 
 def with_stand_ins(device: Device) -> Device:
@@ -83,24 +91,30 @@ def _units_of(peak: ComputePeak) -> tuple[ComputeUnit, ...]:
 
 
 def on_device(here: RooflineAnalysis, there: RooflineAnalysis) -> OnDevice:
-    """The ops of `here` under the peaks of `there`."""
-    share = there.ops.cells.roofline_efficiency_ratio
+    """The ops of `here` under the peaks of `there`.
+
+    A rate that is shown here may be more than ten times a peak there, which hides it as a rate."""
+    shown, every = there.ops.cells, there.ops.measures
+    is_known = np.isfinite(here.ops.cells.roofline_efficiency_ratio)
+    share = np.where(is_known, every.roofline_efficiency_ratio, shown.roofline_efficiency_ratio)
     why = _reasons(here, there)
     why = [reason or ("cost" if np.isnan(share[op]) else "") for op, reason in enumerate(why)]
     known = np.array([not reason for reason in why], np.bool_)
     us = np.where(known, here.ops.self_time_per_core_us * share, np.nan)
-    return OnDevice(analysis=there, us=us, why=why)
+    bound = np.where(is_known, every.bound, shown.bound)
+    return OnDevice(analysis=there, us=us, why=why, share=share, bound=bound)
 
 
 def own_bounds(here: RooflineAnalysis) -> OnDevice:
     """The profile's own device in the same terms: self time × share of its roof."""
-    us = here.ops.self_time_per_core_us * here.ops.cells.roofline_efficiency_ratio
+    share = here.ops.cells.roofline_efficiency_ratio
+    us = here.ops.self_time_per_core_us * share
     idle = [cost is Cost.IDLE for cost in here.ops.cost]
     why = [
         "" if not np.isnan(time) else "idle" if is_idle else "cost"
         for time, is_idle in zip(us.tolist(), idle, strict=True)
     ]
-    return OnDevice(analysis=here, us=us, why=why)
+    return OnDevice(analysis=here, us=us, why=why, share=share, bound=here.ops.cells.bound)
 
 
 def _reasons(here: RooflineAnalysis, there: RooflineAnalysis) -> list[str]:
@@ -156,7 +170,7 @@ def predicted(here: RooflineAnalysis, subject: Subject, there: OnDevice) -> Pred
 
 def _sums_by_bound(here: RooflineAnalysis, there: OnDevice, us: Floats) -> dict[str, float]:
     labels = [one["label"] for one in bounds(here)]
-    bound = there.analysis.ops.cells.bound
+    bound = there.bound
     return {labels[code]: float(us[bound == code].sum()) for code in set(bound[us > 0].tolist())}
 
 
@@ -226,8 +240,10 @@ def on_parts(
     own = catalogue.find(here.device.part_id or "")
     mine = own_bounds(here)
     return {
+        "ops": [here.ops.name[op] for op in _longest(here)],
         "here": {
             "name": here.device.name or "Unknown device",
+            "best": _best(here, mine),
             **_line(subject, replace(predicted(here, subject, mine), time_us=subject.time_us)),
             "notes": notes_of(here, {}, _least_sums(here, mine) if subject.time_us else None),
         },
@@ -276,9 +292,34 @@ def _device(
         **_device_line(here, subject, part, there, own),
         "memory": memory[0] if memory else None,
         "compute": wanted[0] if wanted else None,
+        "best": _best(here, there),
         "us": numbers(there.us[listed]),
-        "bound_by": there.analysis.ops.cells.bound[listed].tolist(),
+        "bound_by": there.bound[listed].tolist(),
     }
+
+
+def _longest(here: RooflineAnalysis) -> list[int]:
+    """The operations of which a table has a row."""
+    timed = [op for op in listed_ops(here).tolist() if here.ops.cost[op] is not Cost.IDLE]
+    return timed[:MOST_OPS]
+
+
+def _best(here: RooflineAnalysis, there: OnDevice) -> list[str]:
+    """The best rate of each of these operations there, its share of the peak of the unit that it
+    uses, and what binds it: "776 TFLOP/s, 34 %, HBM"."""
+    rates, labels = there.analysis.ops.measures, [one["label"] for one in bounds(there.analysis)]
+    found = []
+    for op in _longest(here):
+        share = float(there.share[op])
+        if there.why[op] or not share > 0:
+            found.append(ABSENT)
+            continue
+        gflops, gibs = rates.flop_rate_gflops[op] / share, rates.memory_bandwidth_gibs[op] / share
+        of_peak = float(rates.compute_efficiency_ratio[op]) / share
+        rate = flop_rate(gflops) if gflops > 0 else bandwidth(gib_to_gb(gibs))
+        used = [percent(of_peak, 0)] if gflops > 0 and np.isfinite(of_peak) else []
+        found.append(", ".join([rate, *used, labels[int(there.bound[op])]]))
+    return found
 
 
 def _line(subject: Subject, found: Prediction) -> Json:

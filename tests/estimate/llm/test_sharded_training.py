@@ -134,6 +134,30 @@ def test_experts_are_the_same_on_the_replicas_alone() -> None:
     assert others.payload == (model.parameters - model.routed_parameters) * 2
 
 
+def test_times_of_sharing_worked_by_hand() -> None:
+    """Llama-3-8B, 8,192 tokens, H100: 450 GB/s of NVLink, 50 GB/s of network.
+
+    Sequence parallelism, tp 8: a gather of 8192 · 4096 · 2 B = 67,108,864 B sends 7/8 of it,
+    58,720,256 B / 450e9 = 130.489 us, and one hop of 0.6. With tp 16 it leaves the node: inside
+    7/8 of it again, and 1/2 of an eighth, 4,194,304 B / 50e9 = 83.886 us, at the same time; the
+    hops are 0.6 + 2.7.
+    Interleaving, p = 4 stages of V = 2 chunks and m = 8 microbatches of 8,192 tokens: the longest
+    path has V (p - 1 + m - 1) = 20 sends of 67,108,864 B, each 149.131 us on NVLink and 0.6.
+    A ring of 2 context ranks: keys and values of 4,096 tokens, 2 · 4096 · 8 · 128 · 2 B =
+    16,777,216 B / 450e9 = 37.283 us + 0.6.
+    """
+    near = ops(train(tp=8, sequence_parallel=True))["fwd.attn_allgather"]
+    assert near.time_us == pytest.approx(58_720_256 / 450e3 + 0.6)
+    far = ops(train(tp=16, sequence_parallel=True))["fwd.attn_allgather"]
+    assert far.time_us == pytest.approx(58_720_256 / 450e3 + 0.6 + 2.7)
+    assert far.clocks_us["network"] == pytest.approx(4_194_304 / 50e3)
+    chunks = ops(train(pp=4, virtual=2, batch=8, microbatches=8))["fwd.pp_send"]
+    assert chunks.time_us == pytest.approx(67_108_864 / 450e3 + 0.6)
+    assert chunks.counted == 2 * (3 + 7)
+    ring = ops(train(cp=2))["fwd.cp_exchange"]
+    assert ring.time_us == pytest.approx(16_777_216 / 450e3 + 0.6)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from roofline.devices.choice import known_part
-from roofline.estimate.llm.config import preset, presets
+from roofline.estimate.llm.config import ModelConfig, preset, presets
 from roofline.estimate.llm.document import step_text
 from roofline.estimate.llm.request import PredictOptions, workload
-from roofline.estimate.llm.request_document import bound_of
+from roofline.estimate.llm.request_document import bound_of, request_sentences
+from roofline.estimate.llm.serving import request_of
 from roofline.estimate.llm.step import Step, step_of
 from roofline.estimate.llm.thresholds import class_of, thresholds_of
 from roofline.estimate.on_device import COMPUTE
@@ -25,6 +26,8 @@ LOADS: tuple[dict[str, Any], ...] = (
 GROUPS: tuple[dict[str, Any], ...] = (
     *({}, {"tp": 2}, {"tp": 4, "dp": 16}, {"dp": 8, "zero": 1}),
     *({"ep": 8}, {"tp": 2, "ep": 4, "dp": 2, "zero": 3}, {"pp": 2}),
+    *({"tp": 2, "sequence_parallel": True}, {"cp": 2}, {"tp": 16, "gpus_per_node": 4}),
+    {"pp": 2, "virtual": 2, "batch": 4, "microbatches": 2},
 )
 
 
@@ -100,16 +103,41 @@ def test_collectives_of_the_same_links_take_turns() -> None:
     assert exposed["dp"] > 0
 
 
+def _can_be(model: ModelConfig, phase: str, device: str, group: dict[str, Any]) -> bool:
+    chunks = group.get("pp", 1) * group.get("virtual", 1)
+    return not (
+        (group.get("zero") and phase != "train")
+        or (group.get("cp") and phase == "decode")
+        or (group.get("gpus_per_node") and device.startswith(("tpu", "trainium2")))
+        or group.get("ep", 1) > max(model.experts, 1)
+        or model.heads % group.get("tp", 1)
+        or ("virtual" in group and model.layers % chunks)
+    )
+
+
+@pytest.mark.parametrize("model", list(presets()))
+def test_both_phases_of_a_request_are_named_as_their_rows_have_it(model: str) -> None:
+    """On each part a phase is said to be bound by what takes most of it, and a row is, too; the
+    threshold that a step's text names is where its own rows turn."""
+    for device, batch in (("h100-sxm", 1), ("h200", 64), ("mi300x", 8), ("b200", 16)):
+        given = PredictOptions(phase="request", prompt=1024, output=8, batch=batch, tp=8)
+        found = request_of(preset(model), given, known_part(device))
+        said = list(request_sentences(found))
+        for phase, sentence in (("prefill", said[0]), ("decode", said[1])):
+            size = {"seq": 1024} if phase == "prefill" else {"context": 1028}
+            rows = step(model, device, phase=phase, batch=batch, tp=8, **size)
+            words = sentence.partition(" is ")[2].partition(" (")[0]
+            assert words == bound_of(rows, known(rows.bound)), (device, batch, sentence)
+            assert rows.bound in {timed.bound for timed in rows.ops}
+
+
 @pytest.mark.parametrize("group", GROUPS, ids=str)
 @pytest.mark.parametrize("model", list(presets()))
 def test_sums_are_in_order(model: str, group: dict[str, Any]) -> None:
     for options, device in product(LOADS, devices_of(model, group)):
-        is_training = options["phase"] == "train"
-        if (group.get("zero") and not is_training) or group.get("ep", 1) > max(
-            preset(model).experts, 1
-        ):
+        if not _can_be(preset(model), options["phase"], device, group):
             continue
-        found = step(model, device, **options, **group)
+        found = step(model, device, **options | group)
         if not found.is_timed:
             assert found.notes and found.bound is None, "an unknown rate is said, and binds nothing"
             continue

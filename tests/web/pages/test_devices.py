@@ -9,7 +9,7 @@ import pytest
 from roofline.devices.catalogue import part
 from roofline.devices.in_flight import cells_of, in_flight
 from roofline.devices.table import COLUMNS, Query, rows_of
-from roofline.estimate.kernels import KERNELS, kernel_rows
+from roofline.estimate.kernels import KERNELS, KernelQuery, kernel_rows
 from tests.cli.test_main import run
 from tests.narrowing import known
 from tests.web.conftest import Client
@@ -46,19 +46,40 @@ def test_heads_sort_and_the_address_says_so(client: Client) -> None:
     assert "/devices?kind=nvidia&sort=bandwidth" in html
 
 
-@pytest.mark.parametrize("given", ["sort=-speed", "columns=speed", "dtype=fp5", "part=nothing"])
+NOT_KNOWN = ("sort=-speed", "columns=speed", "dtype=fp5", "part=nothing", "model=gpt-9")
+
+
+@pytest.mark.parametrize("given", [*NOT_KNOWN, "ksort=speed", "prices=h100-sxm=x"])
 def test_what_is_not_known_is_said(client: Client, given: str) -> None:
     assert client.get(f"/devices?{given}", headers=HTML).status_code == 400
 
 
 def test_each_kernel_opens_in_the_calculator(client: Client) -> None:
     html = read(client, "/devices?part=h100-sxm")
-    (row,) = [one for one in kernel_rows(["h100-sxm"], "bf16") if one.kernel.title == "FFN up"]
-    assert row.cells[0].text in html
-    for kernel in KERNELS:
-        address = kernel.address("h100-sxm", "bf16")
-        assert address in html
-        assert client.get(address, headers=HTML).status_code == 200, address
+    for row in kernel_rows(KernelQuery(part_ids=("h100-sxm",))):
+        (cell,) = row.cells
+        assert f'<a href="{cell.url}">{cell.text}</a>' in html, row.title
+        assert client.get(cell.url, headers=HTML).status_code == 200, cell.url
+
+
+def test_kernels_of_a_model_are_those_of_its_steps(client: Client) -> None:
+    query = KernelQuery(part_ids=("h100-sxm", "mi300x"), model="mixtral-8x7b", batch=4, seq=512)
+    html = read(client, "/devices?part=h100-sxm&part=mi300x&model=mixtral-8x7b&batch=4&seq=512")
+    assert "The kernels of mixtral-8x7b on each roof" in html
+    for row in kernel_rows(query):
+        for cell in row.cells:
+            assert f'<a href="{cell.url}">{cell.text}</a>' in html, row.title
+    opened = read(client, kernel_rows(query)[0].cells[1].url)
+    assert "mixtral-8x7b" in opened and "Instinct MI300X" in opened
+    assert "phase=prefill" in kernel_rows(query)[0].cells[1].url
+
+
+def test_heads_of_kernels_sort_and_prices_stay_in_the_address(client: Client) -> None:
+    html = read(client, "/devices?part=h100-sxm&ksort=-intensity&prices=h100-sxm%3D2.5")
+    first, last = html.index(">Flash attention<"), html.index(">Decode QKV, batch 1<")
+    assert first < html.index(">Matmul 600<") < last
+    assert "/devices?prices=h100-sxm%3D2.5&part=h100-sxm&ksort=intensity#title-kernels" in html
+    assert ">395.8</td>" in html and ">1,340</td>" in html
 
 
 def test_a_roof_is_drawn_or_hidden(client: Client) -> None:

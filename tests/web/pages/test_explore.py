@@ -23,8 +23,8 @@ from tests.web.pages.test_model import DECODE, HTML
 
 
 def nowhere(_names: Sequence[str]) -> Mapping[str, Any]:
-    line = {"name": "here", "texts": ["", "", "", ""], "time_us": 1.0}
-    return {"here": line, "devices": [], "usual": []}
+    line = {"name": "here", "texts": ["", "", "", ""], "time_us": 1.0, "best": ["1 TFLOP/s"]}
+    return {"here": line, "devices": [], "usual": [], "ops": ["mul"]}
 
 
 @pytest.mark.covers(86)
@@ -43,6 +43,7 @@ def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
         "saving_us": 30.0,
     }
     view = explore_view(stored, json.dumps({"fusions": [chain]}).encode(), {"of": "x"}, (), nowhere)
+    assert (view.best_heads, view.best) == (("here",), (("mul", "1 TFLOP/s"),))
     (said,) = view.chains
     assert (said.ops, said.saves.replace("\u00a0", " "), said.limited_by) == ("2", "30.0 µs", "hbm")
     assert view.fusion is not None
@@ -51,6 +52,25 @@ def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
     assert (places["measured"], places["predicted"]) == ([(1, 1)], [(4, 4)])
     assert places["curve"] == [(1, 1), (4, 4)]
     assert traces["labels"]["text"] == ["&lt;norm&gt;"]
+
+
+@pytest.mark.covers(98, 108)
+def test_how_to_read_the_chart_tells_far_from_close(client: Client) -> None:
+    """The five rows of docs/what-is-a-roofline.md, and what lies between two memories' roofs."""
+    found = client.upload(b"name,time_us,flops,bytes\ngemm,1,1e6,1e3\n", names=("k.csv",)).json()[
+        "id"
+    ]
+    html = unescape(client.get(f"/p/{found}", headers=HTML).text)
+    dialog = html.partition('aria-label="How to read the chart"')[2].partition("</ol>")[0]
+    for row in (
+        "At the slanted roof: fewer bytes (fuse, a smaller type, a larger batch).",
+        "Far below it: layout, tiling, larger calls.",
+        "At the flat roof: fewer FLOPs, a shorter number format, another part.",
+        "Far below it: larger tiles, more parallel work, the matrix unit.",
+        "Waiting for a link or the host: overlap it, shard otherwise, launch less often.",
+        "bonus of the faster memory",
+    ):
+        assert row in dialog, row
 
 
 def test_a_profile_is_explored(client: Client) -> None:
@@ -72,6 +92,9 @@ def test_a_profile_is_explored(client: Client) -> None:
     for line in (here["here"], *here["devices"], *here["usual"]):
         assert line["name"] in rows[0]
         assert all(text.replace("\u202f", " ") in rows[0] for text in line["texts"])
+    assert "Operations on these devices" in html
+    for line in (here["here"], *here["devices"]):
+        assert all(f">{text}</td>".replace("\u202f", " ") in html for text in line["best"])
     assert f'href="{page}"' in client.get(f"/c/{found}", headers=HTML).text
     chosen = client.get(f"{page}&storage=&compute=fp8&prices=h100-sxm=2.5&vs=tpu-v5e", headers=HTML)
     said = unescape(chosen.text)

@@ -8,7 +8,7 @@ import numpy as np
 
 from roofline.advice.diagnosis import Label, above
 from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING, Case, Formula, Threshold
-from roofline.advice.rule import BOOK, XPROF, Found, Rule, Run
+from roofline.advice.rule import BOOK, XPROF, Form, Found, Rule, Run
 from roofline.analysis.above_roof import impossible_share
 from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
 from roofline.analysis.op_clocks import MAIN
@@ -77,9 +77,28 @@ def _ratio(value: float, by: float) -> float:
 
 
 def _more_bytes(run: Run) -> Iterator[Found]:
+    ops = _ops_with_more_bytes(run)
+    if ops:
+        chosen = np.array(list(ops), np.int64)
+        yield replace(run.flag(chosen, "hardware counters", ratio=max(ops.values())), kind="ops")
+        return
     rates = run.analysis.with_infeed.program.measures.memory_bandwidth_gibs
     for ratio in _counted_over_modelled(run, rates):
         yield Found(what="hardware counters", facts={"ratio": ratio})
+
+
+def _ops_with_more_bytes(run: Run) -> dict[int, float]:
+    """Counted over modelled bytes of each op where it is a mismatch, the longest op first."""
+    measured, table = run.analysis.device.counters.measured, run.table
+    known = table.bytes_known & table.cost_known & (table.bytes_accessed > 0)
+    counted = {} if measured is None else measured.op_bytes
+    ratios = {
+        op: _ratio(moved, float(table.bytes_accessed[op]))
+        for op, moved in counted.items()
+        if op < len(table) and known[op]
+    }
+    found = {op: ratio for op, ratio in ratios.items() if ratio > MISMATCH.value}
+    return dict(sorted(found.items(), key=lambda one: -run.own_us[one[0]]))
 
 
 def _more_flop(run: Run) -> Iterator[Found]:
@@ -90,7 +109,7 @@ def _more_flop(run: Run) -> Iterator[Found]:
 
 V2 = Rule(
     id="V2",
-    when="the hardware counted over {MISMATCH} times the modelled bytes",
+    when="the hardware counted over {MISMATCH} times the modelled bytes, of an operation or in all",
     source=XPROF,
     formula=Formula("counted bytes ÷ modelled bytes > 1.10", _ratio),
     cases=(Case({"counted bytes": 6e9, "modelled bytes": 4e9}, 1.5),),
@@ -101,6 +120,13 @@ V2 = Rule(
     title="Take the bytes that the hardware counted",
     why="The hardware counted {ratio} times the bytes of the model: rereads, padding, spills or "
     "parts that the model leaves out.",
+    forms={
+        "ops": Form(
+            title="Take the bytes that the hardware counted in {names}",
+            why="The hardware counted up to {ratio} times the bytes that the model has for "
+            "{count} {count|operation|operations}: rereads, padding or spills.",
+        ),
+    },
 )
 V3 = Rule(
     id="V3",

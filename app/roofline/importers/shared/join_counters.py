@@ -87,6 +87,9 @@ def _measured(program: Profile, counted: Profile, matches: list[_Match]) -> Meas
         return round(float((column[kernel].astype(np.float64) * runs).sum()))
 
     used = sorted({match.kernel for match in matches})
+    main = main_level(kernels.traffic_bytes)
+    counted_bytes = kernels.traffic_bytes[main][kernel].astype(np.float64) * runs
+    known = kernels.traffic_known[kernel] | kernels.bytes_known[kernel]
     return MeasuredWork(
         flop=scaled(kernels.flop),
         unit_flop={unit: scaled(column) for unit, column in kernels.unit_flop.items()},
@@ -96,6 +99,13 @@ def _measured(program: Profile, counted: Profile, matches: list[_Match]) -> Meas
         time_ps=int(ops.self_time_ps[op].sum(dtype=np.uint64)),
         matched_kernels=len(used),
         total_kernels=len(kernels),
+        op_bytes={
+            match.op: round(moved)
+            for match, moved, is_known in zip(
+                matches, counted_bytes.tolist(), known.tolist(), strict=True
+            )
+            if is_known and moved > 0
+        },
         source=f"{counted.format_label}: {', '.join(host.file_name for host in counted.hosts)}",
     )
 

@@ -4,8 +4,10 @@ The calculator, models and other devices share them. Places are values of the ax
 under a roof are GFLOP/s.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log10
 from typing import Literal
 
@@ -41,12 +43,14 @@ Write = Callable[[float], str]
 
 _MARGIN = Margin(left=84, right=16, top=10, bottom=44)
 # These cards are narrow, also where the window is wide.
-_PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 300.0), "narrow": (250.0, 230.0)}
+_PLOTS: dict[Width, tuple[float, float]] = {"wide": (560.0, 300.0), "narrow": (250.0, 340.0)}
 _LABEL_ROOM = 0.14  # of the plot's height, above the highest roof
 _NAME_SIZE = 12.0
 _GROUPED = 10_000  # from here on sizes are "100 k", so that neighbours do not touch on phones
-# A name stands beside its mark, else further away; only then may it cross a roof, or a few marks.
-_TRIES = ((0.0, 1.0), (14.0, 1.0), (0.0, 2.0))
+# A name stands beside its mark, else further away; only in a wide plot may it then cross a roof, or
+# a few marks. On a phone it may lack its number, "prefill, 1,380", and be left out.
+_NUMBER = re.compile(", | at head ")
+_NEAR, _FAR, _CROSSING = (0.0, 1.0), (14.0, 1.0), (0.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +192,9 @@ class CostChart:
         places = [((log10(mark.at[0]), log10(mark.at[1])), mark.size / 2) for mark in marks]
         namer = Namer(chart, width, places, _PLOTS)
         scale = namer.scale
+        for curve in self.curves if self.peaks else ():
+            drawn = [(scale.to_x(log10(x)), scale.to_y(log10(y))) for x, y in curve.points]
+            namer.board.lines = [*namer.board.lines, *((*a, *b) for a, b in pairwise(drawn))]
         names: list[Name] = []
         if self.here is not None:
             x = scale.to_x(log10(self.here))
@@ -197,12 +204,13 @@ class CostChart:
         names += namer.roofs()
         yield names_trace(names, width)
         labels: list[tuple[Name, float]] = []
-        for mark, ((log_x, log_y), radius) in zip(marks, places, strict=True):
+        named = sorted(zip(marks, places, strict=True), key=lambda one: one[0].kind != "crossing")
+        for mark, ((log_x, log_y), radius) in named:
             x, y = scale.to_x(log_x), scale.to_y(log_y)
-            for away, worst in _TRIES if mark.name else ():
+            for name, away, worst in _tries(mark.name, width):
                 far = radius + away
                 spots = [Spot(x=x, y=y, position=place, radius=far) for place in POSITIONS]
-                found = list(namer.name(spots, inert(mark.name), "--ink", _NAME_SIZE, worst))
+                found = list(namer.name(spots, inert(name), "--ink", _NAME_SIZE, worst))
                 labels += [(name, 2 * far) for name in found]
                 if found:
                     break
@@ -212,6 +220,15 @@ class CostChart:
         title = inert(self.x_title)
         axes = roof_axes(chart, _PLOTS[width], title, self.x_text, self.y_text)
         return roof_layout(chart, axes, _MARGIN, self.id)
+
+
+def _tries(name: str, width: Width) -> Iterable[tuple[str, float, float]]:
+    """What to write beside a mark, how far away, and how much it may cover."""
+    short = _NUMBER.split(name, maxsplit=1)[0]
+    if name and width == "wide":
+        yield from ((name, *one) for one in (_NEAR, _FAR, _CROSSING))
+    elif name:
+        yield from ((text, *one) for one in (_NEAR, _FAR) for text in dict.fromkeys((name, short)))
 
 
 def _curve_trace(curve: Curve) -> Json:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 
 from roofline.devices.choice import known_part
 from roofline.devices.in_flight import HEADS, InFlight, cells_of, in_flight
@@ -28,7 +29,8 @@ from roofline.devices.table import (
     rows_of,
 )
 from roofline.errors import BadViewError
-from roofline.estimate.kernels import KernelRow, kernel_rows
+from roofline.estimate.kernels import KernelQuery, KernelRow, kernel_rows
+from roofline.estimate.llm.config import presets
 from roofline.estimate.on_device import main_memory, product_peak
 from roofline.figures.figure import Figure
 from roofline.model.units import GIGA
@@ -46,6 +48,7 @@ from roofline.web.parts import Parts
 
 _READ = ["GET", "HEAD"]
 _MOST_PARTS = 5
+_MOST_DIGITS, _MOST_NAME = 7, 100
 _AT_FIRST = ("tpu-v7x", "tpu-v6e", "tpu-v5p", "h100-sxm")
 
 router = APIRouter(include_in_schema=False)
@@ -101,6 +104,10 @@ class DevicesView:
     heads: tuple[HeadView, ...]
     rows: tuple[PartRowView, ...]
     parts: tuple[tuple[str, str, Look], ...]
+    prices: str
+    models: tuple[str, ...]
+    kernel_query: KernelQuery
+    kernel_heads: tuple[HeadView, ...]
     kernels: tuple[KernelView, ...]
     in_flight_heads: tuple[str, ...]
     in_flight: tuple[InFlightView, ...]
@@ -112,9 +119,7 @@ class DevicesView:
 @router.api_route("/devices", methods=_READ)
 async def devices(request: Request, parts: Parts) -> Response:
     """The table that the address asks for, and the kernels on the parts that it names."""
-    query = query_of(request.query_params, request.query_params.getlist("columns"))
-    named = request.query_params.getlist("part")[:_MOST_PARTS]
-    view = await run_in_threadpool(_view, query, named or _AT_FIRST, request.url.query)
+    view = await run_in_threadpool(_view, request.query_params, request.url.query)
     return parts.templates.page("devices.html", view, request, status=400 if view.error else 200)
 
 
@@ -127,18 +132,21 @@ async def devices_csv(request: Request) -> Response:
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
+def _view(given: QueryParams, address: str) -> DevicesView:
+    query, kernels_of = Query(), KernelQuery(part_ids=_AT_FIRST)
     rows: tuple[PartRowView, ...] = ()
     heads: tuple[HeadView, ...] = ()
     kernels: Sequence[KernelRow] = ()
     parts: list[Part] = []
     error: ErrorBody | None = None
     try:
-        parts = list(dict.fromkeys(map(known_part, named)))
-        ids = [one.id for one in parts]
-        heads = tuple(_heads(query, ids))
-        rows = tuple(_row(row, query, ids) for row in rows_of(query))
-        kernels = kernel_rows(ids, query.dtype)
+        query = query_of(given, given.getlist("columns"))
+        named = given.getlist("part")[:_MOST_PARTS]
+        parts = list(dict.fromkeys(map(known_part, named or _AT_FIRST)))
+        kernels_of = _kernels_of(given, [one.id for one in parts], query.dtype)
+        heads = tuple(_heads(query, kernels_of))
+        rows = tuple(_row(row, query, kernels_of) for row in rows_of(query))
+        kernels = kernel_rows(kernels_of)
     except BadViewError as fault:
         error = error_body(fault)
     return DevicesView(
@@ -149,7 +157,11 @@ def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
         heads=heads,
         rows=rows,
         parts=tuple((one.id, one.name, look) for one, look in zip(parts, LOOKS, strict=False)),
-        kernels=tuple(_kernel(row, query.dtype) for row in kernels),
+        prices=_prices(query),
+        models=tuple(presets()),
+        kernel_query=kernels_of,
+        kernel_heads=tuple(_kernel_heads(query, kernels_of, parts)) if kernels else (),
+        kernels=tuple(map(_kernel, kernels)),
         in_flight_heads=HEADS,
         in_flight=tuple(_in_flight(part, one) for part in parts for one in in_flight(part)),
         roofs=None if error else _roofs(parts, kernels, query.dtype),
@@ -158,15 +170,35 @@ def _view(query: Query, named: Sequence[str], address: str) -> DevicesView:
     )
 
 
+def _kernels_of(given: QueryParams, ids: Sequence[str], dtype: str) -> KernelQuery:
+    """The kernels that the address asks for; a number that is not one is the default."""
+    usual = KernelQuery(part_ids=tuple(ids), dtype=dtype)
+    numbers = {
+        name: int(text)
+        for name in ("batch", "seq")
+        if (text := given.get(name, "")[:_MOST_DIGITS]).isascii() and text.isdigit()
+    }
+    model, sort = (given.get(key, "")[:_MOST_NAME] for key in ("model", "ksort"))
+    return replace(
+        usual,
+        model=model,
+        sort=sort,
+        batch=numbers.get("batch", usual.batch),
+        seq=numbers.get("seq", usual.seq),
+    )
+
+
 def _in_flight(part: Part, one: InFlight) -> InFlightView:
     return InFlightView(name=part.name, cells=cells_of(one), source=one.figure.text)
 
 
-def _row(row: Row, query: Query, ids: Sequence[str]) -> PartRowView:
+def _row(row: Row, query: Query, kernels: KernelQuery) -> PartRowView:
+    ids = kernels.part_ids
     is_drawn = row.part.id in ids
     others = [one for one in ids if one != row.part.id]
     drawn = others if is_drawn else [*ids, row.part.id][-_MOST_PARTS:]
-    return PartRowView(row=row, roof_url=_address(query, drawn), is_drawn=is_drawn)
+    url = _address(query, replace(kernels, part_ids=tuple(drawn)))
+    return PartRowView(row=row, roof_url=url, is_drawn=is_drawn)
 
 
 def _roofs(parts: Sequence[Part], kernels: Sequence[KernelRow], dtype: str) -> Figure | None:
@@ -175,7 +207,7 @@ def _roofs(parts: Sequence[Part], kernels: Sequence[KernelRow], dtype: str) -> F
         Mark(
             at=(row.intensity, cell.rate / GIGA),
             kind="predicted",
-            said=f"{row.kernel.title} on {part.name}: {cell.text}",
+            said=f"{row.title} on {part.name}: {cell.text}",
             size=9,
             token=look.token,
         )
@@ -213,23 +245,36 @@ def _roof(part: Part, dtype: str, low: float, high: float) -> Sequence[Point]:
     return [(at, rate / GIGA) for at, rate in ends if low <= at <= high]
 
 
-def _heads(query: Query, ids: Sequence[str]) -> Iterable[HeadView]:
+def _heads(query: Query, kernels: KernelQuery) -> Iterable[HeadView]:
     part = Column(key="part", head="Part", unit="", cell=COLUMNS["memory"].cell)
     for one in (part, *columns_of(query)):
-        is_down = query.sort == f"-{one.key}"
-        is_up = query.sort == one.key
-        first = one.key if one.key == "part" else f"-{one.key}"
-        again = f"-{one.key}" if is_up else one.key if is_down else first
-        yield HeadView(
-            key=one.key,
-            head=one.head,
-            unit=one.unit,
-            url=_address(replace(query, sort=again), ids),
-            order="descending" if is_down else "ascending" if is_up else "",
-        )
+        again, order = _next_order(query.sort, one.key, "part")
+        url = _address(replace(query, sort=again), kernels)
+        yield HeadView(key=one.key, head=one.head, unit=one.unit, url=url, order=order)
 
 
-def _address(query: Query, ids: Sequence[str]) -> str:
+def _kernel_heads(query: Query, kernels: KernelQuery, parts: Sequence[Part]) -> Iterable[HeadView]:
+    names = {"kernel": "Kernel", "intensity": "FLOP/B", **{one.id: one.name for one in parts}}
+    for key, name in names.items():
+        again, order = _next_order(kernels.sort, key, "kernel")
+        url = f"{_address(query, replace(kernels, sort=again))}#title-kernels"
+        yield HeadView(key=key, head=name, unit="", url=url, order=order)
+
+
+def _next_order(sort: str, key: str, of_names: str) -> tuple[str, str]:
+    """What a click on a head sorts by, and how it is sorted now: numbers the largest first."""
+    is_down, is_up = sort == f"-{key}", sort == key
+    first = key if key == of_names else f"-{key}"
+    again = f"-{key}" if is_up else key if is_down else first
+    return again, "descending" if is_down else "ascending" if is_up else ""
+
+
+def _prices(query: Query) -> str:
+    return " ".join(f"{name}={price:g}" for name, price in query.prices.items())
+
+
+def _address(query: Query, kernels: KernelQuery) -> str:
+    ids, usual = kernels.part_ids, KernelQuery(part_ids=_AT_FIRST)
     given: dict[str, str | list[str]] = {
         "q": query.search,
         "kind": query.kind,
@@ -238,18 +283,25 @@ def _address(query: Query, ids: Sequence[str]) -> str:
         "columns": ",".join(query.columns) if query.columns != DEFAULT_COLUMNS else "",
         "all": "yes" if query.is_all else "",
         "sparse": "yes" if query.is_sparse else "",
+        "prices": _prices(query),
         "sort": query.sort,
-        "part": list(ids) if tuple(ids) != _AT_FIRST else [],
+        "part": list(ids) if ids != _AT_FIRST else [],
+        "model": kernels.model,
+        **{
+            key: str(getattr(kernels, key))
+            for key in ("batch", "seq")
+            if getattr(kernels, key) != getattr(usual, key)
+        },
+        "ksort": kernels.sort,
     }
     known = {key: value for key, value in given.items() if value}
     return "/devices?" + urlencode(known, doseq=True)
 
 
-def _kernel(row: KernelRow, dtype: str) -> KernelView:
-    kernel = row.kernel
+def _kernel(row: KernelRow) -> KernelView:
     return KernelView(
-        title=kernel.title,
-        shape=kernel.shape.replace("x", " × "),
+        title=row.title,
+        shape=row.shape,
         intensity=f"{row.intensity:,.4g}",
-        cells=tuple((cell.text, kernel.address(cell.part_id, dtype)) for cell in row.cells),
+        cells=tuple((cell.text, cell.url) for cell in row.cells),
     )

@@ -12,6 +12,7 @@ import orjson
 from roofline.compare.run import Run
 from roofline.devices import catalogue
 from roofline.devices.parts import Part
+from roofline.devices.table import read_prices
 from roofline.errors import BadViewError
 from roofline.exports.comparison_words import PER
 from roofline.exports.number_formats import (
@@ -20,7 +21,7 @@ from roofline.exports.number_formats import (
     state_words,
     with_formats,
 )
-from roofline.exports.on_parts import dollars_per_million, read_prices
+from roofline.exports.on_parts import dollars_per_million
 from roofline.figures.figure import Figure
 from roofline.library.comparing import StoredRun, read_run
 from roofline.model.units import GIGA, US_PER_S
@@ -116,6 +117,8 @@ def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
         lead=pieces(_lead(record)),
         ops=tuple(map(_op, record["ops"][:_MOST_OPS])) if record else (),
         parts=tuple(_on_part(one, looks.get(one["id"]), prices) for one in lines),
+        best_heads=tuple(one["name"] for one in (found["here"], *found["devices"])),
+        best=tuple(_best_rates(found)),
         chains=tuple(map(_chain, asked.chains)),
         fusion=_fusion(asked.run, asked.chains),
         communication=_communication(asked.run),
@@ -314,6 +317,12 @@ def _on_part(one: Mapping[str, Any], line: Look | None, prices: Mapping[str, flo
         texts=tuple(one["texts"]),
         dollars=significant(dollars),
     )
+
+
+def _best_rates(found: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    """The name of each of the longest operations, and its best rate on each device drawn."""
+    columns = [one["best"] for one in (found["here"], *found["devices"])]
+    return zip(found["ops"], *columns, strict=True)
 
 
 def _roofline(run: Run, found: Sequence[Part], looks: Mapping[str, Look]) -> Figure | None:

@@ -64,6 +64,8 @@ class ExploreView:
     lead: tuple[Piece, ...] = ()
     ops: tuple[ChangedOpView, ...] = ()
     parts: tuple[OnPartView, ...] = ()
+    best_heads: tuple[str, ...] = ()
+    best: tuple[tuple[str, ...], ...] = ()
     chains: tuple[ChainView, ...] = ()
     fusion: Figure | None = None
     communication: str = ""
