@@ -76,18 +76,18 @@ def test_every_filter_narrows_table_and_chart(profile: Page) -> None:
         view.has_query(profile, key)
 
 
-def test_filters_combine(profile: Page) -> None:
-    profile.goto(f"{profile.url}?cols=category")
-    is_ready(profile)
-    by_name(profile)
-    named = agrees(profile)
-    by_bound(profile)
-    bound = agrees(profile)
-    by_category(profile)
-    assert named > bound > agrees(profile) > 0
-    for text in view.names(profile):
+def test_filters_combine(page: Page, profile_url: str) -> None:
+    page.goto(f"{profile_url}?cols=category")
+    is_ready(page)
+    by_name(page)
+    named = agrees(page)
+    by_bound(page)
+    bound = agrees(page)
+    by_category(page)
+    assert named > bound > agrees(page) > 0
+    for text in view.names(page):
         assert "fusion" in text
-    for row in view.rows(profile).all():
+    for row in view.rows(page).all():
         expect(row).to_contain_text("loop fusion")
 
 
@@ -130,11 +130,11 @@ def test_empty_result_says_why_and_can_be_cleared(profile: Page) -> None:
     assert view.result(profile) == (total, total)
 
 
-def test_xprofs_link_parameter_filters_by_name(profile: Page) -> None:
-    profile.goto(f"{profile.url.partition('?')[0]}?roofline_op_name=copy")
-    is_ready(profile)
-    expect(profile.locator("#filter-name")).to_have_value("copy")
-    assert all("copy" in name for name in view.names(profile))
+def test_xprofs_link_parameter_filters_by_name(page: Page, profile_url: str) -> None:
+    page.goto(f"{profile_url}?roofline_op_name=copy")
+    is_ready(page)
+    expect(page.locator("#filter-name")).to_have_value("copy")
+    assert all("copy" in name for name in view.names(page))
 
 
 def test_verdict_links_filter(profile: Page) -> None:

@@ -22,19 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def empty_server(tmp_path_factory: pytest.TempPathFactory, capture: Path) -> Iterator[Server]:
-    """A server without profiles, which watches a folder with the run of one host in it."""
+    """A server without profiles at first, which watches a folder with the run of one host in it."""
     bucket = tmp_path_factory.mktemp("bucket")
     session = bucket / "plugins" / "profile" / "2026_11_22"
     session.mkdir(parents=True)
     shutil.copy(capture, session)
     settings = {"ROOFLINE_BUCKETS": str(bucket), "ROOFLINE_WATCH": "1"}
     with serving(tmp_path_factory.mktemp("empty"), settings) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def edited_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("edited")) as running:
         yield running
 
 
@@ -154,9 +148,9 @@ def test_search_survives_a_reload(page: Page, profile_url: str) -> None:
 
 
 def test_title_note_and_tags_are_edited_beside_the_title(
-    new_page: NewPage, edited_server: Server, capture: Path
+    new_page: NewPage, empty_server: Server, capture: Path
 ) -> None:
-    page = new_page(edited_server.url)
+    page = new_page(empty_server.url)
     page.goto("/")
     page.set_input_files("#file", capture)
     is_ready(page)

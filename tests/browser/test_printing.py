@@ -147,11 +147,11 @@ def test_nothing_is_cut_whatever_the_window(
     assert 0.9 * box < end <= box
 
 
-def test_other_hardware_is_printed_where_it_is_compared_with(profile: Page) -> None:
-    profile.goto(f"{profile.url.split('?')[0]}?v=1&vs=h100-sxm")
-    is_ready(profile)
-    name = profile.locator("#hardware-table tbody th").last.inner_text()
-    text = compact(printed(profile, "A4").text)
+def test_other_hardware_is_printed_where_it_is_compared_with(page: Page, profile_url: str) -> None:
+    page.goto(f"{profile_url}?v=1&vs=h100-sxm")
+    is_ready(page)
+    name = page.locator("#hardware-table tbody th").last.inner_text()
+    text = compact(printed(page, "A4").text)
     assert "Theprogramonotherhardware" in text
     assert compact(name.removesuffix("remove")) in text
 

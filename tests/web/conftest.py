@@ -19,6 +19,7 @@ from roofline.settings import Settings
 from roofline.storage.database import FILE_NAME, Database
 from roofline.web.app import Application, create_app
 from roofline.web.parts import ServerParts
+from tests.conftest import SAMPLES
 from tests.tools.generate_xspace import Config, write_profile
 
 
@@ -196,6 +197,25 @@ def launch(tmp_path: Path, empty_database: Path) -> Iterator[Launch]:
 @pytest.fixture
 def client(launch: Launch) -> Client:
     return launch()
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """One application for all tests of a module that read, or are refused."""
+    with running(Settings.from_env(data_dir=tmp_path_factory.mktemp("reader"))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def base(reader: Client) -> str:
+    """The address of a training step of a TPU v6e, there."""
+    return address_of(reader, SAMPLES / "xspace" / "v6e-training.xplane.pb")
+
+
+def address_of(client: Client, sample: Path) -> str:
+    """The address of a profile, once it is uploaded."""
+    uploaded = client.upload(sample.read_bytes(), names=(sample.name,)).json()
+    return f"/api/v1/profiles/{uploaded['id']}"
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ def test_each_op_can_be_asked_for() -> None:
     assert set(get_args(Op)) == set(OPS)
 
 
-def test_an_op_is_estimated(client: Client) -> None:
-    answer = client.request("POST", "/api/v1/estimate", json={**MATMUL, "weights": "int4:g128"})
+def test_an_op_is_estimated(reader: Client) -> None:
+    answer = reader.request("POST", "/api/v1/estimate", json={**MATMUL, "weights": "int4:g128"})
     assert answer.status_code == 200
     found = answer.json()
     assert found["flops"] == 2 * 64 * 4096 * 4096
@@ -37,8 +37,8 @@ def test_an_op_is_estimated(client: Client) -> None:
     ],
 )
 def test_what_cannot_be_estimated_is_said(
-    client: Client, change: dict[str, object], said: str
+    reader: Client, change: dict[str, object], said: str
 ) -> None:
-    answer = client.request("POST", "/api/v1/estimate", json={**MATMUL, **change})
+    answer = reader.request("POST", "/api/v1/estimate", json={**MATMUL, **change})
     assert answer.status_code in (400, 422)
     assert said in answer.text

@@ -10,26 +10,20 @@ from tests.web.conftest import Client
 SAMPLE = SAMPLES / "xspace" / "v6e-training.xplane.pb"
 
 
-@pytest.fixture
-def base(client: Client) -> str:
-    uploaded = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()
-    return f"/api/v1/profiles/{uploaded['id']}"
-
-
 def traces(figures: dict[str, Any], role: str) -> list[dict[str, Any]]:
     return [trace for trace in figures["op"]["data"] if trace["meta"]["role"] == role]
 
 
-def test_without_a_choice_they_are_those_of_the_page(client: Client, base: str) -> None:
-    answer = client.get(f"{base}/figures")
-    assert answer.json() == client.get(f"{base}/page").json()["figures"]
+def test_without_a_choice_they_are_those_of_the_page(reader: Client, base: str) -> None:
+    answer = reader.get(f"{base}/figures")
+    assert answer.json() == reader.get(f"{base}/page").json()["figures"]
     held = {"if-none-match": answer.headers["etag"]}
-    assert client.get(f"{base}/figures", headers=held).status_code == 304
+    assert reader.get(f"{base}/figures", headers=held).status_code == 304
 
 
-def test_choices_of_the_address_are_drawn(client: Client, base: str) -> None:
+def test_choices_of_the_address_are_drawn(reader: Client, base: str) -> None:
     query = {"zoom": "0,2,1,4", "x": "hbm", "roofs": "none", "vs": "h100-sxm,gone"}
-    figures = client.get(f"{base}/figures", params=query).json()
+    figures = reader.get(f"{base}/figures", params=query).json()
     assert figures["op"]["layouts"]["wide"]["xaxis"]["range"] == [0, 2]
     assert not traces(figures, "roof")
     assert [entry["text"] for entry in figures["op"]["legend"]] == [
@@ -37,10 +31,10 @@ def test_choices_of_the_address_are_drawn(client: Client, base: str) -> None:
     ]
 
 
-def test_figures_under_other_peaks_are_those_of_that_view(client: Client, base: str) -> None:
+def test_figures_under_other_peaks_are_those_of_that_view(reader: Client, base: str) -> None:
     query = {"device": "h100-sxm", "peak": "hbm=3TB/s"}
-    figures = client.get(f"{base}/figures", params=query).json()
-    assert figures == client.get(f"{base}/view", params=query).json()["figures"]
+    figures = reader.get(f"{base}/figures", params=query).json()
+    assert figures == reader.get(f"{base}/view", params=query).json()["figures"]
     assert any(
         "3\u00a0TB/s" in trace["name"] or "3,000" in trace["name"]
         for trace in traces(figures, "roof")
@@ -51,8 +45,8 @@ def test_figures_under_other_peaks_are_those_of_that_view(client: Client, base: 
     ("name", "value"), [("zoom", "0,2,1"), ("zoom", "2,0,1,4"), ("ops", "a"), ("zoom", "nan,1,2,3")]
 )
 def test_a_choice_that_means_nothing_is_said(
-    client: Client, base: str, name: str, value: str
+    reader: Client, base: str, name: str, value: str
 ) -> None:
-    answer = client.get(f"{base}/figures", params={name: value})
+    answer = reader.get(f"{base}/figures", params={name: value})
     assert answer.status_code == 400
     assert answer.json()["remedy"]

@@ -21,32 +21,32 @@ DECODE = {
 }
 
 
-def test_a_step_is_predicted(client: Client) -> None:
-    answer = client.request("POST", "/api/v1/predict", json=DECODE)
+def test_a_step_is_predicted(reader: Client) -> None:
+    answer = reader.request("POST", "/api/v1/predict", json=DECODE)
     assert answer.status_code == 200
     found = answer.json()
     assert found["step_us"]["serial"] == pytest.approx(5146, abs=1)
     assert found["coverage"] is None
 
 
-def test_a_config_stands_in_for_a_preset(client: Client) -> None:
+def test_a_config_stands_in_for_a_preset(reader: Client) -> None:
     given = {**DECODE, "model": None, "config": LLAMA, "weights": "int8", "tp": 2}
-    found = client.request("POST", "/api/v1/predict", json=given).json()
+    found = reader.request("POST", "/api/v1/predict", json=given).json()
     assert found["parameters"] == 8_030_261_248
 
 
-def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
+def test_a_step_lies_over_a_stored_profile(reader: Client) -> None:
     step = step_of(
         preset("llama-3-8b"),
         workload(PredictOptions(batch=8, context=2048)),
         known_part("h100-sxm"),
     )
     kernels = json.dumps(generic_document(step, "llama-3-8b")).encode()
-    profile = client.upload(kernels, names=("model.json",)).json()["id"]
-    found = client.request("POST", "/api/v1/predict", json={**DECODE, "over": profile}).json()
+    profile = reader.upload(kernels, names=("model.json",)).json()["id"]
+    found = reader.request("POST", "/api/v1/predict", json={**DECODE, "over": profile}).json()
     assert found["coverage"]["flops"] == pytest.approx(1)
     assert found["over"]["products"]["ratio"] == pytest.approx(1, rel=1e-6)
-    answer = client.request("POST", "/api/v1/predict", json={**DECODE, "over": "0" * len(profile)})
+    answer = reader.request("POST", "/api/v1/predict", json={**DECODE, "over": "0" * len(profile)})
     assert answer.status_code == 404
 
 
@@ -66,8 +66,8 @@ def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
     ],
 )
 def test_what_cannot_be_predicted_is_said(
-    client: Client, change: dict[str, object], said: str
+    reader: Client, change: dict[str, object], said: str
 ) -> None:
-    answer = client.request("POST", "/api/v1/predict", json={**DECODE, **change})
+    answer = reader.request("POST", "/api/v1/predict", json={**DECODE, **change})
     assert answer.status_code in (400, 422)
     assert said in answer.text

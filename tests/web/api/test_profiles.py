@@ -59,9 +59,9 @@ def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: by
     assert (again["title"], again["note"], again["tags"]) == ("After", "", [])
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
+def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes) -> None:
+    profile_id = described(client, capture, title="Kept")
+    edits: tuple[Any, ...] = (
         {"title": ""},
         {"title": "x" * 300},
         {"note": "x" * 20_000},
@@ -73,17 +73,14 @@ def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: by
         {"titel": "A typing error"},
         {"title": "Changed", "titel": "A typing error"},
         [],
-    ],
-    ids=lambda edit: str(edit)[:30],
-)
-def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edit: Any) -> None:
-    profile_id = described(client, capture, title="Kept")
-    answer = client.request("PATCH", f"{API}/{profile_id}", json=edit)
-    assert answer.status_code == 400, answer.text
-    assert set(answer.json()) == PROBLEM_KEYS
-    assert client.get(f"{API}/{profile_id}").json()["title"] == "Kept"
-    said = "These keys of the body are not known: titel."
-    assert (answer.json()["message"] == said) == ("titel" in edit), "it was answered with 200"
+    )
+    for edit in edits:
+        answer = client.request("PATCH", f"{API}/{profile_id}", json=edit)
+        assert answer.status_code == 400, answer.text
+        assert set(answer.json()) == PROBLEM_KEYS
+        assert client.get(f"{API}/{profile_id}").json()["title"] == "Kept", edit
+        said = "These keys of the body are not known: titel."
+        assert (answer.json()["message"] == said) == ("titel" in edit), "it was answered with 200"
 
 
 def test_body_of_an_edit_is_limited(client: Client, capture: bytes) -> None:

@@ -10,70 +10,69 @@ import pytest
 from roofline.exports.records import analysis_to_json
 from roofline.pipeline import analyse_files
 from tests.conftest import SAMPLES
-from tests.web.conftest import Client
+from tests.web.conftest import Client, address_of
 
 SAMPLE = SAMPLES / "pytorch" / "h100-training.json"
 TABLE = SAMPLES / "generic"
 RANGE = {"from_us": 1000, "to_us": 3000}
 
 
-@pytest.fixture
-def base(client: Client) -> str:
-    uploaded = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()
-    return f"/api/v1/profiles/{uploaded['id']}"
+@pytest.fixture(scope="module")
+def base(reader: Client) -> str:
+    return address_of(reader, SAMPLE)
 
 
-def test_results_of_a_range_are_those_of_the_command(client: Client, base: str) -> None:
+def test_results_of_a_range_are_those_of_the_command(reader: Client, base: str) -> None:
     analysis = analyse_files([SAMPLE], range_ps=(1e9, 3e9))
     expected = json.loads(analysis_to_json(analysis, include_infeed_outfeed=True))
-    found = client.get(f"{base}/roofline", params=RANGE).json()
+    found = reader.get(f"{base}/roofline", params=RANGE).json()
     assert found["ops"] == expected["ops"]
     assert found["budget"] == expected["budget"]
-    rows = list(csv.reader(io.StringIO(client.get(f"{base}/roofline.csv", params=RANGE).text)))
+    rows = list(csv.reader(io.StringIO(reader.get(f"{base}/roofline.csv", params=RANGE).text)))
     assert len(rows) == len(expected["ops"]) + 1
-    assert client.get(f"{base}/advice", params=RANGE).json()["findings"] is not None
-    assert client.get(f"{base}/ops/0", params=RANGE).json()["name"]
-    assert client.get(f"{base}/ops/9999", params=RANGE).status_code == 400
+    assert reader.get(f"{base}/advice", params=RANGE).json()["findings"] is not None
+    assert reader.get(f"{base}/ops/0", params=RANGE).json()["name"]
+    assert reader.get(f"{base}/ops/9999", params=RANGE).status_code == 400
 
 
-def test_the_page_of_a_range_says_so_and_links_to_the_whole(client: Client, base: str) -> None:
-    page = client.get(f"{base}/page", params=RANGE)
+def test_the_page_of_a_range_says_so_and_links_to_the_whole(reader: Client, base: str) -> None:
+    page = reader.get(f"{base}/page", params=RANGE)
     strip = page.json()["timeline"]
     begin, end = strip["range"]
     assert begin <= 1000 < 3000 <= end
     assert {begin, end} <= set(strip["edges_us"])
     validators = {"if-none-match": page.headers["etag"]}
-    assert client.get(f"{base}/page", params=RANGE, headers=validators).status_code == 304
+    assert reader.get(f"{base}/page", params=RANGE, headers=validators).status_code == 304
 
     address = base.replace("/api/v1/profiles", "/p")
-    whole = client.get(address).text
-    frame = client.get(address, params=RANGE).text
+    whole = reader.get(address).text
+    frame = reader.get(address, params=RANGE).text
     assert "data-range-note" not in whole
     assert "Show the whole capture" in frame
     assert "from_us=1000.0&amp;to_us=3000.0" in frame
     # Each has the budget of its own time, and what was kept of one is not sent for the other.
     totals = [re.findall(r"data-q=\"length\" value=\"([^\"]+)\"", text) for text in (whole, frame)]
     assert totals[0] != totals[1]
-    assert client.get(address).text == whole
+    assert reader.get(address).text == whole
 
 
-def test_a_share_link_has_ranges_of_its_profile(client: Client, base: str) -> None:
-    link = client.post(f"{base}/links", json={"name": "paper"}).json()["url"]
+def test_a_share_link_has_ranges_of_its_profile(reader: Client, base: str) -> None:
+    link = reader.post(f"{base}/links", json={"name": "paper"}).json()["url"]
     path = link[link.index("/l/") :]
-    found = client.get(f"{path}/page", params=RANGE).json()
-    assert found == client.get(f"{base}/page", params=RANGE).json()
-    frame = client.get(path, params=RANGE).text
+    found = reader.get(f"{path}/page", params=RANGE).json()
+    assert found == reader.get(f"{base}/page", params=RANGE).json()
+    frame = reader.get(path, params=RANGE).text
     assert f'href="{path}"' in frame
     assert "data-range-note" in frame
 
 
-def test_a_range_of_everything_is_the_whole_page(client: Client, base: str) -> None:
-    whole = client.get(f"{base}/page").json()
+def test_a_range_of_everything_is_the_whole_page(reader: Client, base: str) -> None:
+    whole = reader.get(f"{base}/page").json()
     assert whole["timeline"]["range"] is None
-    assert client.get(f"{base}/page", params={"from_us": 0}).json() == whole
+    assert reader.get(f"{base}/page", params={"from_us": 0}).json() == whole
 
 
-def test_a_range_that_is_none_is_refused(client: Client, base: str) -> None:
+def test_a_range_that_is_none_is_refused(reader: Client, base: str) -> None:
     refused = {
         "from_us=5000&to_us=100": 404,
         "from_us=1e12": 404,
@@ -82,15 +81,15 @@ def test_a_range_that_is_none_is_refused(client: Client, base: str) -> None:
     }
     page = base.replace("/api/v1/profiles", "/p")
     for params, status in refused.items():
-        assert client.get(f"{base}/page?{params}").status_code == status
-        assert client.get(f"{page}?{params}").status_code == status
+        assert reader.get(f"{base}/page?{params}").status_code == status
+        assert reader.get(f"{page}?{params}").status_code == status
 
 
-def test_a_table_has_no_strip_and_no_ranges(client: Client) -> None:
+def test_a_table_has_no_strip_and_no_ranges(reader: Client) -> None:
     table = next(path for path in sorted(TABLE.iterdir()) if path.suffix == ".csv")
-    uploaded = client.upload(table.read_bytes(), names=(table.name,)).json()
+    uploaded = reader.upload(table.read_bytes(), names=(table.name,)).json()
     base = f"/api/v1/profiles/{uploaded['id']}"
-    assert client.get(f"{base}/page").json()["timeline"] is None
-    answer = client.get(f"{base}/page", params=RANGE)
+    assert reader.get(f"{base}/page").json()["timeline"] is None
+    answer = reader.get(f"{base}/page", params=RANGE)
     assert answer.status_code == 404
     assert "no timeline" in answer.json()["message"]

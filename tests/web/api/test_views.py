@@ -19,12 +19,6 @@ SAMPLE = SAMPLES / "xspace" / "v6e-training.xplane.pb"
 OTHER = {"device": "h100-sxm", "peak": "hbm=3TB/s"}
 
 
-@pytest.fixture
-def base(client: Client) -> str:
-    uploaded = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()
-    return f"/api/v1/profiles/{uploaded['id']}"
-
-
 def both(facts: dict[str, Any], view: dict[str, Any], infeed: str) -> dict[str, Any]:
     """The page data of two answers, without what only one of the documents has."""
     page = joined(facts, view, infeed)
@@ -40,33 +34,33 @@ def of_page(page: dict[str, Any], infeed: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("infeed", ["in", "out"])
-def test_facts_and_view_are_the_page_and_the_advice(client: Client, base: str, infeed: str) -> None:
-    facts = client.get(f"{base}/facts").json()
-    view = client.get(f"{base}/view", params={"infeed": infeed}).json()
-    assert both(facts, view, infeed) == of_page(client.get(f"{base}/page").json(), infeed)
-    assert view["advice"] == client.get(f"{base}/advice").json()
-    page = client.get(f"{base}/page").json()
+def test_facts_and_view_are_the_page_and_the_advice(reader: Client, base: str, infeed: str) -> None:
+    facts = reader.get(f"{base}/facts").json()
+    view = reader.get(f"{base}/view", params={"infeed": infeed}).json()
+    assert both(facts, view, infeed) == of_page(reader.get(f"{base}/page").json(), infeed)
+    assert view["advice"] == reader.get(f"{base}/advice").json()
+    page = reader.get(f"{base}/page").json()
     assert (view["figures"] == page["figures"]) is (infeed == "in")
 
 
 def test_the_view_under_own_peaks_is_the_stored_result_to_the_byte(
-    client: Client, base: str
+    reader: Client, base: str
 ) -> None:
     """The default subject by its name is the same view, computed from the stored times."""
-    stored = client.get(f"{base}/view").content
-    again = client.get(f"{base}/view", params={"of": json.loads(stored)["subject"]["of"]}).content
+    stored = reader.get(f"{base}/view").content
+    again = reader.get(f"{base}/view", params={"of": json.loads(stored)["subject"]["of"]}).content
     assert again == stored
-    facts = client.get(f"{base}/facts").content
-    assert client.get(f"{base}/facts", params={"device": "h100-sxm"}).content == facts
+    facts = reader.get(f"{base}/facts").content
+    assert reader.get(f"{base}/facts", params={"device": "h100-sxm"}).content == facts
 
 
-def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: str) -> None:
+def test_a_view_under_other_peaks_is_that_of_the_command(reader: Client, base: str) -> None:
     choice = read_choice("h100-sxm", ["hbm=3TB/s"])
     analysis = analyse_files([SAMPLE], choice=choice)
     own = OwnPeaks(analysis=analyse_files([SAMPLE]), choice=choice)
     found = answered(analysis)
-    facts = client.get(f"{base}/facts").json()
-    view = client.get(f"{base}/view", params=OTHER).json()
+    facts = reader.get(f"{base}/facts").json()
+    view = reader.get(f"{base}/view", params=OTHER).json()
     identity = PageIdentity(
         id=facts["profile"]["id"],
         created_at=facts["profile"]["created_at"],
@@ -75,24 +69,24 @@ def test_a_view_under_other_peaks_is_that_of_the_command(client: Client, base: s
     expected = json.loads(to_json(page_data(analysis, found.answer, identity, own)))
     assert both(facts, view, "in") == of_page(expected, "in")
     assert view["advice"] == json.loads(to_json(found.advice))
-    assert client.get(f"{base}/advice", params=OTHER).json() == view["advice"]
+    assert reader.get(f"{base}/advice", params=OTHER).json() == view["advice"]
 
 
-def test_one_view_has_one_etag_however_it_is_spelled(client: Client, base: str) -> None:
+def test_one_view_has_one_etag_however_it_is_spelled(reader: Client, base: str) -> None:
     spellings = [
         "device=h100-sxm&peak=hbm=3TB/s&peak=compute=900TFLOP/s",
         "peak=compute%3D900TFLOP/s&peak=hbm%3D3000GB/s&device=H100-SXM",
         "dev=h100-sxm&peak.hbm=3000&peak.compute=900000",
     ]
-    answers = [client.get(f"{base}/view?{spelling}") for spelling in spellings]
+    answers = [reader.get(f"{base}/view?{spelling}") for spelling in spellings]
     assert {answer.status_code for answer in answers} == {200}
     (etag,) = {answer.headers["etag"] for answer in answers}
     assert etag.startswith('"')
     assert answers[0].headers["cache-control"] == "private, no-cache"
-    held = client.get(f"{base}/view?{spellings[1]}", headers={"if-none-match": etag})
+    held = reader.get(f"{base}/view?{spellings[1]}", headers={"if-none-match": etag})
     assert (held.status_code, held.content) == (304, b"")
     others = ["device=h100-sxm", "", "dvfs=off&infeed=out", f"{spellings[0]}&of=capture"]
-    assert etag not in {client.get(f"{base}/view?{one}").headers["etag"] for one in others}
+    assert etag not in {reader.get(f"{base}/view?{one}").headers["etag"] for one in others}
 
 
 @pytest.mark.parametrize(
@@ -105,41 +99,41 @@ def test_one_view_has_one_etag_however_it_is_spelled(client: Client, base: str) 
     ],
 )
 def test_a_parameter_that_means_nothing_is_refused_by_its_name(
-    client: Client, base: str, query: str, name: str
+    reader: Client, base: str, query: str, name: str
 ) -> None:
-    answer = client.get(f"{base}/view?{query}")
+    answer = reader.get(f"{base}/view?{query}")
     assert answer.status_code == 400
     assert name in answer.json()["message"]
 
 
-def test_a_share_link_has_views_of_its_profile(client: Client, base: str) -> None:
-    link = client.post(f"{base}/links", json={"name": "paper"}).json()["url"]
+def test_a_share_link_has_views_of_its_profile(reader: Client, base: str) -> None:
+    link = reader.post(f"{base}/links", json={"name": "paper"}).json()["url"]
     path = link[link.index("/l/") :]
     for document in ("facts", "view"):
-        own = client.get(f"{base}/{document}", params=OTHER).content
-        assert client.get(f"{path}/{document}", params=OTHER).content == own
+        own = reader.get(f"{base}/{document}", params=OTHER).content
+        assert reader.get(f"{path}/{document}", params=OTHER).content == own
 
 
-def test_other_parts_have_a_line_each(client: Client, base: str) -> None:
-    found = client.get(f"{base}/parts?device=h100-sxm&device=T4").json()
+def test_other_parts_have_a_line_each(reader: Client, base: str) -> None:
+    found = reader.get(f"{base}/parts?device=h100-sxm&device=T4").json()
     assert [one["id"] for one in found["devices"]] == ["h100-sxm", "t4"]
-    count = client.get(f"{base}/facts").json()["ops"]["count"]
+    count = reader.get(f"{base}/facts").json()["ops"]["count"]
     assert {len(one["us"]) for one in found["devices"]} == {count}
-    here = client.get(f"{base}/parts?device=t4&dev=l4").json()["here"]
+    here = reader.get(f"{base}/parts?device=t4&dev=l4").json()["here"]
     assert here["time_us"] == found["here"]["time_us"], "what was measured"
-    alone = client.get(f"{base}/parts").json()
+    alone = reader.get(f"{base}/parts").json()
     assert (alone["devices"], alone["usual"]) == ([], []), "its own line alone"
-    assert len(client.get(f"{base}/parts?usual=true").json()["usual"]) > 4
-    assert client.get(f"{base}/parts?device=h-9000").status_code == 400
+    assert len(reader.get(f"{base}/parts?usual=true").json()["usual"]) > 4
+    assert reader.get(f"{base}/parts?device=h-9000").status_code == 400
 
 
-def test_a_page_is_drawn_under_the_peaks_of_its_address(client: Client, base: str) -> None:
+def test_a_page_is_drawn_under_the_peaks_of_its_address(reader: Client, base: str) -> None:
     address = base.replace("/api/v1/profiles", "/p")
-    own, other = client.get(address), client.get(f"{address}?dev=h100-sxm&peak.hbm=3000")
+    own, other = reader.get(address), reader.get(f"{address}?dev=h100-sxm&peak.hbm=3000")
     assert own.text != other.text
-    lead = client.get(f"{base}/view", params=OTHER).json()["views"]["in"]["verdict"]["headline"]
+    lead = reader.get(f"{base}/view", params=OTHER).json()["views"]["in"]["verdict"]["headline"]
     texts = [segment["text"] for segment in lead if "text" in segment]
     assert any("the program is" in text for text in texts)
     assert all(text.strip() in other.text for text in texts)
     # A device that is not known leaves the page as it is; its script says so.
-    assert client.get(f"{address}?dev=h-9000").status_code == 200
+    assert reader.get(f"{address}?dev=h-9000").status_code == 200

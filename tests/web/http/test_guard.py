@@ -33,8 +33,8 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
-    headers = client.get(path, headers={"accept": "text/html"}).headers
+def test_every_answer_carries_the_security_headers(reader: Client, path: str) -> None:
+    headers = reader.get(path, headers={"accept": "text/html"}).headers
     assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
@@ -68,9 +68,9 @@ def test_policy_allows_no_foreign_host_and_no_inline_script() -> None:
     ],
 )
 def test_request_from_another_site_is_refused(
-    client: Client, method: str, path: str, headers: Mapping[str, str]
+    reader: Client, method: str, path: str, headers: Mapping[str, str]
 ) -> None:
-    answer = client.request(method, path, headers=headers)
+    answer = reader.request(method, path, headers=headers)
     assert answer.status_code == 403
     assert answer.json()["code"] == "not-allowed"
     assert "content-security-policy" in answer.headers
@@ -84,24 +84,24 @@ def test_request_from_another_site_is_refused(
         {"sec-fetch-site": "none"},
     ],
 )
-def test_own_pages_and_tools_may_change_things(client: Client, headers: Mapping[str, str]) -> None:
-    assert client.delete("/api/v1/profiles/x", headers=headers).status_code == 404
+def test_own_pages_and_tools_may_change_things(reader: Client, headers: Mapping[str, str]) -> None:
+    assert reader.delete("/api/v1/profiles/x", headers=headers).status_code == 404
 
 
-def test_reading_from_a_link_on_another_site_is_allowed(client: Client) -> None:
-    assert client.get("/healthz", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+def test_reading_from_a_link_on_another_site_is_allowed(reader: Client) -> None:
+    assert reader.get("/healthz", headers={"sec-fetch-site": "cross-site"}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost.evil.example"])
-def test_other_host_names_are_not_answered_on_loopback(client: Client, host: str) -> None:
-    answer = client.get("/api/v1/profiles", headers={"host": host})
+def test_other_host_names_are_not_answered_on_loopback(reader: Client, host: str) -> None:
+    answer = reader.get("/api/v1/profiles", headers={"host": host})
     assert answer.status_code == 403
     assert "ROOFLINE_ALLOWED_HOSTS" in answer.json()["remedy"]
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]"])
-def test_loopback_names_are_answered(client: Client, host: str) -> None:
-    assert client.get("/healthz", headers={"host": host}).status_code == 200
+def test_loopback_names_are_answered(reader: Client, host: str) -> None:
+    assert reader.get("/healthz", headers={"host": host}).status_code == 200
 
 
 def test_allowed_hosts_replace_the_loopback_names(launch: Launch) -> None:
@@ -128,32 +128,32 @@ def test_server_on_a_public_address_answers_any_name() -> None:
     ],
 )
 def test_errors_have_one_shape(
-    client: Client, method: str, path: str, status: int, code: str
+    reader: Client, method: str, path: str, status: int, code: str
 ) -> None:
-    answer = client.request(method, path)
+    answer = reader.request(method, path)
     assert answer.status_code == status
     assert set(answer.json()) == PROBLEM_KEYS
     assert answer.json()["code"] == code
 
 
-def test_body_nobody_asked_for_is_not_read(client: Client) -> None:
-    answer = client.post("/api/v1/samples/unknown", content=bytes(2 << 20))
+def test_body_nobody_asked_for_is_not_read(reader: Client) -> None:
+    answer = reader.post("/api/v1/samples/unknown", content=bytes(2 << 20))
     assert answer.status_code == 404
 
 
 def test_fault_of_the_server_is_answered_in_the_same_shape(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(ProfileLists, "search", broken)
-    answer = client.get("/api/v1/profiles")
+    answer = reader.get("/api/v1/profiles")
     assert answer.status_code == 500
     assert answer.headers["connection"] == "close", "the server ends it, and has to say so"
     assert answer.json()["code"] == "fault"
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
-    page = client.get("/", headers={"accept": "text/html"})
+    page = reader.get("/", headers={"accept": "text/html"})
     assert page.status_code == 500
     assert page.headers["x-request-id"] in page.text
 
