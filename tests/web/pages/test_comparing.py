@@ -1,7 +1,5 @@
 """The page of a comparison: its sentence and facts before any script runs, and its states."""
 
-from pathlib import Path
-
 import pytest
 from markupsafe import escape
 
@@ -12,20 +10,20 @@ HTML = {"accept": "text/html,application/xhtml+xml"}
 MARKUP = '<script>alert("1")</script>'
 
 
-@pytest.fixture
-def ids(client: Client, tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def ids(reader: Client, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     found = []
     for events in (600, 900):
         config = Config(n_events=events, n_steps=3, n_distinct_ops=20)
-        (path,) = write_profile(config, tmp_path / str(events))
+        (path,) = write_profile(config, tmp_path_factory.mktemp("capture"))
         title = f"Run {events} {MARKUP}"
-        found.append(str(client.upload(path.read_bytes(), title=title).json()["id"]))
+        found.append(str(reader.upload(path.read_bytes(), title=title).json()["id"]))
     return found
 
 
-def test_frame_has_the_sentence_and_what_differs(client: Client, ids: list[str]) -> None:
-    answer = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML)
-    said = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()["verdict"]
+def test_frame_has_the_sentence_and_what_differs(reader: Client, ids: list[str]) -> None:
+    answer = reader.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML)
+    said = reader.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()["verdict"]
     assert answer.status_code == 200
     assert said["largest"]
     for piece in (*said["headline_segments"], *said["largest_segments"]):
@@ -36,45 +34,45 @@ def test_frame_has_the_sentence_and_what_differs(client: Client, ids: list[str])
 
 
 def test_frame_has_the_facts_of_both_subjects_with_their_values(
-    client: Client, ids: list[str]
+    reader: Client, ids: list[str]
 ) -> None:
-    html = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
+    html = reader.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
     for one in ids:
-        subject = client.get(f"/api/v1/profiles/{one}/roofline").json()["subject"]
+        subject = reader.get(f"/api/v1/profiles/{one}/roofline").json()["subject"]
         assert f'<data data-q="length" value="{subject["time_us"]}">' in html
         assert f'<data data-q="floor" value="{subject["floor_us"]}">' in html
         assert f'<data data-q="idle" value="{subject["idle_ratio"]}">' in html
 
 
-def test_the_subject_in_the_address_is_that_of_the_data(client: Client, ids: list[str]) -> None:
-    html = client.get(f"/c/{ids[0]}..{ids[1]}?of=capture", headers=HTML).text
+def test_the_subject_in_the_address_is_that_of_the_data(reader: Client, ids: list[str]) -> None:
+    html = reader.get(f"/c/{ids[0]}..{ids[1]}?of=capture", headers=HTML).text
     assert "&amp;of=capture" in html
     assert "Capture, from the first operation" in html
     assert f"/c/{ids[1]}..{ids[0]}?of=capture" in html
 
 
-def test_titles_of_strangers_are_escaped(client: Client, ids: list[str]) -> None:
-    html = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
+def test_titles_of_strangers_are_escaped(reader: Client, ids: list[str]) -> None:
+    html = reader.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
     assert MARKUP not in html
     assert "&lt;script&gt;" in html
     assert " style=" not in html
 
 
 def test_several_captures_are_tested_and_the_answer_has_a_colour(
-    client: Client, ids: list[str]
+    reader: Client, ids: list[str]
 ) -> None:
     more = "&".join([f"a={ids[0]}"] * 2 + [f"b={ids[1]}"] * 2)
-    html = client.get(f"/c/{ids[0]}..{ids[1]}?{more}", headers=HTML).text
-    verdict = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}&{more}").json()["verdict"]
+    html = reader.get(f"/c/{ids[0]}..{ids[1]}?{more}", headers=HTML).text
+    verdict = reader.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}&{more}").json()["verdict"]
     assert verdict["state"] in {"slower", "faster"}, verdict
     colour = {"slower": "bad", "faster": "good"}[verdict["state"]]
     assert f'<span class="{colour}">' in html
     assert f"/c/{ids[1]}..{ids[0]}?a={ids[1]}&amp;a={ids[1]}&amp;b={ids[0]}" in html
 
 
-def test_page_data_have_words_and_looks_and_are_kept(client: Client, ids: list[str]) -> None:
+def test_page_data_have_words_and_looks_and_are_kept(reader: Client, ids: list[str]) -> None:
     path = f"/api/v1/compare/page?a={ids[0]}&b={ids[1]}&unit=capture"
-    answer = client.get(path)
+    answer = reader.get(path)
     found = answer.json()
     assert found["unit"] == "capture"
     assert found["units"][0] == "step"
@@ -82,26 +80,26 @@ def test_page_data_have_words_and_looks_and_are_kept(client: Client, ids: list[s
     bounds = {one[side]["bound_by"] for one in found["ops"] for side in ("a_side", "b_side")}
     assert bounds - {None} <= set(found["page"]["bounds"])
     held = {"if-none-match": answer.headers["etag"]}
-    assert client.get(path, headers=held).status_code == 304
-    plain = client.get(path, headers={"accept-encoding": "identity"})
+    assert reader.get(path, headers=held).status_code == 304
+    plain = reader.get(path, headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.json() == found
 
 
-def test_a_run_that_failed_is_named_with_its_reason(client: Client, ids: list[str]) -> None:
-    bad = client.upload(b"this is not a profile", names=("notes.txt",))
+def test_a_run_that_failed_is_named_with_its_reason(reader: Client, ids: list[str]) -> None:
+    bad = reader.upload(b"this is not a profile", names=("notes.txt",))
     failed = bad.json()["id"]
-    html = client.get(f"/c/{ids[0]}..{failed}", headers=HTML).text
+    html = reader.get(f"/c/{ids[0]}..{failed}", headers=HTML).text
     assert "These runs cannot be compared" in html
-    assert client.get(f"/api/v1/profiles/{failed}").json()["message"][:20] in html
+    assert reader.get(f"/api/v1/profiles/{failed}").json()["message"][:20] in html
 
 
-def test_addresses_that_name_no_runs_are_not_found(client: Client, ids: list[str]) -> None:
+def test_addresses_that_name_no_runs_are_not_found(reader: Client, ids: list[str]) -> None:
     for path in ("/c/x", f"/c/{ids[0]}..", f"/c/{ids[0]}..unknown"):
-        assert client.get(path, headers=HTML).status_code == 404, path
-    html = client.get(f"/c/{ids[0]}..unknown", headers=HTML).text
+        assert reader.get(path, headers=HTML).status_code == 404, path
+    html = reader.get(f"/c/{ids[0]}..unknown", headers=HTML).text
     assert "Run B of this comparison does not exist" in html
-    assert client.get(f"/c/{ids[0]}..{ids[1]}?unit=day", headers=HTML).status_code == 400
+    assert reader.get(f"/c/{ids[0]}..{ids[1]}?unit=day", headers=HTML).status_code == 400
 
 
 def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
