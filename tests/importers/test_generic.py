@@ -372,6 +372,7 @@ ERT = {
 }
 
 
+@pytest.mark.covers(223, 254)
 def test_ert_roofs_join_a_table_of_kernels(read: Callable[..., Profile]) -> None:
     device = read(GEMM, json.dumps(ERT)).device
     assert device.peak_origin is PeakOrigin.MEASURED

@@ -90,7 +90,9 @@ def test_attention_over_a_cache_is_estimated(client: Client) -> None:
 
 
 @pytest.mark.covers(88, 109)
+@pytest.mark.covers(251)
 def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
+    """Its tensors are those of the trace: 8192 x 16384, 16384 x 4096 and 8192 x 4096 in bf16."""
     trace = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
     found = client.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]
     path = f"/p/{found}/ops/0/cost"
@@ -101,6 +103,9 @@ def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
     html = unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
     for said in (
         "at best 841 µs, measured 1.24 ms",
+        '<th scope="row">a</th><td>268 MB</td>',
+        '<th scope="row">b</th><td>134 MB</td>',
+        '<th scope="row">out</th><td>67.1 MB</td>',
         "<dt>Counted FLOPs ÷ these</dt><dd>1.00</dd>",
         'name="m" value="8192"',
         "op=matmul&batch=1&m=8192&k=16384&n=4096",
