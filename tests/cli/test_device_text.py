@@ -106,6 +106,7 @@ def test_kernels_stand_on_the_roofs_of_parts() -> None:
     (norm,) = [line for line in shown.splitlines() if line.startswith("LayerNorm")]
     assert "1.667" in norm
     assert "5.583 TFLOP/s, 8 %, HBM" in norm
+    assert "3.349 TFLOP/s, <1 %, HBM" in shown, "decode of one sequence"
 
 
 def test_a_profile_is_shown_on_a_part_and_with_formats(capture: Path) -> None:

@@ -84,7 +84,8 @@ class KernelCell:
         if self.rate is None or self.share is None:
             return "–"
         rate = f"{self.rate / TERA:,.4g} TFLOP/s"
-        return f"{rate}, {self.share:.0%}, {self.bound}".replace("%", " %")
+        share = f"{self.share:.0%}" if self.share >= _LEAST_SHARE else "<1%"
+        return f"{rate}, {share}, {self.bound}".replace("%", " %")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +197,7 @@ def _of_model(query: KernelQuery) -> Sequence[KernelRow]:
     return rows
 
 
+_LEAST_SHARE = 0.005
 _LEAST_ACTIVATION = 2  # bytes: sums of activations are not kept in fewer
 
 
