@@ -40,6 +40,7 @@ REPLACED = (
     r"without known traffic",
     r"[(]not known[)]",
     r"All (columns|fields|parts)",
+    r"<summary>All [{]",
     r"Open in…",
     r"Show this range",
     r"ops\. No operation matches",

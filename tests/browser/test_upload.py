@@ -120,6 +120,24 @@ def test_pasted_file_becomes_a_page(page: Page) -> None:
     expect(strip).to_contain_text("918")
 
 
+def test_a_file_is_added_to_a_profile_that_the_drop_zone_names(page: Page, captures: Path) -> None:
+    first, second, _ = sorted(captures.glob("*.pb"))
+    page.goto("/")
+    drop(page, first)
+    is_profile_of(page, "TPU v4")
+    own = page.url
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("link", name="Add a file").click()
+    expect(page.locator("[data-drop-title]")).to_have_text("Drop other files of “train_step” here")
+    expect(page.locator("#drop-zone a").first).to_have_attribute("href", urlsplit(own).path)
+    drop(page, second)
+    is_profile_of(page, "TPU v4")
+    assert page.url != own
+    expect(page.locator("#device-info")).to_contain_text(re.compile(r"2\s*hosts|Hosts\s*2", re.I))
+    page.goto(own)
+    is_profile_of(page, "TPU v4")
+
+
 def test_several_files_are_hosts_of_one_profile(page: Page, captures: Path) -> None:
     page.goto("/")
     drop(page, *sorted(captures.glob("*.pb")))

@@ -95,11 +95,8 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   followSoon();
 });
-for (const button of findAll(HTMLElement, "[data-no-script]")) button.hidden = true;
-for (const button of findAll(HTMLElement, "[data-copy-link]")) {
-  button.hidden = false;
+for (const button of findAll(HTMLElement, "[data-copy-link]"))
   button.addEventListener("click", () => copyWithFeedback(button, location.href));
-}
 // On phones the kinds are one line that scrolls.
 for (const kind of findAll(HTMLElement, ".kinds [aria-current]"))
   kind.scrollIntoView({ block: "nearest", inline: "center" });

@@ -35,8 +35,8 @@ const progress = new ImportCard(importCard);
 const limits = { maxBytes: Number(zone.dataset.maxBytes), maxFiles: Number(zone.dataset.maxFiles) };
 const uploadUrl = zone.dataset.uploadUrl ?? "";
 /** The profile to which a file is added: its files belong to the new profile, too. */
-const joined = new URLSearchParams(location.search).get("with");
-const dropTitle = joined ? "Drop the other files of this program here" : "Drop profile files here";
+const joined = zone.dataset.with;
+const dropTitle = part("drop-title").textContent;
 
 /**
  * The import under way; null while the drop zone or an error is shown.
@@ -335,7 +335,6 @@ wireCopyButtons();
 wireReport(errorCard);
 wirePicker();
 wireDrop();
-part("drop-title").textContent = dropTitle;
 wirePaste();
 part("cancel", importCard).addEventListener("click", cancel);
 part("choose", errorCard).addEventListener("click", () => {

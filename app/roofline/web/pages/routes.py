@@ -50,17 +50,20 @@ def home(
     request: Request,
     parts: Parts,
     lists: Lists,
+    reader: Reader,
     q: Annotated[str, Query(max_length=200)] = "",
     tag: Annotated[str, Query(max_length=200)] = "",
     page: Annotated[int, Query(ge=1, le=9_999)] = 1,
     sort: Annotated[str, Query(max_length=20)] = "",
     runs: Annotated[int, Query(ge=1, le=9_999)] = 1,
+    joined: Annotated[str, Query(alias="with", max_length=200)] = "",
 ) -> Response:
     """Drop zone, runs of many hosts, pinned and recent profiles, and samples."""
     settings = parts.settings
     narrowed = Narrowed(query=q, tag=tag, sort=sort)
     has_runs = page == 1 and not tag  # runs have no tags
     view = views.HomeView(
+        joined=(joined, reader.manifest(joined).title) if joined else None,
         list=_list(lists, narrowed, page),
         runs=run_list(parts, actor_of(request).viewer, narrowed, runs)
         if has_runs

@@ -201,9 +201,11 @@ class FailedUploadView:
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
-    `wants_token` is true where tools must send the shared token.
+    `wants_token` is true where tools must send the shared token. `joined` is the id and the title
+    of the profile to which files are added, if any.
     """
 
+    joined: tuple[str, str] | None
     list: ListView
     runs: RunListView
     found: FoundRunsView
