@@ -180,7 +180,7 @@ def test_identical_uploads_at_once_are_one_blob(
 ) -> None:
     server = place.server()
     before = digests(server)
-    count = 40 if place.is_shared else 200
+    count = 40 if place.is_shared else 80
     with monkeypatch.context() as patch, ThreadPoolExecutor(16) as threads:
         patch.setattr(server.instance, "deliver", lambda _job_id: None)  # imports are not at issue
         ids = list(threads.map(lambda _: add(server, b"stub the same"), range(count)))
@@ -326,21 +326,20 @@ def copy_rows(server: Backend, profile_id: str, count: int) -> None:
     """Fills the database with copies of a profile."""
     known = "title, created_at, state, format, device, bound_by, efficiency_ratio, summary"
     columns = f"{known}, search_text"
+    copies = [{"id": f"copy{number}", "of": profile_id} for number in range(count)]
     with store_of(server).database.write() as connection:
-        for number in range(count):
-            values = {"id": f"copy{number}", "of": profile_id}
+        connection.execute(
+            text(
+                f"INSERT INTO profile (id, {columns}) SELECT :id, {columns} FROM profile"
+                " WHERE id = :of"
+            ),
+            copies,
+        )
+        for table, rest in (("file", "position, name, sha256, size_bytes"), ("tag", "name")):
             connection.execute(
                 text(
-                    f"INSERT INTO profile (id, {columns}) SELECT :id, {columns} FROM profile"
-                    " WHERE id = :of"
+                    f"INSERT INTO {table} (profile_id, {rest}) SELECT :id, {rest} FROM {table}"
+                    " WHERE profile_id = :of"
                 ),
-                values,
+                copies,
             )
-            for table, rest in (("file", "position, name, sha256, size_bytes"), ("tag", "name")):
-                connection.execute(
-                    text(
-                        f"INSERT INTO {table} (profile_id, {rest}) SELECT :id, {rest} FROM {table}"
-                        " WHERE profile_id = :of"
-                    ),
-                    values,
-                )
