@@ -48,7 +48,7 @@
 | `ROOFLINE_IMPORT_CPU_SECONDS`    | 600                       | processor time of one import      |
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
-| `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
+| `ROOFLINE_KEPT_ANSWERS_BYTES`    | 8 MiB, 0: none            | memory for answers to repeat      |
 | `ROOFLINE_PODS_ENGINE`           | `local`                   | `local` or `dask`: reads runs     |
 | `ROOFLINE_DASK_SCHEDULER`        | none                      | `tls://…`: reads runs, see        |
 |                                  |                           | docs/runs.md                      |
@@ -199,7 +199,7 @@ class Settings(BaseSettings):
     import_wall_seconds: float = Field(default=900, gt=0)
     import_workers: int = Field(default_factory=_default_workers, gt=0)
     upload_idle_seconds: float = Field(default=60, gt=0)
-    kept_answers_bytes: int = Field(default=32 * MIB, ge=0)
+    kept_answers_bytes: int = Field(default=8 * MIB, ge=0)
     log_format: Literal["text", "json"] = "text"
 
     @classmethod

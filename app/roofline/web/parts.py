@@ -22,6 +22,7 @@ from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import (
     PREPARED_BYTES,
+    RANGES_BYTES,
     RENDERED_BYTES,
     Changes,
     Computations,
@@ -40,8 +41,6 @@ UPLOAD_WRITERS = 1
 COMPARISONS_KEPT = 32
 # Four numbers a run and unit.
 RUNS_KEPT = 2048
-# Of parts of a profile's time: a few MB each for a thousand operations.
-RANGES_KEPT = 16
 # Of runs of many hosts in lists: at most 15 kB each.
 RUN_PREVIEWS_KEPT = 256
 
@@ -76,9 +75,11 @@ class ServerParts:
     run_numbers: Memory[Mapping[str, RunNumbers]] = field(default_factory=lambda: Memory(RUNS_KEPT))
     standings: Memory[Standing] = field(default_factory=lambda: Memory(RUNS_KEPT))
     change_words: Memory[str] = field(default_factory=lambda: Memory(RUNS_KEPT))
-    ranges: Memory[RangeResults] = field(default_factory=lambda: Memory(RANGES_KEPT))
+    ranges: Memory[RangeResults] = field(
+        default_factory=lambda: Memory(RANGES_BYTES, lambda found: found.part.memory_bytes)
+    )
     prepared: Memory[PreparedPart] = field(
-        default_factory=lambda: Memory(PREPARED_BYTES, lambda part: part.array_bytes)
+        default_factory=lambda: Memory(PREPARED_BYTES, lambda part: part.memory_bytes)
     )
     rendered: Memory[bytes] = field(default_factory=lambda: Memory(RENDERED_BYTES, len))
     computations: Computations = field(default_factory=Computations)

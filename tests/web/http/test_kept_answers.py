@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -28,7 +29,7 @@ from roofline.storage import profiles
 from roofline.storage.records import timestamp
 from roofline.web.app import room_for_answers
 from roofline.web.http.computing import Memory
-from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
+from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip, packed
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
@@ -380,6 +381,18 @@ def test_memory_is_limited_and_goes_to_what_is_asked_for() -> None:
     assert kept.get("new")
     kept.put("large", bytes(11))
     assert kept.get("large") is None
+
+
+@pytest.mark.parametrize("encoding", ["zstd", "gzip"])
+def test_a_packed_answer_takes_no_more_memory_than_its_bytes(encoding: str) -> None:
+    """What zstandard returns holds room for the worst case: caches took four times their limit."""
+    content = random.Random(1).randbytes(2_000) * 60
+    packed(content, encoding)  # loads the module
+    tracemalloc.start()
+    kept = packed(content, encoding)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(kept) < taken < 2 * len(kept)
 
 
 def test_page_depends_on_what_was_measured_on_this_machine(

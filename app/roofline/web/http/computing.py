@@ -13,10 +13,12 @@ from roofline.errors import ServerBusyError
 
 T = TypeVar("T")
 
-PREPARED_BYTES = 64 << 20
-"""Of arrays: about 50 profiles of a thousand operations."""
-RENDERED_BYTES = 32 << 20
-"""Of compressed documents: about 350 views of a thousand operations."""
+PREPARED_BYTES = 32 << 20
+"""Of profiles and parts of them, ready for any peaks: about ten of a thousand operations."""
+RANGES_BYTES = 32 << 20
+"""Of results of parts, with what they are computed from."""
+RENDERED_BYTES = 8 << 20
+"""Of compressed documents: about 90 views of a thousand operations."""
 MOST_WAITING = 32
 RETRY_AFTER_S = 2.0
 

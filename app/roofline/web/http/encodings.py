@@ -46,5 +46,6 @@ def packed(content: bytes, encoding: str, *, zstd_level: int = _ZSTD_LEVEL) -> b
     if encoding == "zstd":
         import zstandard
 
-        return zstandard.ZstdCompressor(level=zstd_level).compress(content)
+        # What it returns keeps room for the worst case, often eight times its length.
+        return bytes(memoryview(zstandard.ZstdCompressor(level=zstd_level).compress(content)))
     return content

@@ -17,8 +17,8 @@ from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.http.guard import actor_of
 
-FRAMES_LENGTH = 8 << 20
-"""Of rendered pages: about 250 of a thousand operations, in characters."""
+FRAMES_BYTES = 8 << 20
+"""Of rendered pages: about 70 of a thousand operations."""
 # In the place of a person in a frame. No stranger can write them: they are drawn at each start.
 _NAME, _CSRF = secrets.token_hex(16), secrets.token_hex(16)
 
@@ -40,7 +40,7 @@ class Templates:
 
     def __init__(self, static: StaticFiles) -> None:
         self._environment = _environment(static)
-        self._frames: Memory[str] = Memory(FRAMES_LENGTH, sys.getsizeof)
+        self._frames: Memory[str] = Memory(FRAMES_BYTES, sys.getsizeof)
 
     def text(self, name: str, **values: object) -> str:
         """The template `name` with these values, for a page that is a file."""
