@@ -182,6 +182,16 @@ L2 = Rule(
         "few_blocks": Form(
             title="Give {names} more blocks",
         ),
+        "launch": Form(title="Make the calls of {names} longer"),
+        "tail": Form(title="Fill the last wave of {names}"),
+        "imbalance": Form(title="Spread the work of {names} evenly"),
+        "low_occupancy": Form(title="Keep more warps resident in {names}"),
+        "barrier": Form(title="Wait less at barriers in {names}"),
+        "dependency:long_scoreboard": Form(title="Keep more loads under way in {names}"),
+        "dependency:short_scoreboard": Form(title="Use shared memory less in {names}"),
+        "dependency:mio_throttle": Form(title="Use shared memory less in {names}"),
+        "dependency:wait": Form(title="Give {names} more independent instructions"),
+        "dependency:math_pipe_throttle": Form(title="Give {names} more independent instructions"),
     },
 )
 
