@@ -102,7 +102,7 @@ CASES = [
         (f"{NCU}a10g_2023.1_roofline_x512_esmm.ncu-rep",),
         "1.21 ms of kernel time; 0.32 would do.",
         "Do first: give one_, two_blocktiling and warptiling more blocks, −0.68 ms.",
-        "Do first: give two_, vectorized_blocktiling and warptiling more blocks, −0.44 ms.",
+        "Do first: give more blocks to two_, vectorized_blocktiling and warptiling, −0.44 ms.",
         "one_blocktiling is bound by L1 (64.8 % busy), so more blocks are not advised for it; "
         "names come last, because “1 more” may be one of them",
     ),

@@ -180,7 +180,7 @@ L2 = Rule(
         "attention_paged": Form(title="Use a faster paged attention kernel"),
         "attention_cpu": Form(title="More threads for attention"),
         "few_blocks": Form(
-            title="Give {names} more blocks",
+            title="Give more blocks to {names}",
         ),
         "launch": Form(title="Make the calls of {names} longer"),
         "tail": Form(title="Fill the last wave of {names}"),
@@ -190,8 +190,10 @@ L2 = Rule(
         "dependency:long_scoreboard": Form(title="Keep more loads under way in {names}"),
         "dependency:short_scoreboard": Form(title="Use shared memory less in {names}"),
         "dependency:mio_throttle": Form(title="Use shared memory less in {names}"),
-        "dependency:wait": Form(title="Give {names} more independent instructions"),
-        "dependency:math_pipe_throttle": Form(title="Give {names} more independent instructions"),
+        "dependency:wait": Form(title="Give more independent instructions to {names}"),
+        "dependency:math_pipe_throttle": Form(
+            title="Give more independent instructions to {names}"
+        ),
     },
 )
 
