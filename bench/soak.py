@@ -39,6 +39,7 @@ SAMPLED_EVERY_S = 20.0
 # A fresh process loads modules and fills caches: that is not a leak.
 SETTLED_S = 1800.0
 SLOPE_MB_PER_HOUR, SLOPE_FILES = 1.0, 1.0
+POINTS = 12  # of the curve that is printed
 ENDED = ("ready", "failed", None)
 IMPORT_S = 120
 TIMEOUT_S = 120  # longer than any answer waits, also on a busy machine
@@ -242,9 +243,17 @@ def _report(team: Team, samples: list[Sample]) -> str:
             "|---|---|---|---|---|---|",
             *rows,
             "",
+            f"Memory in MB after {_curve(samples)}.",
+            "",
             f"Answers: {answers}; {bad}.",
         ]
     )
+
+
+def _curve(samples: list[Sample]) -> str:
+    """A dozen of the samples: "5 min 190, 10 min 201, …"."""
+    chosen = samples[:: max(1, len(samples) // POINTS)]
+    return ", ".join(f"{sample.at_s / 60:.0f} min {sample.memory_mb:.0f}" for sample in chosen)
 
 
 def _row(name: str, hours: list[float], values: list[float], limit: float) -> str:
