@@ -235,7 +235,9 @@ def _counted_us(case: Case) -> float:
 def _by_counters(case: Case) -> Place:
     """The ceiling, or latency, that holds most of the time; else the two that hold most."""
     held = _held(case)
-    first = next(iter(held))
+    first = next(iter(held), "")
+    if not first:  # samples of all units that show none at work
+        return Place(kind=VerdictClass.UNKNOWN, why="work")
     if held[first] < MOSTLY:
         return Place(kind=VerdictClass.MIXED, ceiling=first, also=tuple(held)[1:2])
     return _latency(case) if first == LATENCY else _bound(case, first)

@@ -13,6 +13,7 @@ from roofline.model.op_columns import I64, U64, OpColumns
 
 SHAPE_AXES = 6
 """Blocks along x, y and z, then threads of a block along x, y and z."""
+_IMPOSSIBLE = 2**62  # of a size: more than any device launches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,7 +43,11 @@ class Kernels:
 def distinct_shapes(shapes: Sequence[Sequence[int]] | I64) -> dict[str, I64]:
     """The columns `shapes`, of which the first is unknown, and `shape` of kernels with these sizes
     along each axis."""
-    rows = np.array(shapes, np.int64).reshape(-1, SHAPE_AXES)
+    try:
+        rows = np.array(shapes, np.int64).reshape(-1, SHAPE_AXES)
+    except OverflowError:  # of a damaged file: such sizes are unknown
+        known = [[size if abs(size) < _IMPOSSIBLE else 0 for size in shape] for shape in shapes]
+        rows = np.array(known, np.int64)
     place = np.zeros(len(rows), np.int64)
     for axis in rows.T:  # one after the other: sorting whole rows takes long
         _, at = np.unique(axis, return_inverse=True)
