@@ -12,6 +12,7 @@ import argparse
 import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -112,6 +113,8 @@ def _tried(plan: Plan, number: int, folder: Path, ends: "Queue[object] | None") 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs until time or inputs are used up; returns the exit status."""
     given = _parser().parse_args(arguments)
+    # Told to stop, it ends its processes and says what was found.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     context = multiprocessing.get_context("spawn")
     ends: Queue[object] = context.Queue()
     plan = Plan(given.families or tuple(FAMILIES), given.first, given.inputs, given.child)
@@ -132,6 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if time.monotonic() - reported > REPORT_S:
                 reported = time.monotonic()
                 _say(counts, reported - started)
+    except KeyboardInterrupt:
+        pass
     finally:
         for share in shares:
             if share.process is not None:
