@@ -162,7 +162,8 @@ _BOUND, _LATENCY, _UNKNOWN, _TRANSFER = range(len(OP_CLASSES))
 def _by_work(context: Context, ops: OpRecords, found: NearestOps) -> tuple[I64, I64, Floats]:
     """Class, named ceiling and its share where only work is known: the bound of the records.
 
-    A prediction is at the roof that binds it."""
+    A prediction is at the roof that binds it.
+    """
     measures = ops.measures
     predicted = np.array([one is Timing.PREDICTED for one in ops.timing], np.bool_)
     share = np.where(predicted, 1.0, measures.roofline_efficiency_ratio)

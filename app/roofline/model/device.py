@@ -211,10 +211,11 @@ class PeakComparison:
 
 
 class Network(Protocol):
-    """What joins devices: `in_words` says its domain and rates, and who gave them."""
+    """What joins devices."""
 
     @property
-    def in_words(self) -> str: ...  # noqa: D102
+    def in_words(self) -> str:
+        """Its domain and rates, and whether they were given or assumed."""
 
     def on_the_wire(self, kind: str, ranks: int) -> tuple[float, float] | None:
         """At most so many GB/s (1e9) of one rank's bytes in a collective of `ranks`, and at least
