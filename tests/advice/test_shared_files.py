@@ -16,6 +16,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.errors import RooflineError
 from roofline.exports.answering import answered
 from roofline.pipeline import analyse_files
+from roofline.presentation.shown import listed_ops
 from tests.advice.wording import forms_of
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -138,7 +139,9 @@ def test_no_finding_says_what_was_not_measured(path: Path) -> None:
 
 def _holds(analysis: RooflineAnalysis, one: dict[str, Any]) -> None:
     """The predicate of a finding was measured, and its text is for this profiler."""
-    near, ops, rule = analysis.nearest, one["ops"], one["rule"]
+    near, rule = analysis.nearest, one["rule"]
+    ops = listed_ops(analysis)[one["ops"]].tolist()
+    assert [analysis.ops.name[op] for op in ops] == one["op_names"]
     counted = [bool(near.is_busy_known[op]) for op in ops]
     kinds = {near.kind_of(op) for op in ops}
     text = f"{one['title']} {one['try']}"

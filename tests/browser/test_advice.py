@@ -40,6 +40,8 @@ def test_a_finding_filters_to_its_operations_and_back(training: Page) -> None:
     expect(button).to_have_text("Show 13 ops of: Fill the chip in fusion.52, .80, .83 and 10 more")
     expect(button).to_have_attribute("aria-pressed", "true")
     assert view.result(training) == (13, every)
+    shown = {"fusion.52", "fusion.80", "fusion.83"}
+    assert shown < set(view.all_names(training)), "those that the title names"
     chip = training.locator("[data-finding-chip]")
     expect(chip).to_have_text("Fill the chip in fusion.52, .80, .83 and 10 more")
     expect(training.locator("#filter-name")).to_have_value("")

@@ -5,7 +5,7 @@ Keys carry units; `null` is "not known", 0 is a real zero.
 
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roofline.advice.cures import stacks_of
@@ -26,6 +26,7 @@ from roofline.exports.advice_words import (
 )
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.shown import places_of
 from roofline.presentation.text_table import named, plain, spaced
 
 Record = dict[str, Any]
@@ -43,7 +44,8 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
     `headline` is the goal of the subject, as every place says it.
     """
     is_host_only, stacks = analysis.profile.is_host_only, stacks_of(analysis)
-    findings = [_finding(one, advice, analysis, stacks) for one in advice.findings]
+    places = places_of(analysis)
+    findings = [_finding(one, advice, analysis, stacks, places) for one in advice.findings]
     return {
         "state": advice.state,
         "device": analysis.device.part_id or analysis.device.name,
@@ -65,7 +67,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
         "note": _written(note(advice, analysis.profile)),
         "waiting": advice.waiting,
         "waiting_summary": _written(waiting(advice.waiting, advice.doubtful)),
-        "fusions": [chain_record(one, analysis.ops.name) for one in advice.chains],
+        "fusions": [chain_record(one, analysis.ops.name, places) for one in advice.chains],
     }
 
 
@@ -91,7 +93,11 @@ def render_record(record: Record, output_format: str, top: int) -> bytes:
 
 
 def _finding(
-    finding: Finding, advice: Advice, analysis: RooflineAnalysis, stacks: Sequence[str]
+    finding: Finding,
+    advice: Advice,
+    analysis: RooflineAnalysis,
+    stacks: Sequence[str],
+    places: Mapping[int, int],
 ) -> Record:
     of, predicted, rule = finding.of, finding.predicted, RULES[finding.of.rule]
     names = [analysis.ops.name[op] for op in of.ops]
@@ -113,7 +119,7 @@ def _finding(
         "rule": of.rule,
         "also": list(of.also),
         "what": of.what,
-        "ops": list(of.ops),
+        "ops": [places[op] for op in of.ops if op in places],
         "op_names": names,
         "lever": {"resource": of.resource, "factor": of.factor} if predicted else None,
         "observed": {

@@ -13,10 +13,10 @@ Record = dict[str, Any]
 _NAME_WIDTH = 44
 
 
-def chain_record(one: Chain, names: Sequence[str]) -> Record:
+def chain_record(one: Chain, names: Sequence[str], places: Mapping[int, int]) -> Record:
     """A chain as JSON takes it: us, bytes, FLOPs per unit; intensity and rate at both ends."""
     return {
-        "ops": list(one.ops),
+        "ops": [places[op] for op in one.ops if op in places],
         "op_names": [names[op] for op in one.ops],
         "what": one.what,
         "known_by": one.known_by,
@@ -55,7 +55,7 @@ def chains_text(record: Mapping[str, Any], top: int) -> str:
     rows = [
         (
             named(one["what"], _NAME_WIDTH),
-            str(len(one["ops"])),
+            str(len(one["op_names"])),
             duration(one["now_us"]),
             duration(one["after_us"]),
             duration(one["saving_us"]),

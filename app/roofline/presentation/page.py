@@ -23,7 +23,7 @@ from roofline.presentation.page_views import infeed_view
 from roofline.presentation.palette import category_styles
 from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows
 from roofline.presentation.serving import serving_data
-from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
+from roofline.presentation.shown import listed_ops, places_of, shown_levels, unit_labels
 from roofline.presentation.time_strip import strip_data
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import budget_data, subject_record, verdict_record
@@ -122,7 +122,7 @@ def _document(
     listed = listed_ops(analysis)
     levels, units = shown_levels(analysis, listed), unit_labels(analysis)
     categories = categories_of(analysis, listed)
-    place = {op: k for k, op in enumerate(listed.tolist())}
+    place = places_of(analysis)
     rows = OpRows(
         analysis=analysis,
         measures=analysis.ops.cells,

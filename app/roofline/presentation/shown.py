@@ -19,6 +19,11 @@ def listed_ops(analysis: RooflineAnalysis) -> I64:
     return both[np.sort(first)]
 
 
+def places_of(analysis: RooflineAnalysis) -> dict[int, int]:
+    """Of each listed op its place among the ops of the page data."""
+    return {op: place for place, op in enumerate(listed_ops(analysis).tolist())}
+
+
 def shown_levels(analysis: RooflineAnalysis, listed: I64) -> list[MemoryLevel]:
     """Levels with a known peak, those that any listed op moved bytes in, and links."""
     measures = analysis.ops.cells

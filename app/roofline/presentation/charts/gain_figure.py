@@ -35,7 +35,7 @@ from roofline.presentation.charts.group_names import GroupNames, usual_names
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.page_rows import Page
 from roofline.presentation.quantities import SPACE, duration
-from roofline.presentation.shown import listed_ops
+from roofline.presentation.shown import places_of
 
 _LENGTHS: dict[Width, float] = {"wide": 1320.0, "narrow": 480.0}  # nominal pixels of the time
 _LABEL_SIZE = 11
@@ -60,8 +60,7 @@ Name = Callable[[int], str]
 
 def gain_of(analysis: RooflineAnalysis, subject: Subject, page: Page) -> Gain | None:
     """The chart "Time to gain" of the subject, with the names of the ops of `page`."""
-    names, listed = page["ops"]["names"]["short"], listed_ops(analysis).tolist()
-    places = {op: place for place, op in enumerate(listed)}
+    names, places = page["ops"]["names"]["short"], places_of(analysis)
 
     def short(op: int) -> str:
         place = places.get(op)
