@@ -1,11 +1,13 @@
 """Every filter by itself and all of them together: table, chart, counts and address agree."""
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import view
+from tests.browser.conftest import NewPage, uploaded
 from tests.browser.watching import Watch, is_ready
 
 
@@ -135,3 +137,29 @@ def test_xprofs_link_parameter_filters_by_name(page: Page, profile_url: str) -> 
     is_ready(page)
     expect(page.locator("#filter-name")).to_have_value("copy")
     assert all("copy" in name for name in view.names(page))
+
+
+def test_every_one_of_many_operations_is_found_sorted_and_opened(
+    new_page: NewPage, visitor: BrowserContext, tmp_path: Path
+) -> None:
+    rows = [f"kernel_{us},{us},{us % 7},8" for us in range(5_000)]
+    many = tmp_path / "many.csv"
+    peaks = "# device: Server CPU\n# peak_fp64: 3.1 TFLOP/s\n# peak_dram: 380 GB/s\n"
+    many.write_text(f"{peaks}name,time_us,flops,bytes_dram\n" + "\n".join(rows))
+    page = new_page()
+    page.goto(uploaded(visitor, many))
+    is_ready(page)
+    expect(page.locator("[data-ops-count]")).to_have_text("1,000 of 5,000")
+    page.locator("#filter-name").fill("KERNEL_17")
+    expect(page.locator("[data-ops-count]")).to_have_text("111 of 5,000")
+    assert view.names(page)[:2] == ["kernel_1799", "kernel_1798"]
+    page.reload()
+    is_ready(page)
+    expect(page.locator("[data-ops-count]")).to_have_text("111 of 5,000")
+    view.rows(page).first.locator("th button").click()
+    expect(page.locator("#drawer")).to_contain_text("kernel_1799")
+    page.locator("#filter-name").fill("kernel_x")
+    expect(page.locator("#panel-ops")).to_contain_text("No operation of 5,000 matches")
+    page.locator("#filter-name").fill("")
+    page.locator("#op-table thead [data-column='width_us']").click()
+    expect(view.rows(page).first).to_contain_text("kernel_0")

@@ -266,7 +266,7 @@ class Ranking:
     total_share_ratio: Floats
     saving_share_ratio: Floats
 
-    def select(self, rows: Bools) -> "Ranking":
+    def select(self, rows: Bools | I64) -> "Ranking":
         """The entries at `rows`, which keep their ranks."""
         return Ranking(**{one.name: getattr(self, one.name)[rows] for one in fields(Ranking)})
 
@@ -280,8 +280,9 @@ class Ranking:
 class View(Ranking):
     """One state of the infeed/outfeed switch: the first 1000 ops and IDLE, and program points.
 
-    `every` are all ops; `beyond_ops` and `beyond_share_ratio` those that are not listed. `known`
-    says of which share of the busy time the work is known.
+    `every` are all ops; `beyond_ops` and `beyond_share_ratio` those that are not listed; the last
+    `found` of the list were asked for beside the longest. `known` says of which share of the busy
+    time the work is known.
     """
 
     include_infeed_outfeed: bool
@@ -291,6 +292,7 @@ class View(Ranking):
     beyond_ops: int
     beyond_share_ratio: float
     program: ProgramPoints
+    found: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,9 +12,10 @@ from roofline.cli.output import BAD_INPUT, put_out
 
 if TYPE_CHECKING:
     from roofline.presentation.grouping_choice import Grouping
+    from roofline.presentation.listing import Listing
 
 FORMATS = ("text", "json", "csv", "generic", "xprof", "html")
-GROUPED_FORMATS = ("text", "json", "csv")
+OWN_FORMATS = ("text", "json", "csv")
 
 
 def add_analyze(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +55,19 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
         type=_grouping,
         help="the time by module, layer:3 (three levels), category, source, program, kernel,"
         " dtype, phase or bound; as text, json or csv",
+    )
+    parser.add_argument(
+        "--find",
+        metavar="TEXT",
+        default="",
+        help="operations with TEXT in their name, of all; as text, json or csv",
+    )
+    parser.add_argument(
+        "--sort",
+        metavar="COLUMN",
+        default="",
+        help="operations in the order of a column of the csv: name, or --sort=-gain_us for the"
+        " largest first; as text, json or csv",
     )
     parser.add_argument(
         "--range",
@@ -116,8 +130,10 @@ def _analyze(given: argparse.Namespace) -> None:
     from roofline.pipeline import analyse_files
 
     files = [_path(one) for one in given.files]
-    if given.by and given.format not in GROUPED_FORMATS:
-        _refuse_grouped(given.format)
+    if given.by and given.format not in OWN_FORMATS:
+        _refuse("groups", given.format)
+    if (given.find or given.sort) and (given.by or given.format not in OWN_FORMATS):
+        _refuse("operations that are searched for", "groups" if given.by else given.format)
     if given.range and given.format == "xprof":
         sys.stderr.write("roofline: XProf's table is of the whole capture\n")
         sys.stderr.write("          Leave --range out, or use another --format.\n")
@@ -146,7 +162,9 @@ def _analyze(given: argparse.Namespace) -> None:
     if given.by:
         content = render_groups(analysis, given.format, given.by, infeed=infeed, of=given.of)
     else:
-        content = render(analysis, given.format, infeed=infeed, of=given.of)
+        content = render(
+            analysis, given.format, infeed=infeed, of=given.of, listing=_listing(given)
+        )
     if given.about and given.format == "csv" and not given.by:
         from roofline.exports.csv_files import csv_with_about
 
@@ -163,7 +181,13 @@ def _path(text: str) -> Path:
     return file_argument(text)
 
 
-def _refuse_grouped(output_format: str) -> NoReturn:
-    sys.stderr.write(f"roofline: groups cannot be written as {output_format}\n")
-    sys.stderr.write(f"          Use --format {', '.join(GROUPED_FORMATS)}.\n")
+def _listing(given: argparse.Namespace) -> "Listing | None":
+    from roofline.presentation.listing import Listing
+
+    return Listing(q=given.find, sort=given.sort) if given.find or given.sort else None
+
+
+def _refuse(what: str, output_format: str) -> NoReturn:
+    sys.stderr.write(f"roofline: {what} cannot be written as {output_format}\n")
+    sys.stderr.write(f"          Use --format {', '.join(OWN_FORMATS)}.\n")
     sys.exit(BAD_INPUT)

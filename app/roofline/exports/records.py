@@ -28,7 +28,7 @@ from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.columns import exported, in_order
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_columns import OP_COLUMNS
-from roofline.presentation.op_values import OpRows
+from roofline.presentation.op_values import rows_of
 from roofline.presentation.program_columns import PROGRAM_COLUMNS, point_rows
 from roofline.presentation.verdict import Answer
 from roofline.presentation.verdict_data import subject_record, verdict_record
@@ -116,7 +116,7 @@ def op_records(
 ) -> list[Record]:
     """Every op by self time, one dictionary each, with the keys of the CSV."""
     view, subject = _view(analysis, include_infeed_outfeed), subject or choose(analysis)
-    return _rows(exported(_CSV_COLUMNS, _op_rows(analysis, view.every, subject)))
+    return _rows(exported(_CSV_COLUMNS, rows_of(analysis, view.every, subject)))
 
 
 def ops_to_csv(
@@ -125,7 +125,7 @@ def ops_to_csv(
     """Every op, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is preceded by
     an apostrophe. Columns of the subject stand behind the name."""
     view, subject = _view(analysis, include_infeed_outfeed), subject or choose(analysis)
-    return _joined([_csv_lines(exported(_CSV_COLUMNS, _op_rows(analysis, view.every, subject)))])
+    return _joined([_csv_lines(exported(_CSV_COLUMNS, rows_of(analysis, view.every, subject)))])
 
 
 def both_to_csv(analysis: RooflineAnalysis, subject: Subject | None = None) -> tuple[bytes, bytes]:
@@ -135,7 +135,7 @@ def both_to_csv(analysis: RooflineAnalysis, subject: Subject | None = None) -> t
     """
     ours, others = analysis.with_infeed.every, analysis.without_infeed.every
     subject = subject or choose(analysis)
-    rows = _op_rows(analysis, ours, subject)
+    rows = rows_of(analysis, ours, subject)
     parts = [
         (of_view, tuple(part))
         for of_view, part in groupby(_CSV_COLUMNS, lambda column: column.of_view)
@@ -146,7 +146,7 @@ def both_to_csv(analysis: RooflineAnalysis, subject: Subject | None = None) -> t
         return text, text
     place = {op: k for k, op in enumerate(ours.op.tolist(), start=1)}  # after the header
     picked = [0, *(place[op] for op in others.op.tolist())]
-    other_rows = _op_rows(analysis, others, subject)
+    other_rows = rows_of(analysis, others, subject)
     return _joined(lines), _joined(
         [
             _csv_lines(exported(part, other_rows)) if of_view else [written[k] for k in picked]
@@ -328,24 +328,13 @@ def _op_objects(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> 
     """One object per op of `view`; `nearest`, `busy`, `clocks` and `shapes` are objects, as are the
     `sources` of cells where several files tell of one program."""
     shown = in_order(column for column in OP_COLUMNS if column.shown.json)
-    objects = _rows(exported(shown, _op_rows(analysis, view, subject)))
+    objects = _rows(exported(shown, rows_of(analysis, view, subject)))
     cells = analysis.profile.cells
     if cells is not None:
         for one, op in zip(objects, view.op.tolist(), strict=True):
             known = {of: int(place[op]) for of, place in cells.of.items() if op < len(place)}
             one["sources"] = {of: source for of, source in known.items() if source >= 0}
     return objects
-
-
-def _op_rows(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> OpRows:
-    return OpRows(
-        analysis=analysis,
-        measures=analysis.ops.cells,
-        at=view.op,
-        levels=tuple(analysis.ops.cells.intensity),
-        subject=subject,
-        view=view,
-    )
 
 
 def _rows(columns: Columns) -> list[Record]:

@@ -1,16 +1,29 @@
 """An analysis in the form a caller names: text, JSON, CSV, the generic format or XProf's table."""
 
+from typing import TYPE_CHECKING
+
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation.grouping_choice import Grouping
 
+if TYPE_CHECKING:
+    from roofline.presentation.listing import Listing
+
 
 def render(
-    analysis: RooflineAnalysis, output_format: str, *, infeed: bool, of: str | None = None
+    analysis: RooflineAnalysis,
+    output_format: str,
+    *,
+    infeed: bool,
+    of: str | None = None,
+    listing: "Listing | None" = None,
 ) -> bytes:
     """`analysis` as `text`, `json`, `csv`, `generic` or `xprof`, with infeed and outfeed or not.
 
-    `of` is the address of the subject of text, JSON and CSV; the default one without it.
+    `of` is the address of the subject of text, JSON and CSV; the default one without it. With a
+    `listing` these have no other operations than those that it finds.
     """
+    if listing is not None:
+        return _render_found(analysis, output_format, listing, infeed=infeed, of=of)
     # Each form is imported when it is wanted: most runs want one.
     match output_format:
         case "json":
@@ -39,6 +52,25 @@ def render(
 
             view = analysis.view(include_infeed_outfeed=infeed)
             return describe(analysis, view, answer_of(analysis, of)).encode()
+
+
+def _render_found(
+    analysis: RooflineAnalysis,
+    output_format: str,
+    listing: "Listing",
+    *,
+    infeed: bool,
+    of: str | None,
+) -> bytes:
+    from roofline.analysis.subjects.choose import choose
+    from roofline.exports.text import operations_found
+    from roofline.presentation.listing import found_alone
+
+    subject = choose(analysis, of)
+    found = found_alone(analysis, subject, listing)
+    if output_format == "text":
+        return operations_found(found, found.view(include_infeed_outfeed=infeed), subject)
+    return render(found, output_format, infeed=infeed, of=of)
 
 
 def render_groups(

@@ -51,7 +51,7 @@ def describe(analysis: RooflineAnalysis, view: View, answer: Answer) -> str:
         _parts(answer.subject),
         serving_table(analysis),
         _program(analysis, view),
-        _operations(analysis, answer.subject),
+        _operations(analysis, answer.subject, _longest_first(analysis, answer.subject)),
         _notes(analysis.diagnostics),
         _limits(analysis),
     ]
@@ -201,9 +201,14 @@ def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
         yield f"Utilisation of the {scope}: {', '.join(shares)}{peak}."
 
 
-def _operations(analysis: RooflineAnalysis, subject: Subject) -> str:
-    """The operations of the subject, those that take longest first."""
-    order = _longest_first(analysis, subject)
+def operations_found(analysis: RooflineAnalysis, view: View, subject: Subject) -> bytes:
+    """The table of operations that were searched for, in the order of `view`."""
+    listed = _operations(analysis, subject, view.every.op) or "No operation matches."
+    return f"{listed}\n".encode()
+
+
+def _operations(analysis: RooflineAnalysis, subject: Subject, order: I64) -> str:
+    """The first operations of `order`."""
     longest = order[:OPS_SHOWN]
     if not len(longest):
         return ""
@@ -216,7 +221,7 @@ def _operations(analysis: RooflineAnalysis, subject: Subject) -> str:
         view=analysis.with_infeed,
     )
     listed = text_table(OP_COLUMNS, rows)
-    shown = [] if len(order) <= OPS_SHOWN else [f"{OPS_SHOWN} of {len(order):,} operations by time"]
+    shown = [] if len(order) <= OPS_SHOWN else [f"{OPS_SHOWN} of {len(order):,} operations"]
     reasons = above_roof_lines(analysis, longest.tolist())
     return "\n".join([listed, *shown, *_wrapped(reasons, indent="  ")])
 

@@ -36,7 +36,8 @@ class Part:
     """The shown part of a profile: from `from_us` to `to_us` of its capture, one host (empty: all),
     and by which peaks: with `dvfs` those at the clock that ran; those of `device`, the id of a part
     (empty: its own); `peaks` set by hand, as `hbm=3350GB/s`. `of` is the address of the subject,
-    empty for the default one."""
+    empty for the default one. Of its ops those with `q` in their name are found, ordered by the
+    column `sort`."""
 
     from_us: float = 0.0
     to_us: float = math.inf
@@ -45,6 +46,8 @@ class Part:
     of: str = ""
     device: str = ""
     peaks: tuple[str, ...] = ()
+    q: str = ""
+    sort: str = ""
 
     @property
     def has_times(self) -> bool:
@@ -54,7 +57,13 @@ class Part:
     @property
     def measured(self) -> "Part":
         """The part that was measured, whatever the peaks."""
-        return Part(from_us=self.from_us, to_us=self.to_us, host=self.host)
+        own = Part(from_us=self.from_us, to_us=self.to_us, host=self.host)
+        return replace(own, q=self.q, sort=self.sort)
+
+    @property
+    def of_all_ops(self) -> "Part":
+        """The part without a search or an order."""
+        return replace(self, q="", sort="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +100,8 @@ class RangeResults:
     """The results of one part: its analysis, and each document of it, made when asked for.
 
     `words` say which part it is; empty for the whole. `own` is there under other peaks than its
-    own. `key` names the content: of all that it is computed from.
+    own. `key` names the content: of all that it is computed from. The page's documents are of
+    `listed`, which has what was searched for beside the longest ops; exports have it alone.
     """
 
     words: str
@@ -100,6 +110,7 @@ class RangeResults:
     part: PreparedPart
     analysis: "RooflineAnalysis"
     answered: "Answered"
+    listed: "RooflineAnalysis"
     key: str = ""
 
     @property
@@ -111,7 +122,7 @@ class RangeResults:
         """The page data."""
         from roofline.presentation.page import build_page
 
-        return build_page(self.analysis, self.answer, self.identity, self.own)
+        return build_page(self.listed, self.answer, self.identity, self.own)
 
     def facts(self) -> bytes:
         """The page data that every device has in common."""
@@ -124,15 +135,35 @@ class RangeResults:
         from roofline.presentation.json_text import to_json
         from roofline.presentation.page import view_data
 
-        view = view_data(self.analysis, self.answer, self.identity, infeed, self._facts(), self.own)
+        view = view_data(self.listed, self.answer, self.identity, infeed, self._facts(), self.own)
         return to_json({**view, "advice": self.answered.advice})
 
     def _facts(self) -> dict[str, Any]:
         from roofline.presentation.page import facts_data
 
+        if self.is_searched:
+            return facts_data(self.listed, self.answer, self.identity)
         facts = self.part.facts or facts_data(self.analysis, self.answer, self.identity)
         self.part.facts = facts
         return facts
+
+    @property
+    def is_searched(self) -> bool:
+        """True where ops were searched for."""
+        return self.listed is not self.analysis
+
+    def searching(self, part: Part) -> "RangeResults":
+        """The results with the ops found that `part` asks for; raises `BadViewError`."""
+        if part == part.of_all_ops:
+            return self
+        from roofline.presentation.listing import Listing, found_alone, found_beside
+
+        listing, subject = Listing(q=part.q, sort=part.sort), self.answer.subject
+        return replace(
+            self,
+            analysis=found_alone(self.analysis, subject, listing),
+            listed=found_beside(self.analysis, subject, listing),
+        )
 
     def on_parts(self, ids: Sequence[str], *, usual: bool = False) -> "Mapping[str, Any]":
         """What the subject would take on its own device and on parts of the catalogue.
@@ -148,7 +179,7 @@ class RangeResults:
         chosen = [chosen_part(one, machine) for one in ids]
         own = catalogue.find(self.analysis.device.part_id or "")
         shown = usual_parts(own) if usual else ()
-        return on_parts(self.part.prepared, self.analysis, self.answer.subject, chosen, shown)
+        return on_parts(self.part.prepared, self.listed, self.answer.subject, chosen, shown)
 
     def advice(self) -> bytes:
         """The advice as JSON; nothing in it is decided."""
@@ -176,7 +207,7 @@ class RangeResults:
         """Details of one op beyond the page's, as JSON; `index` counts as in its page."""
         from roofline.presentation.op_details import op_details
 
-        found = next(islice(op_details(self.analysis), index, None), None) if index >= 0 else None
+        found = next(islice(op_details(self.listed), index, None), None) if index >= 0 else None
         if found is None:
             raise BadViewError(
                 f"The range has no operation {index}.", remedy="Open the profile's page again."
@@ -243,6 +274,7 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
         part=found,
         analysis=analysis,
         answered=answer,
+        listed=analysis,
     )
 
 

@@ -239,6 +239,12 @@ def exported(columns: Sequence[Column[R]], rows: R) -> Values:
     }
 
 
+def column_values(columns: Sequence[Column[R]], rows: R, id: str) -> list[Any] | None:
+    """The exported values of one column; `None` where there is none of this id."""
+    known = ((_filled(column.id, of), column, of) for column, of in _per_key(columns, rows))
+    return next((_listed(column.read(of)) for name, column, of in known if name == id), None)
+
+
 def text_table(columns: Sequence[Column[R]], rows: R) -> str:
     """The table of a terminal."""
     shown = [(column.shown.text, column) for column in columns if column.shown.text]

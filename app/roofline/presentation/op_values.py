@@ -72,6 +72,18 @@ class OpRows(Rows):
         return [value(op) if op < count else idle for op in self.at.tolist()]
 
 
+def rows_of(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> OpRows:
+    """The ops of `view` for exports: with columns of every memory level that has numbers."""
+    return OpRows(
+        analysis=analysis,
+        measures=analysis.ops.cells,
+        at=view.op,
+        levels=tuple(analysis.ops.cells.intensity),
+        subject=subject,
+        view=view,
+    )
+
+
 def each_op(name: str) -> Value[OpRows]:
     """A column of the records of ops, by its name."""
     return lambda rows: rows.each(getattr(rows.ops, name).__getitem__)

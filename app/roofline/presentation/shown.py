@@ -13,8 +13,10 @@ from roofline.model.memory import MemoryLevel
 
 
 def listed_ops(analysis: RooflineAnalysis) -> I64:
-    """Ops of both views, each once, in order of the first."""
-    both = np.concatenate([analysis.with_infeed.op, analysis.without_infeed.op])
+    """Ops of both views, each once, in order of the first; those asked for behind the longest."""
+    views = analysis.with_infeed, analysis.without_infeed
+    longest = [view.op[: len(view.op) - view.found] for view in views]
+    both = np.concatenate([*longest, *(view.op for view in views)])
     _, first = np.unique(both, return_index=True)
     return both[np.sort(first)]
 

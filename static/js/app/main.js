@@ -16,10 +16,10 @@ import { wireSubject } from "../page/subject.js";
 import { copyLink, copyPandas, notify, showChangesOnce } from "../page/toast.js";
 import { showWholeOrPart } from "../page/whole-or-part.js";
 import { wireWorking } from "../page/working.js";
-import { createChosenHardware, isSameChoice } from "../state/chosen-hardware.js";
+import { createChosenHardware, isSameChoice, withQuery } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
 import { createModel } from "../state/model.js";
-import { parseQuery } from "../state/query.js";
+import { listingOf, parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
 import { problemFromAnswer } from "../text/problem.js";
 import { isPeakOf } from "../text/roofs.js";
@@ -85,7 +85,9 @@ async function withDevices(hardware, state) {
  */
 async function seenBy(hardware, link) {
   const { state, unknown } = link;
-  const seen = await hardware.ask(state);
+  const longest = await hardware.ask({ ...state, listing: "" });
+  // Of an unknown order the server finds nothing; the page then says so.
+  const seen = state.listing ? await hardware.ask(state).catch(() => longest) : longest;
   if (!seen) throw new Error("Another view was asked for meanwhile.");
   const strange = Object.keys(state.peaks).filter((key) => !isPeakOf(seen.page, key));
   if (strange.length === 0) return { seen, fitted: link };
@@ -139,6 +141,7 @@ function open(hardware, { seen, fitted: link }) {
     ...keptNotes(page),
   });
   wireHistory(store, model, hardware);
+  if (HAS_MORE) followListing(store);
   showServing(model.serving);
   showWholeOrPart(model);
   wireOpenIn(model);
@@ -146,6 +149,26 @@ function open(hardware, { seen, fitted: link }) {
   view.start({ isWritten: unknown.length === 0 && isWritten() });
   wire({ view, store, model, hardware, paint });
   return view;
+}
+
+/** Whether the profile has more operations than the page lists, and a server that finds them. */
+const HAS_MORE = "hasMore" in page.dataset;
+const SEARCH_AFTER_MS = 150;
+
+/** @param {ViewState} state */
+const withListing = (state) => (HAS_MORE ? { ...state, listing: listingOf(state) } : state);
+
+/** Finds operations beside the longest when no key was pressed for a moment. @param {Store} store */
+function followListing(store) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  store.subscribe((state) => {
+    clearTimeout(timer);
+    const listing = listingOf(state);
+    // Those found before have other places now.
+    const change = { listing, op: null, sel: [] };
+    if (listing !== state.listing) timer = setTimeout(() => store.set(change), SEARCH_AFTER_MS);
+  });
 }
 
 const BAR_AFTER_MS = 300;
@@ -170,7 +193,7 @@ function wireHistory(store, model, hardware) {
   addEventListener("popstate", async () => {
     const done = waiting();
     try {
-      const found = await withDevices(hardware, parseQuery(location.search).state);
+      const found = await withDevices(hardware, withListing(parseQuery(location.search).state));
       const { seen, fitted } = isSameChoice(found.state, store.get())
         ? { seen: null, fitted: found }
         : await seenBy(hardware, found);
@@ -224,14 +247,15 @@ async function main() {
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
     );
   try {
+    const facts = read(written("factsUrl")); // of the longest alone: kept
     const hardware = createChosenHardware({
-      facts: read(written("factsUrl")),
+      facts: (listing) => (listing ? read(withQuery(written("factsUrl"), listing)) : facts),
       viewUrl: written("viewUrl"),
       partsUrl: written("partsUrl"),
       devicesUrl: written("devicesUrl"),
       read,
     });
-    const found = await withDevices(hardware, state);
+    const found = await withDevices(hardware, withListing(state));
     const link = { state: found.state, unknown: [...unreadable, ...found.unknown] };
     const opened = await seenBy(hardware, link);
     await painted();

@@ -110,7 +110,7 @@ function followPeaks(url, first, show) {
   const own = { ...first, vs: [], infeed: /** @type {const} */ ("in") };
   let asked = viewAddress(url, own);
   return async (state) => {
-    const address = viewAddress(url, { ...state, infeed: "in" });
+    const address = viewAddress(url, { ...state, infeed: "in", listing: "" });
     if (address === asked) return;
     asked = address;
     const card = await fetchCard(address).catch(() => null);

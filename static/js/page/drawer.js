@@ -11,6 +11,8 @@ import { opDetails, originDetails } from "./op-details.js";
 
 const NO_ANSWER = "The server did not answer; the numbers above are complete.";
 
+const MOST_LISTED = 1000;
+
 export class Drawer {
   #options;
   #drawer = find(HTMLElement, "#drawer");
@@ -21,7 +23,7 @@ export class Drawer {
   #current = null;
 
   /**
-   * @param {{ model: Model, opsUrl: string, opsQuery: string, onClose: () => void, onMove: (step: number) => void, onLand: OnLand }} options
+   * @param {{ model: Model, detailsUrl: (op: number) => string, onClose: () => void, onMove: (step: number) => void, onLand: OnLand }} options
    */
   constructor(options) {
     const { onClose, onMove } = options;
@@ -35,6 +37,7 @@ export class Drawer {
 
   /** The numbers have changed: the open op is written anew. */
   forget() {
+    this.#details.clear();
     this.#current = null;
   }
 
@@ -59,7 +62,8 @@ export class Drawer {
     part("drawer-place").textContent =
       `Operation ${count(rank)} of ${count(view.rows.length)} by self time`;
     const origin = html("div", { class: "origin-details" }, muted("Loading…"));
-    const costsUrl = find(HTMLElement, "#main").dataset.costsUrl;
+    // The server estimates those that it lists without a search.
+    const costsUrl = Number(rank) > MOST_LISTED ? "" : find(HTMLElement, "#main").dataset.costsUrl;
     const cost = costCard(costsUrl, model, view, row, this.#options.onLand);
     this.#body.replaceChildren(...opDetails(model, view, row), origin, cost);
     this.#body.scrollTop = 0;
@@ -77,8 +81,7 @@ export class Drawer {
 
   /** A failure is asked again the next time the op is opened. @param {number} op */
   #fetch(op) {
-    const { opsUrl, opsQuery } = this.#options;
-    const known = this.#details.get(op) ?? readDetails(`${opsUrl}/${op}${opsQuery}`);
+    const known = this.#details.get(op) ?? readDetails(this.#options.detailsUrl(op));
     this.#details.set(op, known);
     known.catch(() => this.#details.delete(op));
     return known;

@@ -1,10 +1,11 @@
 // Words in place of an empty chart or table: why it is empty, and the way out.
 
+import { listingOf } from "../state/query.js";
 import { emptyWords } from "../text/empty-words.js";
 import { html, part } from "../ui/dom.js";
 import { drawnOps } from "./visible-ops.js";
 
-/** @import { Model } from "../types/model.js" */
+/** @import { Model, View } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { EmptyWords } from "../text/empty-words.js" */
 /** @import { VisibleOps } from "./visible-ops.js" */
@@ -42,6 +43,8 @@ export function createEmptyStates({ model, table, onClear }) {
         format: model.profile.format,
         all: visible.view.rows.length,
         beyond: visible.view.beyond?.ops ?? 0,
+        isSearching: isSearching(state, visible.view.beyond),
+        isPattern: visible.view.beyond?.ops > 0 && state.q.startsWith("/"),
         shown: visible.shown.length,
         axis: model.axis(state.x).label,
         diagnostics: model.diagnostics,
@@ -51,6 +54,9 @@ export function createEmptyStates({ model, table, onClear }) {
     },
   };
 }
+
+/** @param {ViewState} state @param {View["beyond"]} beyond */
+const isSearching = (state, beyond) => beyond?.ops > 0 && listingOf(state) !== state.listing;
 
 /** Why a capture may have none, and the lines that make one with operations. @param {string} code */
 const captureLines = (code) => [

@@ -19,7 +19,7 @@ const KEYS = /** @type {const} */ (["infeed", "x", "y", "roofs", "prec", "size",
  * @param {readonly number[]} joined the ops to join, where that is not all
  */
 export function figureQuery(state, joined) {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(state.listing);
   for (const key of KEYS)
     if (state[key] !== null && state[key] !== DEFAULTS[key]) query.set(key, String(state[key]));
   if (state.zoom) query.set("zoom", state.zoom.join(","));
@@ -40,7 +40,7 @@ export function figureQuery(state, joined) {
  * @param {readonly number[]} joined
  */
 export const comesWithView = (state, joined) =>
-  figureQuery({ ...state, infeed: "in", dev: null, peaks: {} }, joined) === "";
+  figureQuery({ ...state, infeed: "in", dev: null, peaks: {}, listing: "" }, joined) === "";
 
 /**
  * Asks for figures; of several questions under way the newest is answered.

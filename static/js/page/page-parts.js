@@ -1,5 +1,6 @@
 // The parts of the page that are there before the charts: made once, rendered by the table in page-view.js.
 
+import { withQuery } from "../state/chosen-hardware.js";
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { createAdvice } from "./advice.js";
 import { createByModule } from "./by-module.js";
@@ -51,6 +52,8 @@ export function createParts(options) {
   const { model, store, hardware, opsUrl, opsQuery, selection } = options;
   const peaksMenu = new PeaksMenu({ model, store, hardware });
   const { closeOp: onClose, move: onMove } = selection;
+  /** @param {number} op */
+  const detailsUrl = (op) => withQuery(`${opsUrl}/${op}${opsQuery}`, store.get().listing);
   const { opTable, programTable, programList } = createLists(options);
   return {
     opTable,
@@ -76,7 +79,7 @@ export function createParts(options) {
       store,
       textOf: (rows, format) => opsText(model, store.get(), rows, format),
     }),
-    drawer: new Drawer({ model, opsUrl, opsQuery, onClose, onMove, onLand: options.onLand }),
+    drawer: new Drawer({ model, detailsUrl, onClose, onMove, onLand: options.onLand }),
     otherDevices: createOtherDevicesTable({
       model,
       store,

@@ -20,7 +20,7 @@ import { filterResult, visibleOps } from "./visible-ops.js";
 /** @import { Charts } from "./charts.js" */
 
 /** The state that changes the page data: other peaks, another device, a comparison. */
-const HARDWARE = /** @type {const} */ (["dev", "peaks", "vs"]);
+const HARDWARE = /** @type {const} */ (["dev", "peaks", "vs", "listing"]);
 /** The state that changes the rows. */
 const VIEW = /** @type {const} */ ([...HARDWARE, "infeed"]);
 /** The state that changes which rows are shown; a selected area lies on the x axis. */

@@ -9,7 +9,7 @@ import { unpacked } from "./model.js";
 /** @import { ViewState } from "../types/view-state.js" */
 
 /**
- * @typedef {Pick<ViewState, "dev" | "peaks" | "vs" | "infeed">} Choice the view state that the server computes
+ * @typedef {Pick<ViewState, "dev" | "peaks" | "vs" | "infeed" | "listing">} Choice the view state that the server computes
  *
  * @typedef {object} Seen
  * @property {Page} page
@@ -18,7 +18,11 @@ import { unpacked } from "./model.js";
 
 /** @param {Choice} a @param {Choice} b */
 export const isSameChoice = (a, b) =>
-  a.dev === b.dev && a.peaks === b.peaks && a.vs === b.vs && a.infeed === b.infeed;
+  a.dev === b.dev &&
+  a.peaks === b.peaks &&
+  a.vs === b.vs &&
+  a.infeed === b.infeed &&
+  a.listing === b.listing;
 
 /**
  * The parameters of a view, as addresses of pages write them.
@@ -26,20 +30,23 @@ export const isSameChoice = (a, b) =>
  * @param {Choice} choice
  * @param {readonly string[]} [devices] beside it
  */
-export function viewAddress(url, { dev, peaks, infeed }, devices = []) {
-  const query = new URLSearchParams();
+export function viewAddress(url, { dev, peaks, infeed, listing }, devices = []) {
+  const query = new URLSearchParams(listing);
   for (const id of devices) query.append("device", id);
   if (dev) query.set("dev", dev);
   if (infeed !== "in") query.set("infeed", infeed);
   for (const [key, value] of Object.entries(peaks))
     query.append("peak", `${key}=${value}${isRateKey(key) ? "GFLOP/s" : "GB/s"}`);
-  if (query.size === 0) return url;
-  return `${url}${url.includes("?") ? "&" : "?"}${query}`;
+  return withQuery(url, String(query));
 }
+
+/** @param {string} url may have a query @param {string} query */
+export const withQuery = (url, query) =>
+  query ? `${url}${url.includes("?") ? "&" : "?"}${query}` : url;
 
 /**
  * @param {object} options
- * @param {Promise<Facts>} options.facts
+ * @param {(listing: string) => Promise<Facts>} options.facts
  * @param {string} options.viewUrl
  * @param {string} options.partsUrl
  * @param {string} options.devicesUrl
@@ -59,7 +66,7 @@ export function createChosenHardware({ facts, viewUrl, partsUrl, devicesUrl, rea
   /** @param {Choice} choice @param {AbortSignal} signal @returns {Promise<Seen>} */
   async function load(choice, signal) {
     const [measured, view, beside] = await Promise.all([
-      facts,
+      facts(choice.listing),
       read(viewAddress(viewUrl, choice), signal),
       choice.vs.length > 0 ? read(viewAddress(partsUrl, choice, choice.vs), signal) : null,
     ]);
@@ -103,7 +110,7 @@ export function createChosenHardware({ facts, viewUrl, partsUrl, devicesUrl, rea
     async both(choice) {
       const states = /** @type {const} */ (["in", "out"]);
       const views = states.map((infeed) => read(viewAddress(viewUrl, { ...choice, infeed })));
-      const [measured, ...shown] = await Promise.all([facts, ...views]);
+      const [measured, ...shown] = await Promise.all([facts(choice.listing), ...views]);
       return states.map((infeed, i) =>
         withOthers(unpacked(measured, shown[i], infeed), seen?.others ?? []),
       );

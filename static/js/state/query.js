@@ -20,6 +20,7 @@ export const DEFAULTS = Object.freeze({
   of: null,
   infeed: "in",
   q: "",
+  listing: "",
   cat: [],
   bound: [],
   part: null,
@@ -113,7 +114,7 @@ const readNumbers = (text) =>
 const readIds = (text) => text.split(",").filter(Boolean);
 
 /**
- * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "pins" | "peaks">} SingleKey a key with one value in the address
+ * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "pins" | "peaks" | "listing">} SingleKey a key with one value in the address
  */
 
 const isFold = oneOf("ops", "timeline", "hardware", "details");
@@ -277,7 +278,7 @@ const sixDigits = (value) => String(Number(value.toPrecision(6)));
 export function toQuery(state) {
   const params = new URLSearchParams();
   for (const key of keysOf(DEFAULTS)) {
-    if (state[key] === null || isSame(state[key], DEFAULTS[key])) continue;
+    if (key === "listing" || state[key] === null || isSame(state[key], DEFAULTS[key])) continue;
     for (const [name, text] of written(state, key)) params.append(name, text);
   }
   return params.size ? `v=${VERSION}&${params}` : "";
@@ -288,6 +289,19 @@ function isSame(a, b) {
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
   const [mine, others] = [Object.entries(a), new Map(Object.entries(b))];
   return mine.length === others.size && mine.every(([key, value]) => others.get(key) === value);
+}
+
+/**
+ * What the server finds beside the longest operations, where a profile has more than it lists: a part of their name,
+ * another order. Patterns look through the longest alone.
+ * @param {ViewState} state
+ */
+export function listingOf({ q, sort }) {
+  const query = new URLSearchParams();
+  if (q && !q.startsWith("/")) query.set("q", q);
+  const isOfOther = /^-?on_/.test(sort); // columns of other devices are the browser's
+  if (sort !== DEFAULTS.sort && !isOfOther) query.set("sort", sort);
+  return String(query);
 }
 
 /**

@@ -24,12 +24,23 @@ const CAPTURES = [
  * @param {string} found.format label of the profile's format
  * @param {number} found.all ops of the view
  * @param {number} found.beyond shorter ops, which are not listed
+ * @param {boolean} found.isSearching the server is looking through all
+ * @param {boolean} found.isPattern patterns look through those listed alone
  * @param {number} found.shown ops that pass the filters
  * @param {string} found.axis label of the x axis
  * @param {readonly Diagnostic[]} found.diagnostics
  * @returns {EmptyWords}
  */
-export function emptyWords({ format, all, beyond, shown, axis, diagnostics }) {
+export function emptyWords({
+  format,
+  all,
+  beyond,
+  isSearching,
+  isPattern,
+  shown,
+  axis,
+  diagnostics,
+}) {
   if (all === 0)
     return {
       title: "This profile has no operations",
@@ -39,11 +50,12 @@ export function emptyWords({ format, all, beyond, shown, axis, diagnostics }) {
     };
   if (shown === 0)
     return {
-      title: `No operation of ${beyond > 0 ? "the " : ""}${count(all)}${beyond > 0 ? " longest" : ""} matches`,
-      lines:
-        beyond > 0
-          ? [`${count(beyond)} shorter ones are in the CSV of all operations.`]
-          : ["Loosen one, or start over."],
+      title: isSearching
+        ? `Looking through ${count(all + beyond)} operations`
+        : `No operation of ${isPattern ? `the ${count(all)} longest` : count(all + beyond)} matches`,
+      lines: isPattern
+        ? ["A part of a name looks through all operations, a pattern through these."]
+        : ["Loosen one, or start over."],
       clear: true,
     };
   const every = shown === all;

@@ -18,6 +18,8 @@ export interface ViewState {
   infeed: Infeed;
   /** Substring, or /regex/. */
   q: string;
+  /** What the server was asked to find beside the longest operations, as a query; not in the address. */
+  listing: string;
   /** Category names; empty means all. */
   cat: readonly string[];
   /** Bound ids; empty means all. */

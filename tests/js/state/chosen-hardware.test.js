@@ -39,7 +39,7 @@ function asked() {
   /** @type {{ url: string, signal?: AbortSignal, answer: (found: any) => void, fail: (e: Error) => void }[]} */
   const requests = [];
   const hardware = createChosenHardware({
-    facts: Promise.resolve(/** @type {any} */ (facts)),
+    facts: () => Promise.resolve(/** @type {any} */ (facts)),
     viewUrl: "/view",
     partsUrl: "/parts",
     devicesUrl: "/devices",

@@ -26,6 +26,7 @@ test("every key survives the address bar", () => {
     dvfs: "on",
     of: "serving:decode.32",
     infeed: "out",
+    listing: "",
     q: "/fusion\\.(1|2)&=#/",
     cat: ["custom fusion", "a,b~c"],
     bound: ["HBM", "Compute"],

@@ -17,7 +17,7 @@ from roofline.presentation.first_view.step_times import (
 from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
 from roofline.presentation.first_view.table import Table, op_table
 from roofline.presentation.page_rows import Page, Rows
-from roofline.presentation.quantities import count, percent
+from roofline.presentation.quantities import percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class FirstView:
     program_alt: str
     links: Figure
     table: Table
-    beyond: str
+    has_more: bool
     share: str
     serving: summary.Serving | None
     has_timeline: bool
@@ -92,7 +92,7 @@ def first_view(page: Page) -> FirstView:
         program_alt=figures["program"]["alt"],
         links=figures["links"],
         table=op_table(rows),
-        beyond=_beyond(rows),
+        has_more=bool(rows.beyond and rows.beyond["ops"]),
         share=_share(sum(rows.shares)),
         serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
@@ -103,11 +103,3 @@ def first_view(page: Page) -> FirstView:
 def _share(shares: float) -> str:
     """Ops of several streams overlap, and add up to more than the time. Of no time: nothing."""
     return percent(shares / max(1.0, shares)) if shares > 0 else ""
-
-
-def _beyond(rows: Rows) -> str:
-    beyond = rows.beyond
-    if not beyond or beyond["ops"] <= 0:
-        return ""
-    share = percent(beyond["share_ratio"])
-    return f"{count(beyond['ops'])} shorter operations, {share} of the time, are not listed"

@@ -34,6 +34,7 @@ _MOST_TEXT = 100
 _PEAK_KEY = "peak."
 _NAMES = frozenset(
     {"device", "usual", "dev", "peak", "dvfs", "infeed", "of", "host", "from_us", "to_us", "v"}
+    | {"q", "sort"}
 )
 
 _Time = Annotated[
@@ -64,6 +65,22 @@ _Of = Annotated[
     ),
 ]
 
+_Search = Annotated[
+    str,
+    Query(
+        max_length=_MOST_TEXT,
+        description="Operations with this in their name, in any case, of all that the profile has."
+        " `facts` and `view` list them behind the longest thousand, other results alone.",
+    ),
+]
+_Sort = Annotated[
+    str,
+    Query(
+        max_length=_MOST_TEXT,
+        description="The column of the CSV by which operations are found, `-gain_us` for its"
+        " largest first.",
+    ),
+]
 
 _Device = Annotated[
     str | None,
@@ -136,17 +153,23 @@ def _base_choice(request: Request, reader: Reader) -> PeakChoice:
     return _choice(request, reader)
 
 
+def _searched(
+    measured: Annotated[Part, Depends(_measured)], q: _Search = "", sort: _Sort = ""
+) -> Part:
+    return replace(measured, q=q, sort=sort)
+
+
 def _base(
-    measured: Annotated[Part, Depends(_measured)],
+    searched: Annotated[Part, Depends(_searched)],
     choice: Annotated[PeakChoice, Depends(_base_choice)],
 ) -> Part | None:
-    return _with(measured, choice)
+    return _with(searched, choice)
 
 
 def _part(
-    measured: Annotated[Part, Depends(_measured)], choice: Annotated[PeakChoice, Depends(_choice)]
+    searched: Annotated[Part, Depends(_searched)], choice: Annotated[PeakChoice, Depends(_choice)]
 ) -> Part | None:
-    return _with(measured, choice)
+    return _with(searched, choice)
 
 
 def _part_of_page(
@@ -211,11 +234,12 @@ def results_for(
 
     Raises as `prepared_part` and `results_of_part`, and as `reader.result`.
     """
-    times = times_for(reader, profile_id, part)
-    key = f"{profile_id} {etag_of(times.etag, part)}"
-    return parts.ranges.get(key) or parts.computations.once(
-        key, lambda: parts.ranges.put(key, replace(_computed(parts, times, part), key=key))
+    times, every = times_for(reader, profile_id, part), part.of_all_ops
+    key = f"{profile_id} {etag_of(times.etag, every)}"
+    found = parts.ranges.get(key) or parts.computations.once(
+        key, lambda: parts.ranges.put(key, replace(_computed(parts, times, every), key=key))
     )
+    return found.searching(part)
 
 
 def _computed(parts: ServerParts, times: StoredTimes, part: Part) -> RangeResults:
