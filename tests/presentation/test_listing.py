@@ -45,7 +45,9 @@ def test_every_operation_is_found_by_its_name_and_the_longest_keep_their_places(
 
 def test_another_order_lists_its_first_thousand() -> None:
     found = names(found_beside(LONG, SUBJECT, Listing(sort="-flop_rate_gflops")))
-    assert found[MAX_OPS + 1 :] == [f"fusion.{k}" for k in range(COUNT - 1, COUNT - 1 - MAX_OPS, -1)]
+    assert found[MAX_OPS + 1 :] == [
+        f"fusion.{k}" for k in range(COUNT - 1, COUNT - 1 - MAX_OPS, -1)
+    ]
     with pytest.raises(BadViewError, match="“nothing” is not a column"):
         found_beside(LONG, SUBJECT, Listing(sort="nothing"))
 
