@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 PREPARED_BYTES = 32 << 20
 """Of profiles and parts of them, ready for any peaks: about ten of a thousand operations."""
-RANGES_BYTES = 32 << 20
+RANGES_BYTES = 16 << 20
 """Of results of parts, with what they are computed from."""
 RENDERED_BYTES = 8 << 20
 """Of compressed documents: about 90 views of a thousand operations."""
