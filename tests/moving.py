@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import resolve
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
@@ -19,7 +22,7 @@ from roofline.model.timeline import (
     TransferOccurrences,
     Transfers,
     WorkTimes,
-    no_idle_times,
+    no_transfers,
 )
 from tests.builders import profile_from_table, reported
 
@@ -71,6 +74,32 @@ def moving(
     return profile_from_table(OPS, device=device, timeline=_timeline(moved, group_size))
 
 
+def waited(table: str, idle_us: float) -> RooflineAnalysis:
+    """The analysis of a table of ops which ran one after the other, and waited so long for the
+    host."""
+    profile = profile_from_table(table, idle_us=idle_us)
+    line, ops, idle_ps = _timeline((), 0), profile.ops, np.array([idle_us * PS_PER_US])
+    count = len(ops)
+    times = replace(
+        line.times,
+        total_ps=np.array([float(profile.time_ps)]),
+        idle_ps=idle_ps,
+        host_wait_ps=idle_ps,
+    )
+    work = WorkTimes(
+        core=np.zeros(count, np.int64),
+        scope=np.full(count, WHOLE_CAPTURE),
+        op=np.arange(count),
+        time_ps=ops.self_time_ps.astype(np.float64),
+        calls=ops.occurrences.astype(np.float64),
+        is_work=np.ones(count, np.bool_),
+    )
+    timed = replace(
+        profile, timeline=replace(line, times=times, work=work, transfers=no_transfers())
+    )
+    return analyse(timed, resolve(timed.device), AnalysisOptions())
+
+
 def with_links(profile: Profile, links: Sequence[MemoryLevel | None]) -> Profile:
     """`profile` with other links of its transfers."""
     line = profile.timeline
@@ -95,7 +124,8 @@ def _timeline(moved: Sequence[Moved], group_size: int) -> Timeline:
             },
             launch_gaps_ps=zero,
             idle_ps=zero,
-            idle=no_idle_times(1),
+            host_wait_ps=zero,
+            start_idle_ps=zero,
         ),
         work=WorkTimes(
             core=none, scope=none, op=none, time_ps=zero[:0], calls=zero[:0], is_work=none > 0

@@ -6,6 +6,8 @@ import numpy as np
 
 from roofline.analysis.subjects.records import Kind, OpPart, OpTimes, Outside, Parts, Subject
 
+WAITS = ("transfers", "input", "host_wait", "unknown_wait")
+
 
 def subject_of(
     needed: float = 0.0,
@@ -18,7 +20,7 @@ def subject_of(
     **rest: Any,
 ) -> Subject:
     """A subject of so many ms in each part; its first op has the impossible time."""
-    waits = {name: rest.pop(name, 0.0) * 1e3 for name in ("transfers", "input", "host_wait")}
+    waits = {name: rest.pop(name, 0.0) * 1e3 for name in WAITS}
     links = {name: ms * 1e3 for name, ms in rest.pop("links", {}).items()}
     parts = Parts(
         needed=needed * 1e3,
@@ -61,12 +63,12 @@ def subject_of(
         "gain_us": time_us - floor_us,
         "roof_ratio": needed / (needed + to_gain) if needed + to_gain else None,
         "known_ratio": parts.known / parts.work if parts.work else None,
-        "idle_ratio": parts.host_wait / time_us if time_us else None,
+        "idle_ratio": parts.idle / time_us if time_us else None,
         "outside": Outside(total_us=0.0),
         "link_need_us": 0.0,
         "has_ceilings": True,
         "unnamed_us": 0.0,
-        "other_gain_us": parts.host_wait,
+        "other_gain_us": parts.idle,
         "wait_gains_us": dict(parts.waits),
         "sample": None,
         "not_found": "",

@@ -12,7 +12,7 @@ def check_sums(subject: Subject, analysis: RooflineAnalysis) -> None:
     parts, ops, time_us = subject.parts, subject.ops, subject.time_us
     near = pytest.approx(time_us, rel=1e-6, abs=1e-9)
     assert len(ops.width_us) == len(ops.part) == len(analysis.ops)
-    assert float(ops.width_us.sum()) + subject.unnamed_us + parts.host_wait == near
+    assert float(ops.width_us.sum()) + subject.unnamed_us + parts.idle == near
     assert parts.work + sum(parts.waits.values()) == near
     assert (ops.width_us >= 0).all()
     assert (ops.needed_us <= ops.width_us * (1 + 1e-9)).all()

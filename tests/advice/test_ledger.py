@@ -26,6 +26,7 @@ from roofline.exports.ledger import entries_from_lines, entries_to_lines, render
 from roofline.model.compute import ComputeUnit
 from tests.advice.test_rules import on_h100, product
 from tests.builders import analysed
+from tests.moving import waited
 
 GIB100 = 107_374_182
 HEAD = "op | category | self_us | flop | bytes | times\n"
@@ -84,7 +85,7 @@ def test_operations_that_went_away_saved_their_time() -> None:
 def test_idle_time_is_read_from_the_program() -> None:
     done = f"copy | 1020 | 1 | {GIB100} | 10"
     table = f"{HEAD}done | {done}\nalso | {done}"
-    before, after = analysed(table, idle_us=500), analysed(table, idle_us=100)
+    before, after = waited(table, idle_us=500), waited(table, idle_us=100)
     found = measured(accepted(before, "H1"), before, after)
     assert found.hit == pytest.approx(400 / 500)
 

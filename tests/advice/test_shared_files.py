@@ -40,8 +40,8 @@ FIRST = {
         "−3.0 ms",
     ),
     "b200_vllm_eager.json.gz": ("H1", "torch", "", "−62 ms"),
-    "nccl_message_sizes.json.gz": ("H1", "torch", "", "−168 ms"),
-    "a100_no_shapes.json.gz": ("H1", "torch", "", "−146 ms"),
+    "nccl_message_sizes.json.gz": ("H1", "torch", "", "−167 ms"),
+    "a100_no_shapes.json.gz": ("H1", "torch", "", "−142 ms"),
     "samples/nsight_compute/a40_2022.1_imma_indexspaces-74de19f.ncu-rep": (
         "P1",
         "tensor",

@@ -22,7 +22,6 @@ from roofline.model.timeline import (
     TransferOccurrences,
     Transfers,
     WorkTimes,
-    no_idle_times,
     no_transfers,
 )
 from tests.builders import profile_from_table
@@ -54,7 +53,8 @@ def timeline(work_us: tuple[float, float], idle_us: float, ici_us: float = 0.0) 
             exposed_ps={MemoryLevel.ICI: column(ici_us)},
             launch_gaps_ps=column(0),
             idle_ps=column(idle_us),
-            idle=no_idle_times(1),
+            host_wait_ps=column(0),
+            start_idle_ps=column(0),
         ),
         work=WorkTimes(
             core=np.array([0, 0]),

@@ -101,7 +101,7 @@ def test_a_change_of_time_is_that_of_the_two_subjects() -> None:
     record = comparison_record(found)
     assert record["subjects"]["b"]["floor_us"] == b.floor_us
     text = comparison_to_text(found)
-    assert "Of the roof           54 %       39 %\n" in text
+    assert "Of the roof  54 %       39 %\n" in text
     assert text.startswith(
         "The MI300X takes 1.8 ms less a step: 33.1 instead of 34.9.\n"
         "RMSNorm takes 1.7 ms less, Attention 1.7, MLP 1.4 ms more.\n"
@@ -195,7 +195,7 @@ def test_one_capture_of_each_may_be_noise() -> None:
         ("waits", "nvlink", "waits for NVLink"),
         ("waits", "input", "waits for input"),
         ("waits", "unknown", "waits for other ranks"),
-        ("idle", "", "waits for the host"),
+        ("idle", "", "mostly idle"),
         ("doubt", "hbm", "in doubt"),
         ("unknown", "", "not known"),
         ("nothing", "", "no operation"),

@@ -17,12 +17,12 @@ def test_the_frame_has_sentences_rows_and_the_terms_that_print() -> None:
     assert frame["place_heads"] == ("Module", "x, µs", "y, µs", "Change", "Of the roof")
     assert [row[:4] for row in frame["places"]] == [
         ("MLP", "80.0", "70.0", "−10.0"),
-        ("waiting for the host", "0.0", "4.0", "+4.0"),
+        ("idle time", "0.0", "4.0", "+4.0"),
         ("Norm", "20.0", "20.0", "0"),
     ]
     assert [(one["label"], one["is_more"]) for one in frame["terms"]] == [
         ("use of the hardware", False),
-        ("waiting for the host", True),
+        ("idle time", True),
     ]
     assert [one["share"] for one in frame["terms"]] == [1.0, 0.4]
     assert frame["op_count"] == 2

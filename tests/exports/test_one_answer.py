@@ -34,7 +34,7 @@ _LENGTH = re.compile(rf"^(?P<number>[\d.,]+) {_UNIT}\b")
 _FLOOR = re.compile(r"; (?P<number>[\d.,]+) (?:would|might) do")
 _ROOF = re.compile(r"At (?P<number>[\d.,]+) % of the roof")
 _SAVING = re.compile(rf"Do first: [^−]*−(?P<number>[\d.,]+) {_UNIT}\.")
-_HOST = re.compile(r"\+ (?P<number>[\d.,]+) waiting for the host")
+_IDLE = re.compile(r"\+ ([\d.,]+) (?:waiting for the host|idle, cause unknown)")
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,12 @@ def in_text(of: Places) -> Iterator[Statement]:
         yield printed("text", "saving", saving["number"], _US[saving["unit"]])
     elif of.case not in WITHOUT_FIRST:
         yield Statement("text", "saving", None)
-    host, time_us = _HOST.search(equation), of.json["subject"]["time_us"]
-    number = "0" if host is None else host["number"]
-    idle = printed("text", "idle", number, scale / time_us)
+    share = scale / of.json["subject"]["time_us"]
+    parts = [printed("text", "idle", one, share) for one in _IDLE.findall(equation)]
     # The largest part of a sum takes what rounding leaves of up to eight others.
-    digit = printed("text", "idle", length["number"], scale / time_us).within
-    is_largest = (idle.value or 0.0) > 0.5
-    yield Statement("text", "idle", idle.value, 8 * digit if is_largest else digit)
+    digit = printed("text", "idle", length["number"], share).within
+    idle = sum(one.value or 0.0 for one in parts)
+    yield Statement("text", "idle", idle, (8 if idle > 0.5 else max(len(parts), 1)) * digit)
 
 
 def in_table(of: Places) -> Iterator[Statement]:
@@ -149,7 +148,7 @@ def in_table(of: Places) -> Iterator[Statement]:
     def total(column: str, among: list[dict[str, str]]) -> float:
         return sum(float(row[column] or 0) for row in among)
 
-    length = total("width_us", rows) + parts["host_wait"]
+    length = total("width_us", rows) + parts["host_wait"] + parts["unknown_wait"]
     yield Statement("CSV", "length", length)
     yield Statement("CSV", "floor", length - total("gain_us", rows))
     if of.json["subject"]["roof_ratio"] is not None:

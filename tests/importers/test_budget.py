@@ -233,13 +233,14 @@ def test_message_sizes_of_kernel_arguments_count() -> None:
     assert rows["broadcast"].bytes == 638712
 
 
-# Of GPU time: idle, and the part of it that waited for a launch, as a plain loop over each trace's
-# events in order of time finds them (the first event after a gap was launched after the gap began).
+# Of GPU time: idle, and what of it and of launch gaps waited for a launch, as a plain loop over
+# each trace's events in order of time finds them: the first event after a gap was launched after
+# the gap began.
 LAUNCHES = {
-    "samples__b200_vllm_eager": (65_628.765, 65_628.765),
-    "samples__mi300x_qwen_causal": (3_221.139, 3_110.564),
-    "samples__mi300x_sglang_decode": (463_932.28, 463_658.59),
-    "samples__sampled_rank-0": (669_090.0, 360_971.0),
+    "samples__b200_vllm_eager": (65_628.765, 72_470.096),
+    "samples__mi300x_qwen_causal": (3_221.139, 3_393.823),
+    "samples__mi300x_sglang_decode": (463_932.28, 463_694.044),
+    "samples__sampled_rank-0": (669_090.0, 362_945.0),
 }
 
 
@@ -253,19 +254,14 @@ def whole_capture(name: str) -> tuple[CoreTimes, Bools]:
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_idle_time_tells_how_much_waited_for_a_launch(name: str) -> None:
     times, whole = whole_capture(name)
-    found = (times.idle_ps[whole].mean(), times.idle.waiting_for_launch_ps[whole].mean())
+    found = (times.idle_ps[whole].mean(), times.host_wait_ps[whole].mean())
     assert np.array(found) / PS_PER_US == pytest.approx(LAUNCHES[name], rel=1e-6)
-    assert times.idle.unknown_launch_ps[whole].mean() == 0
 
 
 def test_inference_is_idle_at_its_start() -> None:
     times, whole = whole_capture("profiles__tpu-v6e-inference")
-    idle = times.idle
-    assert idle.start_ps[whole].max() / PS_PER_US == pytest.approx(14.061e6, rel=1e-4)
-    assert idle.start_idle_ps[whole].mean() == pytest.approx(times.idle_ps[whole].mean())
-    assert np.isnan(idle.waiting_for_launch_ps[whole]).all()
-    # Mean over cores of the events `barrier-cores` that begin after a core's first op.
-    assert idle.barrier_ps[whole].mean() / PS_PER_US == pytest.approx(21_376.9, rel=1e-5)
+    assert times.start_idle_ps[whole].mean() == pytest.approx(times.idle_ps[whole].mean())
+    assert not times.host_wait_ps.any(), "launches of a TPU's programs are not in the file"
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")

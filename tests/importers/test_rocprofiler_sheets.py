@@ -78,7 +78,14 @@ def test_the_files_of_one_process(tmp_path: Path) -> None:
     assert timeline is not None
     assert np.isnan(timeline.transfers.occurrences.wire_bytes).all(), "its size is not in the file"
     assert MemoryLevel.HOST in timeline.transfers.link
-    assert timeline.times.idle.waiting_for_launch_ps.tolist() == [200_000_000]
+    # Its counters were read in the same run: kernels waited for the profiler.
+    assert not timeline.times.host_wait_ps.any()
+
+
+def test_without_counters_the_host_is_waited_for(tmp_path: Path) -> None:
+    found = profile(tmp_path, kernel_trace=KERNELS, agent_info=AGENTS, hip_api_trace=CALLS)
+    assert found.timeline is not None
+    assert found.timeline.times.host_wait_ps.tolist() == [200_000_000]
 
 
 def test_counters_alone_are_a_whole_profile(tmp_path: Path) -> None:

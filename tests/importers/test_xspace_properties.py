@@ -229,7 +229,7 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
     assert note.count == 2
     analysis = analysed(profile)
     idle_us = analysis.ops.self_time_per_core_us[analysis.ops.name.index("IDLE")]
-    assert idle_us == choose(analysis).parts.host_wait == 1
+    assert idle_us == choose(analysis).parts.idle == 1
     theirs = import_profile([SourceFile(folder / "host_0.xplane.pb")], xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 6 * US)
 
@@ -246,7 +246,7 @@ def test_events_whose_metadata_is_lost_are_work_of_unknown_cost(folder: Path) ->
     )
     assert profile.time_ps - profile.op_time_ps == 1 * US
     parts = choose(analysed(profile)).parts
-    assert (parts.unknown, parts.host_wait) == (3, 1)
+    assert (parts.unknown, parts.unknown_wait) == (3, 1)
     theirs = import_profile([SourceFile(path)], xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 4 * US)
 

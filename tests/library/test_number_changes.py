@@ -35,7 +35,7 @@ def test_each_version_has_its_sentences_and_formats_have_their_names() -> None:
             assert any(label.startswith(name) for label in labels), name
 
 
-OF_ALL = ("held against the links", "Groups divide")
+OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from roofline.pipeline import analyse_files
 from roofline.presentation.goal import First, Form, Goal, form_of, goal
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.quantities import NARROW, SPACE
-from roofline.presentation.sentences import Segment, Sentence, plain_text
+from roofline.presentation.sentences import Segment, Sentence, plain_text, say
 from roofline.presentation.standing import standing
 from roofline.presentation.verdict import hint_of
 from tests.shared_profiles import SHARED, needs_shared, shared
@@ -50,10 +50,10 @@ HEADLINES = {
     ): "10.7 ms a decode step; 3.6 would do.",
     (
         f"{PYTORCH}b200_vllm_eager.json.gz",
-    ): "73.6 ms a prefill step, 62.3 of them waiting for the host; 7.1 would do.",
+    ): "73.6 ms a prefill step, 62.0 of them waiting for the host; 7.1 would do.",
     (
         f"{PYTORCH}nccl_message_sizes.json.gz",
-    ): "220 ms a step, 168 of them waiting for the host; 39 might do.",
+    ): "220 ms a step, 167 of them waiting for the host; 39 might do.",
     (f"{PYTORCH}a100_no_shapes.json.gz",): "347 ms a step; the cost of 124 of them is not known.",
     (
         f"{PYTORCH}sampled_rank-0.json.gz",
@@ -85,16 +85,17 @@ HEADLINES = {
     ): "20.6 ms a step; the cost of 14.8 of them is not known.",
     (
         "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb",
-    ): "98.5 ms, 95.0 of them waiting for the host; 1.7 would do.",
+    ): "98.5 ms, 94.7 of them waiting for the host; 1.7 would do.",
 }
 DO_FIRST = {
-    f"{PYTORCH}sampled_rank-0.json.gz": "338 ms wait for the host, 168 for other ranks.",
-    f"{PYTORCH}v100_kineto_2021_resnet.json.gz": "44 ms wait for the host.",
+    f"{PYTORCH}sampled_rank-0.json.gz": "181 ms wait for the host, 168 for other ranks. "
+    "Nothing ran for 156 ms, and the file does not say why.",
+    f"{PYTORCH}v100_kineto_2021_resnet.json.gz": "42 ms wait for the host.",
     f"{PYTORCH}mtia_inference.json.gz": "Record the device too.",
     f"{PYTORCH}a100_launches_without_kernels.json.gz": "Record the device too: "
     "`activities=[CPU, CUDA]`.",
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": "Keep the `/host:metadata` plane in the "
-    "capture. 5.7 ms wait for the host.",
+    "capture. 2.6 ms wait for the host. Nothing ran for 3.1 ms, and the file does not say why.",
     "samples/rocprof_compute/vcopy_MI200/pmc_perf.csv": "",
 }
 
@@ -192,6 +193,16 @@ FORMS = [
         "9.00 ms a step, 9.00 of them waiting for host transfers; less than 0.01 would do.",
     ),
     (
+        Form.UNEXPLAINED,
+        subject_of(1, 1, 0, 0, unknown_wait=9),
+        "11.0 ms a step; nothing ran for 9.0 of them, and the file does not say why.",
+    ),
+    (
+        Form.GOAL,
+        subject_of(3, 3, 0, 0, host_wait=2, unknown_wait=3),
+        "11.0 ms a step; 3.0 might do.",
+    ),
+    (
         Form.UNKNOWN,
         subject_of(10, 10, 30, 0, host_wait=20),
         "70.0 ms a step; the cost of 30.0 of them is not known.",
@@ -275,7 +286,7 @@ def test_what_helps_without_a_finding() -> None:
         Form.NOTHING: "",
     }
     for form, subject, _ in FORMS:
-        if form in said and subject.parts.host_wait == 0:
+        if form in said and subject.parts.idle == 0:
             assert text(goal(subject, None).do_first) == said[form]
 
 
@@ -308,6 +319,17 @@ def test_waits_are_said_once() -> None:
     assert below(standing(subject, found)) == "At 50 % of the roof (20 % known)."
     told = goal(subject, First("Fuse", 9_000))  # more than is unknown, so that it leads
     assert below(standing(subject, told)).endswith(" 5.0 ms wait for the host, 2.0 for links.")
+
+
+def test_idle_time_of_unknown_cause_is_said_apart() -> None:
+    """The host's part first; no finding leads that saves less than what is not explained."""
+    subject = subject_of(3, 3, 0, 0, host_wait=2, unknown_wait=3)
+    said = "2.0 ms wait for the host. Nothing ran for 3.0 ms, and the file does not say why."
+    assert below(standing(subject, goal(subject, None))).endswith(said)
+    mostly = subject_of(1, 1, 0, 0, unknown_wait=9)
+    hint = say("first_threads")
+    assert goal(mostly, First("Fuse", 1_000), hint).do_first == hint
+    assert below(standing(mostly, goal(mostly, None, hint))) == "At 50 % of the roof."
 
 
 def test_what_a_mean_hides_is_said() -> None:

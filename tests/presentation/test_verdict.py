@@ -355,8 +355,9 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "partly idle": (
         f"{HEAD}dot|convolution|700|7e8|1e6",
         {"idle_us": 300},
-        "1.00 ms; 0.70 would do.",
-        "At 100 % of the roof, all compute-bound. 0.30 ms wait for the host.",
+        "1.00 ms; 0.70 might do.",
+        "At 100 % of the roof, all compute-bound. "
+        "Nothing ran for 0.30 ms, and the file does not say why.",
     ),
     "mostly without arithmetic": (
         f"{HEAD}dot|convolution|600|6e8|1e6\ncopy|copy|400|0|1e6",
@@ -367,13 +368,13 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "idle": (
         f"{HEAD}dot|convolution|40|4e7|1e3",
         {"idle_us": 960},
-        "1.00 ms, 0.96 of them waiting for the host; 0.04 would do.",
+        "1.00 ms; nothing ran for 0.96 of them, and the file does not say why.",
         "At 100 % of the roof, all compute-bound.",
     ),
     "idle and uncounted": (
         f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
         {"idle_us": 960},
-        "1.00 ms, 0.96 of them waiting for the host; 0.04 would do.",
+        "1.00 ms; nothing ran for 0.96 of them, and the file does not say why.",
         "The cost of 0.04 ms is not known.",
     ),
     "uncounted": (
@@ -452,8 +453,8 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "tiny": (
         f"{HEAD}d|convolution|0.001|1|1e-6",
         {"device": reported(gflops=2e6), "idle_us": 0.0004},
-        "1.40 ns; less than 0.01 would do.",
-        "At <1 % of the roof. 0.40 ns wait for the host.",
+        "1.40 ns; less than 0.01 might do.",
+        "At <1 % of the roof. Nothing ran for 0.40 ns, and the file does not say why.",
     ),
     "several cores": (
         f"{HEAD}d|convolution|4000|4e8|1",

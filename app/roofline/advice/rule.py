@@ -28,7 +28,8 @@ Term = Literal[
     "", "calls", "closeness", "communication", "idle", "peaks", "traffic", "transfers", "work"
 ]
 STEP, CAPTURE = "step", "capture"
-IDLE, INFEED, UNKNOWN = "idle", "infeed_outfeed", "unknown"
+IDLE, UNEXPLAINED = "idle", "idle.unknown"
+INFEED, UNKNOWN = "infeed_outfeed", "unknown"
 HOST = "exposed_transfer.host"
 EXPOSED = "exposed."
 KERNELS = "kernels"

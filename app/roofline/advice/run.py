@@ -7,7 +7,18 @@ import numpy as np
 from roofline.advice.diagnosis import diagnose, facts_of
 from roofline.advice.nearness import nearness_of
 from roofline.advice.plan import State
-from roofline.advice.rule import CAPTURE, EXPOSED, HOST, IDLE, INFEED, STEP, UNKNOWN, Rule, Run
+from roofline.advice.rule import (
+    CAPTURE,
+    EXPOSED,
+    HOST,
+    IDLE,
+    INFEED,
+    STEP,
+    UNEXPLAINED,
+    UNKNOWN,
+    Rule,
+    Run,
+)
 from roofline.analysis.context import NAN
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
@@ -67,6 +78,7 @@ def _parts(subject: Subject) -> dict[str, float]:
         HOST: parts.transfers,
         INFEED: parts.input,
         IDLE: parts.host_wait,
+        UNEXPLAINED: parts.unknown_wait,
         UNKNOWN: max(parts.work - float(named_us), 0.0),
     }
 

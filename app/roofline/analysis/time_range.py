@@ -23,7 +23,6 @@ from roofline.model.timeline import (
     Timeline,
     Transfers,
     WorkTimes,
-    no_idle_times,
 )
 from roofline.model.units import PS_PER_MS
 
@@ -189,26 +188,23 @@ class _Range:
     # ---------------------------------------------------------------------------------- timeline
 
     def _times(self) -> CoreTimes:
-        """One row per core, for the whole range. What ended its idle time is not known."""
+        """One row per core, for the whole range."""
         times, inside = self.bins.times, slice(self.first, self.last)
 
         def total(columns: F64) -> F64:
             return np.asarray(columns[:, inside].sum(axis=1))
 
         exposed = {link: total(column) for link, column in times.exposed_ps.items()}
-        parts = {
-            name: total(getattr(times, name))
-            for name in ("infeed_outfeed_ps", "host_ps", "launch_gaps_ps", "idle_ps")
-        }
+        names = ("infeed_outfeed_ps", "host_ps", "launch_gaps_ps", "idle_ps")
+        parts = {name: total(getattr(times, name)) for name in names}
         n_cores = len(times.work_ps)
-        unknown = no_idle_times(n_cores)
-        longest = replace(unknown, longest_ps=np.full(n_cores, np.nan))
         return CoreTimes(
             core=np.arange(n_cores),
             scope=np.full(n_cores, WHOLE_CAPTURE),
             total_ps=total(times.work_ps) + sum(parts.values()) + sum(exposed.values()),
             exposed_ps=exposed,
-            idle=longest,
+            start_idle_ps=np.zeros(n_cores),
+            host_wait_ps=total(times.host_wait_ps),
             **parts,
         )
 

@@ -103,7 +103,7 @@ def verdict_of(analysis: RooflineAnalysis, subject: Subject) -> Verdict:
             nearest=_without_input(analysis.nearest, ops),
             time_us=ops.width_us,
             total_us=subject.time_us,
-            idle_us=parts.host_wait,
+            idle_us=parts.idle,
             waits_us=waits,
             impossible_us=float(ops.width_us[ops.doubtful].sum()),
             known=_known(analysis, ops.width_us),

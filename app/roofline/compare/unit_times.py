@@ -41,7 +41,7 @@ def _times(analysis: RooflineAnalysis, subject: Subject) -> UnitTimes:
     parts = {
         "communication": float(waits["links"]),
         "transfers": waits["transfers"] + waits["input"],
-        "idle": waits["host_wait"],
+        "idle": subject.parts.idle,
     }
     rest_us = subject.time_us - float(work_us.sum()) - sum(parts.values())
     is_rounding = abs(rest_us) < _ROUNDING * subject.time_us

@@ -23,7 +23,7 @@ _CLASSES = {
     VerdictClass.PREDICTED: "no times",
     VerdictClass.UNKNOWN: "not known",
     VerdictClass.DOUBT: "in doubt",
-    VerdictClass.IDLE: "waits for the host",
+    VerdictClass.IDLE: "mostly idle",
     VerdictClass.LATENCY: "latency-bound",
 }
 """A class without a ceiling, in a cell."""
@@ -133,6 +133,6 @@ _FACTS = (
     _Fact("Time", lambda one: duration(one.time_us), "length", "time_us"),
     _Fact("Would do", lambda one: duration(one.floor_us), "floor", "floor_us"),
     _Fact("Of the roof", _of_the_roof, "roof_share", "roof_ratio"),
-    _Fact("Waiting for the host", _idle, "idle", "idle_ratio"),
+    _Fact("Idle", _idle, "idle", "idle_ratio"),
     _Fact("Bound", bound_words),
 )

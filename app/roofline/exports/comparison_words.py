@@ -28,7 +28,7 @@ TERM_LABELS: Mapping[str, str] = {
     "new": "new operations",
     "gone": "operations gone",
     "unknown": "cost not known",
-    "idle": "waiting for the host",
+    "idle": "idle time",
     "communication": "waiting for links",
     "transfers": "host transfers",
 }
@@ -44,7 +44,7 @@ _SAID: Mapping[str, tuple[str, str]] = {
     "new": ("New operations:", "New operations:"),
     "gone": ("Operations gone:", "Operations gone:"),
     "unknown": ("Operations of unknown cost:", "Operations of unknown cost:"),
-    "idle": ("Less waiting for the host:", "More waiting for the host:"),
+    "idle": ("Less idle time:", "More idle time:"),
     "communication": ("Less waiting for links:", "More waiting for links:"),
     "transfers": ("Shorter host transfers:", "Longer host transfers:"),
 }

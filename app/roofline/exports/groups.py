@@ -6,7 +6,7 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
 from roofline.exports.csv_files import csv_bytes
-from roofline.presentation.goal import length
+from roofline.presentation.goal import length, wait_words
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.grouping_choice import LABELS, Grouping
 from roofline.presentation.groups import (
@@ -26,12 +26,6 @@ from roofline.presentation.text_table import cut, plain, spaced, table
 
 ROWS_SHOWN = 60
 _NAME_WIDTH = 46
-_WAITS = {
-    "links": "waiting for links",
-    "transfers": "waiting for host transfers",
-    "input": "waiting for input",
-    "host_wait": "waiting for the host",
-}
 _NUMBERS = (
     *("time_us", "needed_us", "to_gain_us", "wasted_us", "unknown_us", "impossible_us"),
     *("gain_us", "roof_ratio", "known_ratio"),
@@ -68,7 +62,7 @@ def groups_to_csv(analysis: RooflineAnalysis, subject: Subject, grouping: Groupi
         for one in _walk(found.rows)
     ]
     others = {
-        **{_WAITS[kind]: us for kind, us in found.waits.items()},
+        **{wait_words(subject, kind): us for kind, us in found.waits.items()},
         "(no name)": found.unnamed_us,
     }
     blank = [None] * (len(_NUMBERS) - 1)
@@ -84,7 +78,7 @@ def groups_text(analysis: RooflineAnalysis, subject: Subject, grouping: Grouping
     groups = list(_walk(found.rows))
     heads = ("Group", "ops", scale.unit, "of roof", "to gain")
     rows = [_cells(one, scale, grouping.by) for one in groups[:ROWS_SHOWN]]
-    rows += [(name, "", scale.number(us), "", "") for name, us in _others(found)]
+    rows += [(name, "", scale.number(us), "", "") for name, us in _others(found, subject)]
     left = len(groups) - ROWS_SHOWN
     title = f"By {LABELS[grouping.by]}, of {plain_text(length(subject))}"
     lines = [spaced(title), table(heads, rows, left={0})]
@@ -143,8 +137,8 @@ def _walk(groups: Sequence[Group]) -> Iterator[Group]:
         yield from _walk(one.children)
 
 
-def _others(found: Groups) -> Iterator[tuple[str, float]]:
-    waits = [(_WAITS[kind], us) for kind, us in found.waits.items()]
+def _others(found: Groups, subject: Subject) -> Iterator[tuple[str, float]]:
+    waits = [(wait_words(subject, kind), us) for kind, us in found.waits.items()]
     yield from ((name, us) for name, us in [("(no name)", found.unnamed_us), *waits] if us > 0)
 
 

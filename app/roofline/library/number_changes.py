@@ -44,6 +44,11 @@ CHANGES = (
         said="Groups divide the time of what the page shows and add up to it: they were of the"
         " whole capture.",
     ),
+    NumberChange(
+        results_version=5,
+        said="Idle time waits for the host only where the file shows that its launch came too late;"
+        " the cause of all other idle time is not in the file.",
+    ),
 )
 RESULTS_VERSION = max(one.results_version for one in CHANGES)
 

@@ -24,7 +24,8 @@ class BinTimes:
     """How the time of each core divides in each bin, in ps; columns have shape (cores, bins).
 
     The parts are those of `CoreTimes`: together with `work_ps` they add up to the core's time in
-    the bin. A core has no time before its first event and after its last.
+    the bin. A core has no time before its first event and after its last. `host_wait_ps` is the
+    part of launch gaps and idle time that the file shows to be the host's (`CoreTimes`).
     """
 
     work_ps: F64
@@ -33,6 +34,7 @@ class BinTimes:
     exposed_ps: Mapping[MemoryLevel | None, F64]
     launch_gaps_ps: F64
     idle_ps: F64
+    host_wait_ps: F64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

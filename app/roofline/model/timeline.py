@@ -22,48 +22,14 @@ LAUNCH_GAP_PS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IdleTimes:
-    """The known parts of idle time, one row per (core, scope), in ps; NaN: the file does not tell.
-
-    `waiting_for_launch_ps` is idle time that ended with an event launched after it began,
-    `unknown_launch_ps` idle time whose end has no launch in the file. `barrier_ps` is idle time in
-    which cores waited for each other before a collective.
-
-    Of whole captures only (0 in steps): `start_ps` is how long the capture was mostly idle at its
-    start, `start_idle_ps` the idle time in that, `longest_ps` the longest idle stretch.
-    """
-
-    waiting_for_launch_ps: F64
-    unknown_launch_ps: F64
-    barrier_ps: F64
-    start_ps: F64
-    start_idle_ps: F64
-    longest_ps: F64
-
-    def __len__(self) -> int:
-        return len(self.longest_ps)
-
-
-def no_idle_times(count: int) -> IdleTimes:
-    """Rows of a profile that has no idle time, and does not tell about launches and barriers."""
-    unknown, none = np.full(count, np.nan), np.zeros(count)
-    return IdleTimes(
-        waiting_for_launch_ps=unknown,
-        unknown_launch_ps=unknown,
-        barrier_ps=unknown,
-        start_ps=none,
-        start_idle_ps=none,
-        longest_ps=none,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CoreTimes:
     """One row per (core, scope): how its time divides, in ps. The parts and `work` add up to it.
 
     `exposed_ps` has one column per link that communication is known to use; `None` stands for
     communication whose link is not known. `host_ps` is exposed time of copies to and from the host.
-    `idle` says more about `idle_ps`, row by row.
+    `host_wait_ps` is the part of launch gaps and idle time that the file shows to be the host's: it
+    ended with an event that was launched after it began. What caused the rest is not in the file.
+    `start_idle_ps` is idle time at the mostly idle start of a capture, 0 in steps.
     """
 
     core: I64
@@ -74,7 +40,8 @@ class CoreTimes:
     exposed_ps: Mapping[MemoryLevel | None, F64]
     launch_gaps_ps: F64
     idle_ps: F64
-    idle: IdleTimes
+    host_wait_ps: F64
+    start_idle_ps: F64
 
     def __len__(self) -> int:
         return len(self.core)

@@ -17,6 +17,9 @@ _DONE = 0.9
 _LITTLE = 0.05  # of the time: with no more unjudged work, what is done is done
 _MIGHT = 0.1  # of the time: with so much unknown work, a goal is at least that
 WORTH_A_WORD = 0.1
+UNEXPLAINED = "unknown_wait"
+_IDLE_KINDS = ("host_wait", UNEXPLAINED)
+_CAUSE_UNKNOWN = "idle, cause unknown"
 _FAR = 0.2
 _NEAR = 0.5
 _LEAST_OP = 0.01
@@ -33,6 +36,7 @@ class Form(StrEnum):
     DOUBT = "doubt"
     DOUBT_PARTLY = "doubt_partly"
     WAITS = "waits"
+    UNEXPLAINED = "unexplained"
     UNKNOWN = "unknown"
     UNCOUNTED = "uncounted"
     DONE = "done"
@@ -91,6 +95,7 @@ def form_of(subject: Subject) -> Form:
         (Form.NO_PEAKS, not subject.has_ceilings),
         (Form.DOUBT, doubtful_us > MOSTLY * time_us),
         (Form.DOUBT_PARTLY, doubtful_us > DOUBTFUL * parts.work),
+        (Form.UNEXPLAINED, parts.unknown_wait >= MOSTLY * time_us),
         (Form.WAITS, max(parts.waits.values()) >= MOSTLY * time_us),
         (Form.UNKNOWN, parts.unknown >= MOSTLY * parts.work),
         (Form.UNCOUNTED, subject.assumed_us >= MOSTLY * parts.work),
@@ -124,7 +129,7 @@ def headline(subject: Subject, form: Form) -> Sentence:
         "count": Number(float(len(subject.ops.doubtful)), "count"),
         "unknown": _unknown(subject, scale),
     }
-    if form is Form.WAITS:
+    if form in {Form.WAITS, Form.UNEXPLAINED}:
         kind = max(parts.waits, key=lambda one: parts.waits[one])
         fillings |= {"wait": waiting(subject, kind, scale), "what": waited_for(subject, kind)}
     return say("goal" if form is Form.GOAL else f"goal_{form}", **fillings)
@@ -144,8 +149,10 @@ def _spelled(subject: Subject, count: int) -> str:
 
 
 def _is_soft(subject: Subject) -> bool:
-    """True where the floor is mostly a guess: unknown work, or work that is only busy."""
-    return subject.parts.unknown + subject.assumed_us > _MIGHT * subject.time_us
+    """True where the floor is partly a guess: unknown work, work that is only busy, idle time that
+    may have to stay."""
+    guessed_us = subject.parts.unknown + subject.assumed_us + subject.parts.unknown_wait
+    return guessed_us > _MIGHT * subject.time_us
 
 
 def _unknown(subject: Subject, scale: Scale) -> str:
@@ -157,9 +164,9 @@ def _unknown(subject: Subject, scale: Scale) -> str:
 
 
 def waiting(subject: Subject, kind: str, scale: Scale) -> Segment:
-    """The time of a wait without its unit; that of the host is the idle time."""
+    """The time of a wait without its unit."""
     time_us = subject.parts.waits[kind]
-    if kind == "host_wait":
+    if is_all_idle(subject, kind):
         return marked(scale.number(time_us), "idle", subject.idle_ratio or 0.0)
     return Segment(kind="plain", text=scale.number(time_us))
 
@@ -172,22 +179,40 @@ def waited_for(subject: Subject, kind: str) -> str:
     return words.get(kind, "links")
 
 
+def wait_words(subject: Subject, kind: str) -> str:
+    """A wait in a list: "waiting for the host"."""
+    return _CAUSE_UNKNOWN if kind == UNEXPLAINED else f"waiting for {waited_for(subject, kind)}"
+
+
+def is_all_idle(subject: Subject, kind: str) -> bool:
+    """True where this kind of wait is all of the idle time, so that its number is that share."""
+    return kind in _IDLE_KINDS and subject.parts.waits[kind] == subject.parts.idle
+
+
 def all_waits(subject: Subject, without: str = "") -> Sentence:
     """Waits of at least a tenth of the time, longest first: "338 ms wait for the host, 168 for
-    other ranks"; empty without any."""
+    other ranks", and behind them idle time of unknown cause; empty without any."""
     scale, waits = Scale.of(subject.time_us), subject.parts.waits
-    kinds = [one for one in sorted(waits, key=lambda one: -waits[one]) if one != without]
+    found = [
+        kind
+        for kind in sorted(waits, key=lambda one: -waits[one])
+        if kind != without and waits[kind] >= WORTH_A_WORD * subject.time_us and waits[kind] > 0
+    ]
+
+    def with_unit(kind: str) -> Segment:
+        return Segment({**waiting(subject, kind, scale), "text": scale.length(waits[kind])})
+
     said: Sentence = []
-    for kind in kinds:
-        if waits[kind] < WORTH_A_WORD * subject.time_us or not waits[kind]:
-            continue
+    for kind in [one for one in found if one != UNEXPLAINED]:
         number, what = waiting(subject, kind, scale), waited_for(subject, kind)
         if said:
             said += [Segment(kind="plain", text=", "), number]
             said.append(Segment(kind="plain", text=f" for {what}"))
         else:
-            with_unit = Segment({**number, "text": scale.length(waits[kind])})
-            said += say("wait_of", time=with_unit, what=what)
+            said += say("wait_of", time=with_unit(kind), what=what)
+    if UNEXPLAINED in found:
+        said += [Segment(kind="plain", text=". ")] if said else []
+        said += say("wait_unexplained", time=with_unit(UNEXPLAINED))
     return said
 
 
@@ -209,6 +234,8 @@ def _do_first(subject: Subject, form: Form, first: First | None, hint: Sentence 
             return say("first_doubt")
         case Form.NO_PEAKS:
             return said or hint or []
+        case Form.UNEXPLAINED:
+            return hint or []
         case Form.UNKNOWN | Form.UNCOUNTED:
             return [*(hint or say("first_cost")), *_after(said)]
         case Form.DONE:
@@ -217,11 +244,15 @@ def _do_first(subject: Subject, form: Form, first: First | None, hint: Sentence 
 
 
 def _leads(subject: Subject, form: Form, first: First) -> bool:
-    """True where a finding comes first: of a step that is mostly unknown, one that saves more than
-    is unknown; without a device to compare with, none."""
+    """True where a finding comes first: where most is unknown, one that saves more than that;
+    without a device to compare with, none."""
     if form in {Form.HOST, Form.NO_PEAKS, Form.DOUBT}:
         return False
-    return form is not Form.UNKNOWN or (first.saving_us or 0.0) >= subject.parts.unknown
+    least_us = {
+        Form.UNKNOWN: subject.parts.unknown,
+        Form.UNEXPLAINED: subject.parts.unknown_wait,
+    }.get(form, 0.0)
+    return (first.saving_us or 0.0) >= least_us
 
 
 def _after(sentence: Sentence) -> Sentence:

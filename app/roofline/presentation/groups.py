@@ -55,7 +55,8 @@ class Groups:
     """The groups of a subject, those that take longest first.
 
     `unnamed_us` is work that no op of the profile stands for, `waits` the waits by kind ("links",
-    "transfers", "input", "host_wait"); rows, these and `unnamed_us` add up to `time_us`.
+    "transfers", "input", "host_wait", "unknown_wait"); rows, these and `unnamed_us` add up to
+    `time_us`.
     """
 
     by: str

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.presentation.contract import GroupList, GroupRow, Groups, LayerInstances
-from roofline.presentation.goal import waited_for
+from roofline.presentation.goal import wait_words
 from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.grouping import all_keys
 from roofline.presentation.grouping_choice import LABELS, Grouping
@@ -36,7 +36,7 @@ def groups_data(analysis: RooflineAnalysis, subject: Subject) -> Groups:
     """The key `groups` of the page data."""
     keys = all_keys(analysis)
     layers, scale = layers_of(analysis, subject, keys), Scale.of(subject.time_us)
-    waits = {f"waiting for {waited_for(subject, k)}": us for k, us in subject.parts.waits.items()}
+    waits = {wait_words(subject, k): us for k, us in subject.parts.waits.items()}
     lists = {
         by: listed(groups_of(analysis, subject, Grouping(by), keys[by]))
         for by in choices(subject, keys)

@@ -305,9 +305,9 @@ def subject_time(rows: OpRows) -> Floats:
 
 
 def time_with_waiting(rows: OpRows) -> Floats:
-    """The same, with what waits for the host as the time of IDLE: all of them are the subject."""
+    """The same, with the time in which nothing ran as that of IDLE: all are the subject."""
     times_us = subject_time(rows)
-    times_us[rows.at == len(rows.ops) - 1] = rows.subject.parts.host_wait
+    times_us[rows.at == len(rows.ops) - 1] = rows.subject.parts.idle
     return times_us
 
 

@@ -22,6 +22,7 @@ from roofline.devices.this_machine import read_machine
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, DeviceKind
 from roofline.model.units import gib_to_gb
+from roofline.presentation.goal import wait_words
 from roofline.presentation.other_device_words import LeftOut, Prediction, line_texts, notes_of
 from roofline.presentation.page_roofs import bounds, roofs
 from roofline.presentation.quantities import bandwidth, flop_rate, percent
@@ -40,12 +41,6 @@ _CONSUMER = "GeForce"
 ABSENT = "–"
 MOST_OPS = 20
 """Operations of which `on_parts` has the best rates."""
-_WAITS = {
-    "links": "waiting for links",
-    "transfers": "waiting for transfers",
-    "input": "waiting for input",
-    "host_wait": "waiting for the host",
-}
 _STAND_INS = {
     ComputeUnit.MATRIX_FP64: (ComputeUnit.VECTOR_FP64,),
     ComputeUnit.MATRIX_FP32: (ComputeUnit.VECTOR_FP32,),
@@ -158,7 +153,7 @@ def predicted(here: RooflineAnalysis, subject: Subject, there: OnDevice) -> Pred
     unknown_us = left + subject.parts.unknown + subject.parts.impossible
     total = subject.time_us - subject.parts.work + unknown_us + work
     covered = 1 - unknown_us / subject.time_us if subject.time_us else 0.0
-    sums |= {_WAITS[kind]: us for kind, us in subject.parts.waits.items()}
+    sums |= {wait_words(subject, kind): us for kind, us in subject.parts.waits.items()}
     longest = max(sums, key=lambda label: sums[label], default="")
     return Prediction(
         time_us=total if covered >= LEAST_COVERED else None,

@@ -61,6 +61,7 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "goal_doubt_partly": "{length}; {floor} {would} do, leaving out {count} "
     "{count|operation|operations} with impossible numbers.",
     "goal_waits": "{length}, {wait} of them waiting for {what}; {floor} {would} do.",
+    "goal_unexplained": "{length}; nothing ran for {wait} of them, and the file does not say why.",
     "goal_unknown": "{length}; the cost of {unknown} of them is not known.",
     "goal_done": "{length}, and {floor} {may} the least it can take.",
     "goal": "{length}; {floor} {would} do.",
@@ -84,8 +85,12 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "first_count": "Count {kernels} with {tool}, and add that file to this one.",
     "first_cost_estimates": "Say what Pallas calls compute and move: `cost_estimate=`.",
     "first_cost": "Record what the operations compute and move.",
+    "first_threads": "Look in a trace viewer at what the host and other streams did then.",
+    "first_capture": "Upload the capture itself (*.xplane.pb): it has the host’s calls.",
+    "first_calls_amd": "Record the host’s calls, without counters: `rocprofv3 --runtime-trace`.",
     "first_waits": "{waits}.",
     "wait_of": "{time} wait for {what}",
+    "wait_unexplained": "Nothing ran for {time}, and the file does not say why",
     # The third line: the share of the roof, other waits, and what is left out.
     "stands": "At {share} of the roof{known}{bound}.",
     "stands_known": " ({share} known)",

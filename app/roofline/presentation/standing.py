@@ -8,6 +8,7 @@ from roofline.presentation.sentences import Segment, Sentence, say
 
 _LEAST_OUTSIDE = 0.01
 _APART = 0.1
+_WAITING = {Form.WAITS, Form.UNEXPLAINED}
 
 
 def standing(
@@ -24,7 +25,7 @@ def standing(
         _share(subject, bound),
         busy or [],
         [] if goal.says_waits else _waits(subject, form),
-        _unknown(subject) if form is Form.WAITS else [],
+        _unknown(subject) if form in _WAITING else [],
         _outside(subject),
         _sample(subject),
     ]
@@ -45,7 +46,7 @@ def _share(subject: Subject, bound: Sentence | None) -> Sentence:
 def _waits(subject: Subject, form: Form) -> Sentence:
     """Waits that the lines above did not say."""
     waits = subject.parts.waits
-    largest = max(waits, key=lambda one: waits[one]) if form is Form.WAITS else ""
+    largest = max(waits, key=lambda one: waits[one]) if form in _WAITING else ""
     found = all_waits(subject, without=largest)
     return say("stands_waits", waits=found) if found else []
 

@@ -126,6 +126,8 @@ def hint_of(profile: Profile, form: Form) -> Sentence | None:
     """The sentence on recording what a profile lacks; `None` where none is known."""
     if form is Form.HOST:
         return say(_host_hint(profile))
+    if form is Form.UNEXPLAINED:
+        return say(_IDLE_BY_FORMAT.get(profile.format_id, "first_threads"))
     is_known = form is not Form.NO_PEAKS or _counting(profile) is not None
     return work_hint(profile) if is_known else None
 
@@ -173,6 +175,7 @@ _BY_DEVICE = {
     DeviceKind.GPU: "first_program_plane",
     DeviceKind.TPU: "first_cost_estimates",
 }
+_IDLE_BY_FORMAT = {"rocprofiler_sdk": "first_calls_amd", "xprof_export": "first_capture"}
 _BY_FORMAT = {
     "nsight_compute": "first_counters",
     "rocprof_compute": "first_counters_amd",

@@ -177,6 +177,7 @@ const PART_OF_WAIT = {
   transfers: "exposed_transfer",
   input: "infeed_outfeed",
   host_wait: "idle",
+  unknown_wait: "idle",
 };
 
 /** @param {BlockWords} block @param {string | null} chosen part */

@@ -17,7 +17,7 @@ export const TERM_NAMES = {
   new: "New",
   gone: "Gone",
   unknown: "Time per call",
-  idle: "Host wait",
+  idle: "Idle",
   communication: "Link wait",
   transfers: "Host transfers",
 };

@@ -610,7 +610,7 @@ export interface GainChart {
 /** A block of the chart: what its card says, and its `ops` as rows of the page.
  *
  * `count` is how many operations it has, listed or not; `key` what it is a part of: "work",
- * "unknown", "impossible", "plain", "links", "transfers", "input", "host_wait".
+ * "unknown", "impossible", "plain", "links", "transfers", "input", "host_wait", "unknown_wait".
  */
 export interface BlockWords {
   name: string;

@@ -27,7 +27,6 @@ from roofline.model.timeline import (
     TransferOccurrences,
     Transfers,
     WorkTimes,
-    no_idle_times,
     no_transfers,
 )
 from tests.builders import profile_from_table
@@ -69,7 +68,8 @@ def timeline(*scopes: tuple[float, float, float, float], moved_bytes: float = 0.
             exposed_ps={MemoryLevel.ICI: exposed},
             launch_gaps_ps=np.zeros(count),
             idle_ps=idle,
-            idle=no_idle_times(count),
+            host_wait_ps=np.zeros(count),
+            start_idle_ps=np.zeros(count),
         ),
         work=WorkTimes(
             core=np.zeros(2 * count, np.int64),
@@ -227,7 +227,7 @@ def test_a_served_step_without_slices_divides_by_its_ops() -> None:
     assert summed.kind is Kind.SERVING
     assert summed.outside.total_us is None
     assert summed.parts.needed == pytest.approx(sliced.parts.needed, rel=1e-3)
-    assert summed.parts.host_wait == pytest.approx(sliced.parts.host_wait, rel=1e-3)
+    assert summed.parts.idle == pytest.approx(sliced.parts.idle, rel=1e-3)
     check_sums(summed, without)
 
 

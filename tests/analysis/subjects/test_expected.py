@@ -59,7 +59,7 @@ def found(subject: Subject) -> dict[str, float | None]:
         "links_us": sum(parts.links.values()),
         "transfers_us": parts.transfers,
         "input_us": parts.input,
-        "host_wait_us": parts.host_wait,
+        "host_wait_us": parts.idle,
         "roof_ratio": subject.roof_ratio,
         "idle_ratio": subject.idle_ratio,
     }

@@ -12,7 +12,18 @@ import numpy as np
 
 from roofline.advice.diagnosis import Label
 from roofline.advice.formula import STOP, Case, Formula, Threshold
-from roofline.advice.rule import BOOK, EXPOSED, HOST, IDLE, UNKNOWN, Form, Found, Rule, Run
+from roofline.advice.rule import (
+    BOOK,
+    EXPOSED,
+    HOST,
+    IDLE,
+    UNEXPLAINED,
+    UNKNOWN,
+    Form,
+    Found,
+    Rule,
+    Run,
+)
 from roofline.analysis.records import Cost
 from roofline.analysis.time_records import TransferRecord, at_peak_us
 from roofline.model.device import DeviceKind
@@ -121,7 +132,7 @@ def _hidden_us(exposed_us: float, work_us: float) -> float:
 def _work_meanwhile(run: Run) -> Iterator[Found]:
     """A part of the wait is hidden behind work, but no more than there is work."""
     for wait in _waits(run) if _does_wait(run) else ():
-        work_us = run.total_us - run.part_us(IDLE) - wait.us
+        work_us = run.total_us - run.part_us(IDLE) - run.part_us(UNEXPLAINED) - wait.us
         yield wait.left(1 - _hidden_us(wait.us, work_us) / wait.us, work_us=work_us)
 
 

@@ -7,13 +7,12 @@ import numpy as np
 from roofline.advice.formula import LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.op_kinds import is_graph_capture
 from roofline.advice.rule import BRRR, IDLE, INFEED, XPROF, Form, Found, Rule, Run
-from roofline.model.device import DeviceKind
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.model.units import PS_PER_US
 
 STRAGGLER_Z = Threshold("STRAGGLER_Z", 3.5, "modified z of a core's work")
 STRAGGLER_LEAST = Threshold("STRAGGLER_LEAST", 3, "least number of cores")
-LEAST_IDLE = Threshold("IDLE", 0.10, "idle share of the time")
+LEAST_IDLE = Threshold("IDLE", 0.10, "share of the time that waits for the host")
 LEAST_INFEED = Threshold("INFEED", 0.10, "share of the time in infeed and outfeed")
 
 
@@ -64,10 +63,8 @@ C4 = Rule(
 
 
 def _waits(run: Run, part: str, least: Threshold) -> Iterator[Found]:
-    """A wait that was measured; nothing where the host's part in it is not in the profile: of
-    kernels measured alone, of a graph that was only recorded, of programs on the host itself."""
-    has_host = run.analysis.device.kind is not DeviceKind.CPU and len(run.table) > 1
-    if not has_host or is_graph_capture(run.analysis):
+    """A wait that was measured; nothing of a graph that was only recorded."""
+    if is_graph_capture(run.analysis):
         return
     if run.part_us(part) >= least.value * run.total_us > 0:
         yield run.of_part(part, 0.0, group=part)
@@ -75,7 +72,7 @@ def _waits(run: Run, part: str, least: Threshold) -> Iterator[Found]:
 
 H1 = Rule(
     id="H1",
-    when="idle and launch gaps ≥ {IDLE} of the time, of more than one kernel of a device",
+    when="waits for the host ≥ {IDLE} of the time: until something was launched that ended them",
     source=BRRR,
     formula=Formula("T' = T × (1 - idle)", lambda t, idle: t * (1 - idle)),
     cases=(Case({"T": 100.0, "idle": 0.25}, 75.0),),
@@ -84,7 +81,7 @@ H1 = Rule(
     lever="idle",
     is_measured=True,
     title="Launch ahead",
-    why="The device is idle for {share} of the time.",
+    why="For {share} of the time nothing ran, and what ran next was launched only then.",
     forms={
         "torch": Form(
             title="Launch ahead (CUDA graphs)",

@@ -42,7 +42,7 @@ def budget_of(analysis: RooflineAnalysis, subject: Subject) -> Budget | None:
         found[f"{BELOW_ROOF}.{name}"] = float(ops.width_us[mine].sum()) - needed_us
     found |= {UNKNOWN: parts.unknown, IMPOSSIBLE: parts.impossible}
     found |= {f"exposed.{link}": us for link, us in parts.links.items()}
-    found |= {HOST: parts.transfers, INFEED: parts.input, IDLE: parts.host_wait}
+    found |= {HOST: parts.transfers, INFEED: parts.input, IDLE: parts.idle}
     known = {name: us for name, us in found.items() if us > 0}
     return Budget(
         total_us=subject.time_us,
@@ -92,7 +92,7 @@ _LABELS = {
     HOST: "waiting for host transfers",
     "exposed.unknown": "waiting for other ranks",
     INFEED: "waiting for input",
-    IDLE: "waiting for the host",
+    IDLE: "idle",
     "at_roof.compute": "at the compute roof",
     "below_roof.compute": "below the compute roof",
     "at_roof.busy": "busy, as counted",

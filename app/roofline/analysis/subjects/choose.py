@@ -63,7 +63,7 @@ def _subject(
         gain_us=owned.total_us - found.floor_us if has_floor else None,
         roof_ratio=found.useful_ratio,
         known_ratio=_ratio(parts.known, parts.work),
-        idle_ratio=_ratio(parts.host_wait, owned.total_us),
+        idle_ratio=_ratio(parts.idle, owned.total_us),
         outside=outside_of(analysis, option),
         parts=parts,
         assumed_us=found.assumed_us,

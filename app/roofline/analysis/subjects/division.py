@@ -45,7 +45,8 @@ class Division:
 def divided(analysis: RooflineAnalysis, owned: Owned, costs: Costs) -> Division:
     """The division of the time that `owned` says."""
     work = _Work.of(owned, costs)
-    host_wait = max(owned.total_us - owned.named_us, 0.0)
+    idle = max(owned.total_us - owned.named_us, 0.0)
+    host_wait = min(owned.host_wait_us, idle)
     base_us = float((work.needed_us + work.unknown_us + work.impossible_us).sum())
     base_us += owned.unnamed_us
     link, needs_us = _busiest(analysis, owned.link_share)
@@ -65,13 +66,14 @@ def divided(analysis: RooflineAnalysis, owned: Owned, costs: Costs) -> Division:
         transfers=waits.get(_TRANSFERS, 0.0),
         input=waits.get(INPUT, 0.0),
         host_wait=host_wait,
+        unknown_wait=idle - host_wait,
         stay=stay,
     )
     return Division(
         parts=parts,
         ops=_op_times(owned, costs, work, kept),
         floor_us=floor_us,
-        other_gain_us=kept.others * host_wait
+        other_gain_us=kept.others * idle
         + sum(kept.of_wait(name) * us for name, us in owned.unnamed_waits_us.items()),
         wait_gains_us=kept.of_waits(waits, parts),
         assumed_us=float(work.needed_us[costs.assumed].sum()),
@@ -154,6 +156,7 @@ class _Kept:
             "transfers": self.of_wait(_TRANSFERS) * parts.transfers,
             "input": self.others * parts.input,
             "host_wait": self.others * parts.host_wait,
+            "unknown_wait": self.others * parts.unknown_wait,
         }
 
 

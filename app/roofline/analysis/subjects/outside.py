@@ -36,7 +36,7 @@ def outside_of(analysis: RooflineAnalysis, option: Option) -> Outside:
 def start_idle_us(timeline: Timeline) -> float:
     """The idle time of a core before its first operation, where a capture began idle."""
     whole = timeline.times.scope == WHOLE_CAPTURE
-    return float(timeline.times.idle.start_idle_ps[whole].mean()) / PS_PER_US if whole.any() else 0
+    return float(timeline.times.start_idle_ps[whole].mean()) / PS_PER_US if whole.any() else 0
 
 
 def _spans(

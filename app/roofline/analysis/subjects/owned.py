@@ -24,11 +24,11 @@ from roofline.model.units import PS_PER_US
 class Owned:
     """The time of a subject. Columns have one entry per op of the analysis.
 
-    `work_us` is the time that an op owns, `calls` its
-    calls, `called_us` what they took. `waits_us` is the time
-    that an op owns of each wait, and `unnamed_waits_us` what no op owns of it; `unnamed_us` is work
-    of no op. `link_share` is the part of the capture's transfers that a unit has, by link; all of
-    them over links that it does not name.
+    `work_us` is the time that an op owns, `calls` its calls, `called_us` what they took. `waits_us`
+    is the time that an op owns of each wait, and `unnamed_waits_us` what no op owns of it;
+    `unnamed_us` is work of no op. Of the rest, `host_wait_us` waited for the host, as the file
+    shows. `link_share` is the part of the capture's transfers that a unit has, by link; all of them
+    over links that it does not name.
     """
 
     total_us: float
@@ -39,6 +39,7 @@ class Owned:
     waits_us: Mapping[str, Floats]
     unnamed_waits_us: Mapping[str, float]
     link_share: Mapping[str, float]
+    host_wait_us: float = 0.0
 
     @property
     def named_us(self) -> float:
@@ -82,6 +83,7 @@ def in_scopes(
         waits_us=waits,
         unnamed_waits_us=unnamed,
         link_share=_link_shares(timeline.times, totals, rows),
+        host_wait_us=max(_mean_of(rows)(timeline.times.host_wait_ps) - start_us, 0.0),
     )
 
 

@@ -54,6 +54,7 @@ def in_bins(
         waits_us=waits_us,
         unnamed_waits_us=unnamed,
         link_share=_link_shares(bins, totals, time_us),
+        host_wait_us=_mean_of(inside, n_means)(bins.times.host_wait_ps),
     )
 
 

@@ -41,7 +41,9 @@ class Parts:
     `needed` is the time of ops of known cost at their nearest ceiling, `to_gain` the rest of their
     time, of which in `wasted` the nearest unit was busy (`None`: no busy share was measured).
     `unknown` are ops without a known cost, `impossible` ops above a ceiling. `links` (by name),
-    `transfers` (of hosts) and `input` are times in which no work ran; in `host_wait` nothing did.
+    `transfers` (of hosts) and `input` are times in which no work ran. In `host_wait` and in
+    `unknown_wait` nothing did: until the host launched something, as the file shows, and for a
+    cause that it does not show.
     `stay` is the part of the waits that the busiest link needs at its peak.
     """
 
@@ -54,6 +56,7 @@ class Parts:
     transfers: float
     input: float
     host_wait: float
+    unknown_wait: float
     stay: float
 
     @property
@@ -67,13 +70,19 @@ class Parts:
         return self.known + self.unknown + self.impossible
 
     @property
+    def idle(self) -> float:
+        """The time in which nothing ran."""
+        return self.host_wait + self.unknown_wait
+
+    @property
     def waits(self) -> Mapping[str, float]:
-        """Waits by kind: "links" of all links, "transfers", "input", "host_wait"."""
+        """By kind: "links" of all links, "transfers", "input", "host_wait", "unknown_wait"."""
         return {
             "links": sum(self.links.values()),
             "transfers": self.transfers,
             "input": self.input,
             "host_wait": self.host_wait,
+            "unknown_wait": self.unknown_wait,
         }
 
 
@@ -141,13 +150,13 @@ class Subject:
     be left with all work at its ceilings and everything hidden that can be, `gain_us` the rest;
     both are `None` for a host, and where no time was measured. `roof_ratio` is the share of the
     nearest ceilings, `None` where that of less than half of the work is known; `known_ratio` is the
-    known share of the work, `idle_ratio` the share of `host_wait` in the time. `assumed_us` is the
+    known share of the work, `idle_ratio` the share of `idle` in the time. `assumed_us` is the
     part of `parts.needed` of which only a busy share is known: it is not in `roof_ratio`.
     `has_ceilings` is false where no peak is known, or where those that are judge no op.
 
     The busiest link needs `link_need_us` at its peak.
 
-    Widths of `ops`, `unnamed_us` (time that belongs to no op) and `parts.host_wait` add up to
+    Widths of `ops`, `unnamed_us` (time that belongs to no op) and `parts.idle` add up to
     `time_us`; gains of `ops` and `other_gain_us` (of waits without an op) to `gain_us`.
     `wait_gains_us` has the gain of each wait by kind, as `parts.waits`; the rest is of work.
     """

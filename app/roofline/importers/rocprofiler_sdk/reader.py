@@ -69,6 +69,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
         is_database = source.head.startswith(SIGNATURE)
         processes += read_database(source) if is_database else read_file(source)
     processes += read_sheets(sheets)
+    _forget_launches(processes)
     processes = joined_passes(processes)
     if not any(process.dispatches or process.copies for process in processes):
         raise IncompleteProfileError(
@@ -77,6 +78,12 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
             " json`, and counters with --pmc.",
         )
     return _profile(sources, processes)
+
+
+def _forget_launches(processes: Sequence[Process]) -> None:
+    """Where counters are read, kernels wait for the profiler, whatever the host launched when."""
+    for dispatch in (one for process in processes for one in process.dispatches if one.counters):
+        dispatch.launched_ns = None
 
 
 def joined_passes(processes: Sequence[Process]) -> list[Process]:

@@ -37,30 +37,23 @@ _MOSTLY_IDLE = 0.9
 _LEAST_BUSY = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stretches:
-    """Idle stretches of one core, in order; `first` and `last` bound the time of the core."""
+    """Idle stretches of one core, in order; `first` is where its time begins."""
 
     begin: I64
     end: I64
     first: int
-    last: int
 
-    @property
-    def longest(self) -> int:
-        """Length of the longest one; 0 without any."""
-        return int((self.end - self.begin).max(initial=0))
+    def start(self, busy: float) -> int:
+        """The idle time in the mostly idle start of the core's time, which an idle stretch ends.
 
-    def start(self, busy: float) -> tuple[int, int]:
-        """Length of the mostly idle start of the core's time, and the idle time in it.
-
-        It ends with an idle stretch. `busy` is the core's time that is not idle.
+        `busy` is the core's time that is not idle.
         """
         idle = np.cumsum(self.end - self.begin)
         passed = self.end - self.first
         is_start = (idle >= _MOSTLY_IDLE * passed) & (passed - idle <= _LEAST_BUSY * busy)
-        ends = np.flatnonzero(is_start)
-        return (int(passed[ends[-1]]), int(idle[ends[-1]])) if len(ends) else (0, 0)
+        return int(idle[is_start][-1]) if is_start.any() else 0
 
 
 def enders(at: I64, order: I64, begin: I64) -> tuple[I64, I64]:

@@ -20,7 +20,6 @@ from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
     EachTransfer,
-    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -49,10 +48,10 @@ def _least(each: EachTransfer, mine: Bools, n_cores: int) -> float:
     return float(by_rank.min(axis=0).sum())
 
 
-Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes, EachTransfer)
+Table = TypeVar("Table", WorkTimes, TransferOccurrences, EachTransfer)
 
 
-_PLAIN = [field.name for field in fields(CoreTimes) if field.name not in {"exposed_ps", "idle"}]
+_PLAIN = [field.name for field in fields(CoreTimes) if field.name != "exposed_ps"]
 
 
 def joined_timeline(
@@ -115,8 +114,7 @@ def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
         for link in links
     }
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
-    idle = joined_rows(IdleTimes, [part.idle for part in parts])
-    return CoreTimes(exposed_ps=exposed, idle=idle, **columns)
+    return CoreTimes(exposed_ps=exposed, **columns)
 
 
 def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
@@ -167,7 +165,6 @@ def _without_steps(timeline: Timeline) -> Timeline:
         timeline,
         times=CoreTimes(
             exposed_ps={link: column[whole] for link, column in times.exposed_ps.items()},
-            idle=_rows_of(times.idle, whole),
             **{name: getattr(times, name)[whole] for name in _PLAIN},
         ),
         work=_rows_of(work, whole_work),

@@ -29,6 +29,7 @@ from roofline.importers.shared.time_bins import (
     even_edges,
     gaps_up_to,
     most_bins,
+    time_up_to,
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I8, I32, I64, Bools, OpColumns
@@ -38,7 +39,6 @@ from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
     EachTransfer,
-    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -101,19 +101,20 @@ def timeline_of(
     """The timeline of one capture; ops are its rows. A tick lasts `tick_ps`.
 
     `launched` says when the host launched events, in ticks of the same clock, by their `launch`
-    (`NO_LAUNCH`: not in the file). It is asked once, for the events that end idle time.
+    (`NO_LAUNCH`: not in the file). It is asked once, for the events that end gaps.
     """
     edges = _edges(devices)
     swept = [_device(device, edges) for device in devices]
+    awaited = _awaited(swept, launched)
     return Timeline(
         cores=tuple(device.name for device in devices),
         steps=n_steps,
-        times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
+        times=_times(swept, tick_ps, awaited),
         work=joined_rows(
             WorkTimes, [_work_of(device, core, tick_ps) for core, device in enumerate(swept)]
         ),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
-        bins=_bins(swept, edges, tick_ps),
+        bins=_bins(swept, edges, tick_ps, awaited),
     )
 
 
@@ -207,15 +208,19 @@ def _first_steps(devices: Sequence[DeviceEvents]) -> Windows:
     return stepped[0].windows if stepped else no_steps().windows
 
 
-def _bins(devices: Sequence[_Device], edges: I64, tick_ps: int) -> TimeBins | None:
+def _bins(
+    devices: Sequence[_Device], edges: I64, tick_ps: int, awaited: Sequence[Bools | None]
+) -> TimeBins | None:
     steps = _first_steps([device.events for device in devices])
     in_ps = Windows(begin=steps.begin * tick_ps, end=steps.end * tick_ps)
-    sums = [_sums_at(device, edges, tick_ps) for device in devices]
+    pairs = zip(devices, awaited, strict=True)
+    sums = [_sums_at(device, edges, tick_ps, waits) for device, waits in pairs]
     return bins_of(edges * tick_ps, sums, in_ps)
 
 
-def _sums_at(device: _Device, edges: I64, tick_ps: int) -> CoreSums:
+def _sums_at(device: _Device, edges: I64, tick_ps: int, awaited: Bools | None) -> CoreSums:
     swept = device.swept
+    waits = slice(0) if awaited is None else awaited
     launch_ps, idle_ps = gaps_up_to((swept.gap_begin, swept.gap_end), edges, tick_ps)
     return CoreSums(
         op=device.row,
@@ -226,6 +231,7 @@ def _sums_at(device: _Device, edges: I64, tick_ps: int) -> CoreSums:
         calls=swept.marks.events,
         launch_gaps_ps=launch_ps,
         idle_ps=idle_ps,
+        host_wait_ps=time_up_to(swept.gap_begin[waits], swept.gap_end[waits], edges)[:-1] * tick_ps,
     )
 
 
@@ -235,22 +241,23 @@ def _sums_at(device: _Device, edges: I64, tick_ps: int) -> CoreSums:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Rows:
     """One device in its scopes, one row each, in ticks: owned time by kind, that of communication
-    by link, launch gaps and idle time, and what is known of idle time."""
+    by link, launch gaps and idle time, of these what waited for the host, and an idle start."""
 
     core: I64
     scope: I64
     by_kind: F64
     by_link: F64
     gaps: F64
-    idle: IdleTimes
+    host_wait: F64
+    start_idle: F64
 
 
-def _times(devices: Sequence[_Device], tick_ps: int, launched: Sequence[I64 | None]) -> CoreTimes:
+def _times(devices: Sequence[_Device], tick_ps: int, awaited: Sequence[Bools | None]) -> CoreTimes:
     """The rows of all devices. Communication is divided by link."""
     links = list(dict.fromkeys(link for device in devices for link in _used_links(device)))
     rows = [
-        _rows_of(device, core, links, tick_ps, _idle_of(device, tick_ps, first))
-        for core, (device, first) in enumerate(zip(devices, launched, strict=True))
+        _rows_of(device, core, links, tick_ps, _idle_of(device, tick_ps, waits))
+        for core, (device, waits) in enumerate(zip(devices, awaited, strict=True))
     ]
     by_kind = np.concatenate([row.by_kind for row in rows]) * tick_ps
     by_link = np.concatenate([row.by_link for row in rows]) * tick_ps
@@ -264,7 +271,8 @@ def _times(devices: Sequence[_Device], tick_ps: int, launched: Sequence[I64 | No
         exposed_ps={link: by_link[:, at] for at, link in enumerate(links)},
         launch_gaps_ps=gaps[:, 0],
         idle_ps=gaps[:, 1],
-        idle=joined_rows(IdleTimes, [row.idle for row in rows]),
+        host_wait_ps=np.concatenate([row.host_wait for row in rows]) * tick_ps,
+        start_idle_ps=np.concatenate([row.start_idle for row in rows]) * tick_ps,
     )
 
 
@@ -274,7 +282,7 @@ def _used_links(device: _Device) -> list[Link]:
 
 
 def _rows_of(
-    device: _Device, core: int, links: Sequence[Link], tick_ps: int, idle: IdleTimes
+    device: _Device, core: int, links: Sequence[Link], tick_ps: int, idle: tuple[F64, F64]
 ) -> _Rows:
     """The capture in the first row, then each step of one device."""
     swept, steps = device.swept, device.events.steps
@@ -297,63 +305,49 @@ def _rows_of(
         by_kind=divided(device.kind, len(_KINDS)),
         by_link=divided(link, len(links) + 1)[:, 1:],
         gaps=np.stack([in_rows(spans, windows) for spans in (short, long)], axis=1),
-        idle=idle,
+        host_wait=idle[0],
+        start_idle=idle[1],
     )
 
 
-def _idle_gaps(swept: Swept, tick_ps: int) -> tuple[I64, I64, I64]:
-    """Begin and end of each idle stretch, and the place in order of the event that ends it."""
-    is_idle = swept.gap_end - swept.gap_begin >= LAUNCH_GAP_PS // tick_ps
-    return swept.gap_begin[is_idle], swept.gap_end[is_idle], swept.gap_at[is_idle]
+def _awaited(devices: Sequence[_Device], launched: Launched) -> list[Bools | None]:
+    """Per device: the gaps that ended with an event which the host launched after they began.
 
-
-def _first_launches(
-    devices: Sequence[_Device], tick_ps: int, launched: Launched
-) -> list[I64 | None]:
-    """Per device: when the first of the events was launched that end each idle stretch."""
-    first: list[I64 | None] = []
+    `None` where the file has no launches. The events behind all others waited already: for other
+    streams, for the device itself, for whatever the file does not say.
+    """
     ended: list[tuple[I64, I64]] = []
     for device in devices:
-        launch, at = device.events.launch, _idle_gaps(device.swept, tick_ps)[-1]
-        if launch is None:
-            first.append(None)
-            continue
-        stretch, event = enders(at, device.swept.order, device.events.begin)
-        first.append(np.full(len(at), NO_LAUNCH))
-        ended.append((stretch, launch[event]))
+        launch, swept = device.events.launch, device.swept
+        at = swept.gap_at if launch is not None else np.zeros(0, np.int64)
+        gap, event = enders(at, swept.order, device.events.begin)
+        ended.append((gap, launch[event] if launch is not None else gap))
     times = launched(np.concatenate([np.zeros(0, np.int64), *(launch for _, launch in ended)]))
-    parts = iter(np.split(times, np.cumsum([len(launch) for _, launch in ended])))
-    known = [launches for launches in first if launches is not None]
-    for mine, (stretch, _), part in zip(known, ended, parts, strict=False):
-        np.minimum.at(mine, stretch, part)
-    return first
+    parts = np.split(times, np.cumsum([len(gap) for gap, _ in ended]))
+    return [
+        None if device.events.launch is None else _is_later(device.swept.gap_begin, gap, part)
+        for device, (gap, _), part in zip(devices, ended, parts, strict=False)
+    ]
 
 
-def _idle_of(device: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
-    """The known facts of one device's idle stretches, in the capture and in each step."""
-    swept, steps = device.swept, device.events.steps
-    begin, end, _ = _idle_gaps(swept, tick_ps)
-    idle = Stretches(begin=begin, end=end, first=swept.first, last=swept.last)
-    n_steps = len(steps.number)
-    waiting = unknown = np.full(n_steps + 1, np.nan)
-    if first_launch is not None:
-        is_unknown = first_launch == NO_LAUNCH
-        is_awaited = ~is_unknown & (first_launch > begin)
-        waiting, unknown = (
-            in_rows((begin[which], end[which]), steps.windows) for which in (is_awaited, is_unknown)
-        )
-    start, start_idle = idle.start(float(swept.time.sum()))
+def _is_later(begin: I64, gap: I64, launched: I64) -> Bools:
+    """Which gaps began before the first launch of the events that end them, by gap."""
+    first = np.full(len(begin), NO_LAUNCH)
+    np.minimum.at(first, gap, launched)
+    is_later: Bools = (first != NO_LAUNCH) & (first > begin)
+    return is_later
 
-    def of_capture(time: int) -> F64:
-        return np.append(float(time), np.zeros(n_steps)) * tick_ps
 
-    return IdleTimes(
-        waiting_for_launch_ps=waiting * tick_ps,
-        unknown_launch_ps=unknown * tick_ps,
-        barrier_ps=np.full(n_steps + 1, np.nan),
-        start_ps=of_capture(start),
-        start_idle_ps=of_capture(start_idle),
-        longest_ps=of_capture(idle.longest),
+def _idle_of(device: _Device, tick_ps: int, awaited: Bools | None) -> tuple[F64, F64]:
+    """What waited for the host and what lies at an idle start, of the capture and of each step."""
+    swept, windows = device.swept, device.events.steps.windows
+    is_idle = swept.gap_end - swept.gap_begin >= LAUNCH_GAP_PS // tick_ps
+    idle = Stretches(swept.gap_begin[is_idle], swept.gap_end[is_idle], swept.first)
+    waits = slice(0) if awaited is None else awaited
+    start = idle.start(float(swept.time.sum()))
+    return (
+        in_rows((swept.gap_begin[waits], swept.gap_end[waits]), windows),
+        np.append(float(start), np.zeros(len(windows))),
     )
 
 

@@ -39,6 +39,7 @@ class CoreSums:
     calls: F64
     launch_gaps_ps: F64
     idle_ps: F64
+    host_wait_ps: F64
 
 
 def most_bins(n_rows: int) -> int:
@@ -111,6 +112,7 @@ def _times(cores: Sequence[CoreSums]) -> BinTimes:
         exposed_ps={link: np.array([_over(core, link) for core in cores]) for link in links},
         launch_gaps_ps=np.array([_in_bins(core.launch_gaps_ps) for core in cores]),
         idle_ps=np.array([_in_bins(core.idle_ps) for core in cores]),
+        host_wait_ps=np.array([_in_bins(core.host_wait_ps) for core in cores]),
     )
 
 

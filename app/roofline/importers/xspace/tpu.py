@@ -20,7 +20,6 @@ from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
 from roofline.importers.xspace.tpu_work import (
     CoreOpKinds,
-    barrier_ps,
     common_steps,
     describe,
     label_of,
@@ -155,7 +154,6 @@ def _share(
     return CoreShare(
         name=plane.name,
         range_ps=core.range_ps,
-        barrier_ps=barrier_ps(plane),
         rows=core.rows.take(with_events),
         key_of_row=with_events,
         op_of_row=numbers[metas],

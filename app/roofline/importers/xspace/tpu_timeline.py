@@ -39,7 +39,6 @@ from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
     CoreTimes,
-    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -137,8 +136,7 @@ class CoreCollector:
             np.concatenate(column) for column in zip((none, none), *self._long, strict=True)
         )
         order = np.argsort(begin, kind="stable")
-        first, last = self._span
-        return Stretches(begin=begin[order], end=end[order], first=first, last=last)
+        return Stretches(begin[order], end[order], self._span[0])
 
     def totals(self) -> tuple[float, float]:
         """Launch gaps and idle time of the whole line."""
@@ -181,12 +179,10 @@ class CoreShare:
     `op_of_row` and `op_of_step_row` are rows of the op table, `meta_of_row` and `meta_of_step_row`
     index `parts`, which say what an op's own time is, `key_of_row` is the row in sums of bins.
     `windows` are the steps on the device's clock, `step_of_row` the step of each step row.
-    `barrier_ps` is the time in barriers (NaN: not in the file).
     """
 
     name: str
     range_ps: int
-    barrier_ps: float
     rows: RowSums
     key_of_row: I64
     op_of_row: I64
@@ -210,7 +206,7 @@ class _Builder:
         default_factory=list
     )
     work: list[tuple[I64, I64, I64, F64, F64, Bools]] = field(default_factory=list)
-    idle: list[IdleTimes] = field(default_factory=list)
+    start_idle_ps: list[F64] = field(default_factory=list)
 
     def add(
         self,
@@ -266,7 +262,8 @@ class _Builder:
             exposed_ps={
                 link: np.array([row[3].get(link, 0.0) for row in self.rows]) for link in links
             },
-            idle=joined_rows(IdleTimes, self.idle),
+            host_wait_ps=np.zeros(len(self.rows)),  # launches are not in the file
+            start_idle_ps=np.concatenate(self.start_idle_ps),
             **{name: np.array([row[2][name] for row in self.rows]) for name in names},
         )
 
@@ -288,7 +285,7 @@ def timeline_of(shares: Sequence[CoreShare], n_steps: int) -> Timeline | None:
     for core, share in enumerate(shares):
         _add_capture(builder, core, share)
         _add_steps(builder, core, share, n_steps)
-        builder.idle.append(_idle_times(share, n_steps))
+        builder.start_idle_ps.append(_start_idle_ps(share, n_steps))
     return Timeline(
         cores=tuple(share.name for share in shares),
         steps=n_steps,
@@ -341,6 +338,7 @@ def _sums_at(share: CoreShare, edges: I64) -> CoreSums:
         calls=np.append(calls, none, axis=1),
         launch_gaps_ps=launch_ps,
         idle_ps=idle_ps,
+        host_wait_ps=np.zeros(len(edges)),
     )
 
 
@@ -372,24 +370,10 @@ def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> 
         )
 
 
-def _idle_times(share: CoreShare, n_steps: int) -> IdleTimes:
-    """A core's known idle time in the capture and in each step. Launches are not in the file."""
-    idle, unknown = share.collector.idle(), np.full(n_steps + 1, np.nan)
-    gaps_ps = share.collector.totals()
-    start, start_idle = idle.start(share.range_ps - gaps_ps[1])
-
-    def of_capture(time_ps: float) -> F64:
-        return np.append(float(time_ps), np.zeros(n_steps))
-
-    return IdleTimes(
-        waiting_for_launch_ps=unknown,
-        unknown_launch_ps=unknown,
-        # Another clock's: which step a barrier is in is not known, and no more than all gaps are.
-        barrier_ps=np.append(np.minimum(share.barrier_ps, sum(gaps_ps)), unknown[1:]),
-        start_ps=of_capture(start),
-        start_idle_ps=of_capture(start_idle),
-        longest_ps=of_capture(idle.longest),
-    )
+def _start_idle_ps(share: CoreShare, n_steps: int) -> F64:
+    """The idle time at a core's mostly idle start; 0 in each step."""
+    start = share.collector.idle().start(share.range_ps - share.collector.totals()[1])
+    return np.append(float(start), np.zeros(n_steps))
 
 
 def _transfers(shares: Sequence[CoreShare]) -> Transfers:

@@ -1,9 +1,4 @@
-"""The work of one TPU host: ops of its cores, the steps that all cores have, and barriers.
-
-A barrier is time in which a core waited for others before a collective. The runtime marks them on a
-line of its own, on the host's clock, which differs from the device's by up to a fifth of a second:
-only their lengths are used. By the op lines this time is idle.
-"""
+"""The work of one TPU host: ops of its cores, and the steps that all cores have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +8,11 @@ import numpy as np
 from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import work_classes
-from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.nested_sums import RowSums
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS, OpKind
 from roofline.importers.xspace.op_metrics import CoreOps
-from roofline.importers.xspace.planes import OP_LINES, Plane
+from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -248,34 +242,3 @@ def _add_core_steps(
     counted = work_class[inside] >= 0
     at = (scope[counted], work_class[inside][counted])
     table.sums.add_at(at, rows.select(np.flatnonzero(inside)[counted]))
-
-
-_RUNTIME_LINE = "XLA TraceMe"
-_BARRIER = "barrier-cores"
-
-
-def barrier_ps(plane: Plane) -> float:
-    """Length of all barriers that began after the core's first op, in ps; NaN without the line."""
-    line = _first_with_events(plane, (_RUNTIME_LINE,))
-    if line is None:
-        return float("nan")
-    if _BARRIER not in plane.event_names:
-        return 0.0
-    is_barrier = np.array([name == _BARRIER for name in (*plane.event_names, "")], np.bool_)
-    first, total = _first_op_ps(plane), 0
-    for events in plane.chunks(line):
-        chosen = is_barrier[events.meta] & (events.begin_ps >= first)
-        total += int(events.duration_ps[chosen].sum(dtype=np.uint64))
-    return float(total)
-
-
-def _first_op_ps(plane: Plane) -> np.uint64:
-    """Begin of the first op on the host's clock."""
-    line = _first_with_events(plane, OP_LINES)
-    if line is None:
-        return np.uint64(0)
-    return np.uint64(next(plane.chunks(line, chunk_events=1)).begin_ps[0])
-
-
-def _first_with_events(plane: Plane, names: Sequence[str]) -> Line | None:
-    return next((line for line in plane.lines if line.name in names and line.event_count), None)

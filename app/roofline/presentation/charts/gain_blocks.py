@@ -18,6 +18,7 @@ _WAIT_TOKENS = {
     "transfers": LEVEL_STYLES[MemoryLevel.HOST].token,
     "input": "--wait-infeed",
     "host_wait": "--ink-3",
+    "unknown_wait": "--ink-3",
 }
 _PART_TOKENS = {
     Part.UNKNOWN: "--ink-3",

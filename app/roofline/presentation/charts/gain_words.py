@@ -7,7 +7,7 @@ from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.figures.gain import Block, Part, Texture
 from roofline.presentation.charts.gain_records import GainTerm
-from roofline.presentation.goal import waited_for
+from roofline.presentation.goal import is_all_idle, wait_words
 from roofline.presentation.goal_numbers import MINUS, Scale, whole_percent
 from roofline.presentation.quantities import count, duration
 
@@ -30,7 +30,7 @@ def title_of(subject: Subject, *, is_judged: bool) -> str:
 def name_of(block: Block, subject: Subject, name: str) -> str:
     """What a block is called; `name` is the short one of its only operation, or of its group."""
     if block.part is Part.WAIT:
-        return f"waits for {waited_for(subject, block.key)}"
+        return wait_words(subject, block.key)
     if name:
         return name
     if len(block.ops) == 1:
@@ -127,10 +127,9 @@ def _parts(subject: Subject) -> Iterator[GainTerm]:
     link = f"{_LINKS}.{next(iter(parts.links))}" if len(parts.links) == 1 else _LINKS
     filters = {"links": link, "transfers": "exposed_transfer.host", "input": "infeed_outfeed"}
     for key, time_us in parts.waits.items():
-        label = f"waiting for {waited_for(subject, key)}"
-        found = term(filters.get(key, ""), Texture.WAIT, label, time_us)
-        is_host = key == "host_wait"
-        yield {**found, "idle_ratio": subject.idle_ratio or 0.0} if is_host else found
+        found = term(filters.get(key, ""), Texture.WAIT, wait_words(subject, key), time_us)
+        is_idle = is_all_idle(subject, key)
+        yield {**found, "idle_ratio": subject.idle_ratio or 0.0} if is_idle else found
 
 
 def alt_of(subject: Subject, blocks: Sequence[Block], names: Sequence[str], title: str) -> str:
