@@ -40,7 +40,7 @@ run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
 	ROOFLINE_HOST=$(HOST) ROOFLINE_PORT=$(PORT) ROOFLINE_DATA_DIR=$(DATA_DIR) exec $(BIN)/roofline serve
 
 test: ## Run lint, types, JavaScript tests and all Python tests.
-	@.ci/setup python-test npm postgresql $(if $(filter no,$(BROWSER)),,chromium)
+	@.ci/setup python-test npm postgresql proxies $(if $(filter no,$(BROWSER)),,chromium)
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.warm-test types style test-js collect # the longest first
 	@$(MAKE) --no-print-directory test-py
 
