@@ -190,6 +190,23 @@ def test_little_work_has_a_strip_of_its_own() -> None:
     assert strips == {"x", "x2"}
 
 
+KERNELS = """\
+"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id",\
+"Start_Timestamp","End_Timestamp"
+"KERNEL_DISPATCH","Agent 4",1,1,1,"scale",1,0,1000
+"KERNEL_DISPATCH","Agent 4",1,2,2,"add",2,161000000,161001000
+"""
+
+
+def test_names_of_little_work_follow_those_of_all(tmp_path: Path) -> None:
+    """Two kernels 161 ms apart had no page: there are more names than blocks of all of the time."""
+    table = tmp_path / "1_kernel_trace.csv"
+    table.write_text(KERNELS)
+    chart = gain(analyse_files([table]))["op"]
+    assert len(chart["blocks"]) == 4
+    assert " in 2 blocks. First: waits " in chart["figure"]["alt"]
+
+
 @needs_shared
 def test_a_host_alone_is_times_of_its_operators() -> None:
     found = gain(shared("samples/pytorch/mtia_inference.json.gz"))

@@ -133,9 +133,9 @@ def _parts(subject: Subject) -> Iterator[GainTerm]:
 
 
 def alt_of(subject: Subject, blocks: Sequence[Block], names: Sequence[str], title: str) -> str:
-    """The chart for those who do not see it: its largest blocks."""
+    """The chart for those who do not see it: its largest blocks, which have the first `names`."""
     largest = [
-        f"{name} {label_amount(block)}" for name, block in zip(names[:3], blocks[:3], strict=True)
+        f"{name} {label_amount(block)}" for name, block in zip(names, blocks[:3], strict=False)
     ]
     return f"{title}: {duration(subject.time_us)} in {count(len(blocks))} blocks. " + (
         f"First: {', '.join(largest)}." if largest else ""
