@@ -118,7 +118,7 @@ def resized(page: Page) -> float:
 
 def sorted_by(page: Page, column: str) -> float:
     """From a click on the header of `column`, in sight, until the rows have been painted."""
-    page.evaluate("document.querySelector('.tables').scrollIntoView()")
+    page.evaluate("document.querySelector('#panel-ops').scrollIntoView()")
     page.wait_for_timeout(200)
     return float(page.evaluate(SORT, column))
 

@@ -87,6 +87,21 @@ def test_work_without_a_module_is_a_row_beside_modules() -> None:
     assert kinds.count(MODULE) == 4
 
 
+def test_the_backward_pass_of_a_module_is_in_its_row_and_pairs_with_itself() -> None:
+    """As PyTorch has it: `backward/Model/Layer_1/op` stands beside `Model/Layer_1/op`."""
+    ways = ("Model/Layer_0/mm", "Model/Layer_1/mm", "backward/Model/Layer_1/mm")
+    a = [
+        *(Row(name="mm", path=path, time_us=20.0) for path in ways),
+        Row(name="loss", path="backward/Model/Head/loss", time_us=30.0),
+    ]
+    b = [*a[:2], replace(a[2], time_us=50.0), replace(a[3], time_us=25.0)]
+    found = _compared(a, b)
+    rows = {one.name: (one.a.time_us, one.b.time_us) for one in found.places}
+    assert rows == {"Layer": (60.0, 90.0), "Head": (30.0, 25.0)}
+    changed = [(one.a.time_us, one.b.time_us) for one in found.ops if abs(one.change_us) > 1]
+    assert sorted(changed) == [(20.0, 50.0), (30.0, 25.0)]
+
+
 def test_a_share_of_the_roof_needs_half_of_the_time_known() -> None:
     rows = [
         Row(name="mm", path="Model/MLP/mm", time_us=40.0, flop=1e7, bytes=1.0),

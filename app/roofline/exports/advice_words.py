@@ -160,6 +160,7 @@ def note(advice: Advice, profile: Profile) -> Sentence:
 def summary(advice: Advice, is_host_only: bool) -> Sentence:
     """The time after the plan; or why there is no plan."""
     rules = [one.of.rule for one in advice.planned]
+    listed = len(advice.findings)
     return _summary(
         {
             "now_us": advice.now_us,
@@ -171,16 +172,17 @@ def summary(advice: Advice, is_host_only: bool) -> Sentence:
             "is_host_only": is_host_only,
         },
         rules,
+        listed,
     )
 
 
 def summary_text(record: Mapping[str, Any]) -> str:
     """The same of an advice as JSON."""
     rules = [one["rule"] for one in record["findings"] if one["in_plan"]]
-    return plain_text(_summary(record, rules)).strip()
+    return plain_text(_summary(record, rules, len(record["findings"]))).strip()
 
 
-def _summary(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
+def _summary(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Sentence:
     if record["is_host_only"]:
         return []
     if not record["now_us"]:
@@ -189,15 +191,16 @@ def _summary(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
     if without and not planned:
         return without
     return [
-        *_after(record, planned),
+        *_after(record, planned, listed),
         *without,
         *_left_out(record),
         *_at_roof(record, planned),
     ]
 
 
-def _after(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
-    """What all of the plan leaves: below the floor only where it removes work."""
+def _after(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Sentence:
+    """What all of the plan leaves, of which not all `listed` findings are: below the floor only
+    where it removes work."""
     if not planned:
         at_roofs = record["at_roof_us"] >= record["now_us"] / 2
         return say("advice_at_roofs" if at_roofs else "advice_nothing")
@@ -206,6 +209,9 @@ def _after(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
     if floor_us is not None and after_us < floor_us * (1 - 1e-9):
         since = say("advice_since_fusing" if _FUSING & {*planned} else "advice_since")
     after = _two_digits(after_us, record["now_us"])
+    if 1 < len(planned) < listed:
+        many = _many(len(planned)).capitalize()
+        return say("advice_some", many=many, after=after, since=since)
     if len(planned) < 3:
         return say("advice_one" if len(planned) == 1 else "advice_both", after=after, since=since)
     return say("advice_all", many=_many(len(planned)), after=after, since=since)

@@ -122,6 +122,7 @@ SENTENCES: Mapping[str, str] = {
     "advice_assumed": "would save {saving} if {condition}",
     "advice_changes": " · changes results",
     "advice_all": "All {many}: about {after}{since}. ",
+    "advice_some": "{many} of these together: about {after}{since}. ",
     "advice_both": "Both: about {after}{since}. ",
     "advice_one": "With it: about {after}{since}. ",
     "advice_since_fusing": ", since fusing removes work",
