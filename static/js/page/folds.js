@@ -44,13 +44,17 @@ export function createFolds(onChoose) {
       const button = buttons[names.indexOf(fold)];
       if (isOpen(button)) show(button, true);
     },
-    /** Paper shows every fold. @param {boolean} isPaper */
+    /** Paper has every fold but those that nobody asked to be drawn. @param {boolean} isPaper */
     print(isPaper) {
-      for (const button of buttons)
-        panelOf(button).hidden = button.hidden || !(isPaper || isOpen(button));
+      for (const button of buttons) {
+        const isShown = isOpen(button) || (isPaper && !DRAWN_ON_DEMAND.has(nameOf(button)));
+        panelOf(button).hidden = button.hidden || !isShown;
+      }
     },
   };
 }
+
+const DRAWN_ON_DEMAND = new Set(["timeline", "hardware"]);
 
 /** @param {HTMLButtonElement} button */
 const nameOf = (button) => button.dataset.fold ?? "";
