@@ -163,6 +163,8 @@ STATES: dict[str, Show] = {
     "calculator-refused": _path("/calculator?op=matmul&m=0&k=4096&n=x&dtype=bf16"),
     "calculator-attention": _path("/calculator?op=attention&device=mi300x"),
     "model-over": _model_over,
+    "devices": _path("/devices"),
+    "devices-priced": _path("/devices?model=llama-3-8b&prices=h100-sxm%3D2.5&q=h100"),
     "model-refused": _path("/model?model=no-such-model"),
     "explore": _explore,
     "trash-empty": _empty_trash,

@@ -274,10 +274,10 @@ def lever_lines(found: Request) -> Iterator[str]:
 
 
 def lever_words(one: Lever) -> str:
-    """A lever: the change, and its gain."""
-    per = " the tokens" if one.latency_ratio else ""
+    """A lever: its gain, and the change."""
+    gained = "the tokens" if one.latency_ratio else "as fast"
     slower = f", each step {one.latency_ratio:.2f} times as long" if one.latency_ratio else ""
-    return f"{one.change} {one.gain:.2f} times{per}{slower}"
+    return f"{one.gain:.2f} times {gained} with {one.change}{slower}"
 
 
 def measured_lines(found: Request, measured: MeasuredRequest | None) -> Iterator[str]:
