@@ -3,7 +3,10 @@
 The last are not in the design: what to do answers the reason for the latency.
 """
 
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,7 @@ from roofline.presentation.sentences import Sentence, plain_text
 from roofline.presentation.verdict import Lines, lines_of
 from tests.shared_profiles import SHARED, needs_shared, shared
 
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_profiles"
 TORCH, NCU, PROFILES = "samples/pytorch/", "samples/nsight_compute/", "profiles/"
 _AHEAD = "Do first: launch ahead (CUDA graphs), up to −"
 
@@ -211,3 +215,32 @@ def test_a_kernel_is_named_by_its_function_and_is_near_a_unit_that_it_keeps_busy
     assert text(found.do_first) == (
         "Do first: issue fewer instructions in distribution_elementwise_grid_stride_ke…, −43 µs."
     )
+
+
+def sample(name: str) -> Lines:
+    """The first lines of a bundled sample."""
+    analysis = analyse_files([SAMPLES / name])
+    return lines_of(analysis, answer_of(analysis))
+
+
+def test_a_unit_that_binds_some_kernels_is_not_said_to_be_busy_on_average() -> None:
+    """Its mean over all kernels was 44 %, below the 66 % of L1/TEX, which binds fewer of them: 4.71
+    of 8.18 ms are one kernel that keeps the FMA pipe busy for 76 % of its time."""
+    said = text(sample("nsight_compute/a100-kernels.ncu-rep").standing)
+    assert "mostly FMA-bound. FMA pipe (fp32) binds 58 % of the time, L1/TEX 27 %. " in said
+
+
+def test_shares_beside_idle_time_are_of_the_busy_time() -> None:
+    said = text(sample("nsight_systems/a100-graphs.sqlite").standing)
+    assert said.startswith("Tensor pipe binds 80 % of the busy time, HBM 20 %.")
+
+
+def test_samples_that_show_no_unit_at_work_tell_no_cost(tmp_path: Path) -> None:
+    """Another unit, of which no samples were taken, may have been full: nothing is to gain."""
+    file = tmp_path / "zero.sqlite"
+    file.write_bytes((SAMPLES / "nsight_systems/a100-graphs.sqlite").read_bytes())
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE GPU_METRICS SET value = 0")
+    analysis = analyse_files([file])
+    found = lines_of(analysis, answer_of(analysis))
+    assert text(found.headline) == "6.01 ms; the cost of 5.00 of them is not known."

@@ -184,13 +184,18 @@ FORMS = [
     ),
     (
         Form.WAITS,
-        subject_of(1, 1, 0, 0, links={"ici": 3, "dcn": 6}),
+        subject_of(1, 1, 0, 0, links={"ici": 3, "dcn": 6}, link_need_us=1),
         "11.0 ms a step, 9.0 of them waiting for links; 1.0 would do.",
     ),
     (
         Form.WAITS,
-        subject_of(0.001, 0, 0, 0, transfers=9),
+        subject_of(0.001, 0, 0, 0, transfers=9, link_need_us=1),
         "9.00 ms a step, 9.00 of them waiting for host transfers; less than 0.01 would do.",
+    ),
+    (
+        Form.WAITS,  # 1.0 ms would not do: the transfers need some of the 9.0
+        subject_of(1, 1, 0, 0, transfers=9),
+        "11.0 ms a step, 9.0 of them waiting for host transfers, whose peak is not known.",
     ),
     (
         Form.UNEXPLAINED,

@@ -28,6 +28,8 @@ _REAL = (
     "samples/**/*.csv",
     "samples/xprof_export/*.json",
     "samples/minimal/*.*",
+    "samples/nsight_systems/*.sqlite*",
+    "samples/rocpd/*.db*",
 )
 _SPACE = [Segment(kind="plain", text=" ")]
 # Not profiles themselves: tables of a workload folder, and what an importer must give.

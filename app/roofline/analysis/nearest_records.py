@@ -11,6 +11,9 @@ from roofline.model.op_columns import F64, I64, Bools
 TIE = 0.02
 """Ceilings within this of the largest share are equally near."""
 
+SLACK = 0.05
+"""Where the largest share is below, no unit is named."""
+
 
 class OpClass(StrEnum):
     """What can be said of an op's bound."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from roofline.analysis.knowledge import NEARLY_ALL, both_known, bytes_known, coverage, flop_known
-from roofline.analysis.nearest_records import OP_CLASSES, TIE, NearestOps, OpClass
+from roofline.analysis.nearest_records import OP_CLASSES, SLACK, TIE, NearestOps, OpClass
 from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.records import Kind, OpPart, OpTimes, Subject
@@ -23,9 +23,6 @@ BUSY_LEAST = 0.60
 
 USEFUL_LEAST = 0.20
 """The same where only work is known, which is a lower bound of the busy share."""
-
-SLACK = 0.05
-"""Where the largest share is below, no unit is named."""
 
 MOSTLY = 0.5
 """From this share on a part speaks for the whole: of launches, idle time, known work, a ceiling."""
@@ -240,7 +237,7 @@ def _by_counters(case: Case) -> Place:
         return Place(kind=VerdictClass.UNKNOWN, why="work")
     if held[first] < MOSTLY:
         return Place(kind=VerdictClass.MIXED, ceiling=first, also=tuple(held)[1:2])
-    return _latency(case) if first == LATENCY else _bound(case, first)
+    return _latency(case, is_counted=True) if first == LATENCY else _bound(case, first)
 
 
 def _held(case: Case) -> dict[str, float]:
@@ -262,7 +259,7 @@ def _held(case: Case) -> dict[str, float]:
 def _by_work(case: Case) -> Place:
     """The ceiling that is used most over all ops, unless all of them are far below their roofs."""
     if _mean_nearest(case) < USEFUL_LEAST:
-        return _latency(case)
+        return _latency(case, is_counted=False)
     best = max(case.nearest.ceilings, key=lambda name: _sum(case, name))
     return _bound(case, best)
 
@@ -279,8 +276,9 @@ def _bound(case: Case, ceiling: str) -> Place:
     )
 
 
-def _latency(case: Case) -> Place:
-    """Latency: the mean of the nearest ceilings, and the one that is used most."""
+def _latency(case: Case, *, is_counted: bool) -> Place:
+    """Latency: the ceiling that is used most and, as counted, its share; by work alone, and where
+    none is named, the mean of the nearest ceilings."""
     near, share = case.nearest, _mean_nearest(case)
     best = max(near.ceilings, key=lambda name: _sum(case, name), default="")
     is_named = best and not is_slack(np.array(share))
@@ -288,7 +286,7 @@ def _latency(case: Case) -> Place:
     return Place(
         kind=VerdictClass.LATENCY,
         ceiling=best if is_named else "",
-        ratio=share,
+        ratio=_sum(case, best) / case.busy_us if is_named and is_counted else share,
         useful_ratio=min(_sum(case, best, useful=True) / case.busy_us, 1.0) if is_named else None,
         why=why,
         why_words=words,

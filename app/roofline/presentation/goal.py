@@ -19,6 +19,7 @@ _MIGHT = 0.1  # of the time: with so much unknown work, a goal is at least that
 WORTH_A_WORD = 0.1
 UNEXPLAINED = "unknown_wait"
 _IDLE_KINDS = ("host_wait", UNEXPLAINED)
+_MOVES = {"links", "transfers"}
 _CAUSE_UNKNOWN = "idle, cause unknown"
 _FAR = 0.2
 _NEAR = 0.5
@@ -132,6 +133,8 @@ def headline(subject: Subject, form: Form) -> Sentence:
     if form in {Form.WAITS, Form.UNEXPLAINED}:
         kind = max(parts.waits, key=lambda one: parts.waits[one])
         fillings |= {"wait": waiting(subject, kind, scale), "what": waited_for(subject, kind)}
+        if kind in _MOVES and not subject.link_need_us:
+            return say("goal_waits_without_peak", **fillings)
     return say("goal" if form is Form.GOAL else f"goal_{form}", **fillings)
 
 

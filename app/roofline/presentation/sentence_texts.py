@@ -61,6 +61,8 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "goal_doubt_partly": "{length}; {floor} {would} do, leaving out {count} "
     "{count|operation|operations} with impossible numbers.",
     "goal_waits": "{length}, {wait} of them waiting for {what}; {floor} {would} do.",
+    "goal_waits_without_peak": "{length}, {wait} of them waiting for {what}, whose peak is not "
+    "known.",
     "goal_unexplained": "{length}; nothing ran for {wait} of them, and the file does not say why.",
     "goal_unknown": "{length}; the cost of {unknown} of them is not known.",
     "goal_done": "{length}, and {floor} {may} the least it can take.",
@@ -139,7 +141,9 @@ CHECK_SENTENCES: Mapping[str, str] = {
 
 
 VERDICT_SENTENCES: Mapping[str, str] = {
-    "verdict_busy": "{Unit} {are} busy {busy} of the time{useful}.",
+    "verdict_busy": "{Unit} {are} busy {busy} of the {when}{useful}.",
+    "verdict_binds": "{Unit} {bind} {share} of the {when}{rest}.",
+    "verdict_binds_too": ", {unit} {share}",
     "verdict_useful": ", {useful} with useful work",
     "verdict_latency": "Latency: {why}; the busiest unit, {unit}, works {busy} of the time.",
     "verdict_slack": "Latency: {why}; no unit is busy for more than {busy} of the time.",

@@ -1,6 +1,6 @@
 """A verdict in words: what binds the work, how busy its unit was, or why none was."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from roofline.analysis.knowledge import NEARLY_ALL
 from roofline.analysis.verdict import LATENCY, MOSTLY
@@ -42,7 +42,34 @@ def busy_sentences(verdict: Verdict) -> Sentence:
     place = verdict.of_work
     if place is None or place.ratio is None or verdict.known.busy < MOSTLY:
         return []
-    return _latency(place) if place.kind is VerdictClass.LATENCY else _busy(place)
+    if place.kind is VerdictClass.LATENCY:
+        return _latency(place)
+    held = [one for one in verdict.held.items() if one[0] != LATENCY][:2]
+    is_alone = not held or held[0][1] >= NEARLY_ALL
+    when = "busy time" if _does_wait(verdict) else "time"
+    return _busy(place, when) if is_alone else _binds(held, when)
+
+
+def _does_wait(verdict: Verdict) -> bool:
+    return (verdict.idle_ratio or 0.0) + sum(verdict.waits.values()) > 1 - NEARLY_ALL
+
+
+def _binds(held: Sequence[tuple[str, float]], when: str) -> Sentence:
+    """Which units bind how much of the time: a mean over all operations is of none of them."""
+    unit = ceiling_words(held[0][0])
+    rest = [
+        part
+        for name, share in held[1:]
+        for part in say("verdict_binds_too", unit=plain(ceiling_words(name)), share=ratio(share))
+    ]
+    return say(
+        "verdict_binds",
+        unit=plain(unit),
+        bind="bind" if unit.endswith("slots") else "binds",
+        share=ratio(held[0][1]),
+        when=when,
+        rest=rest,
+    )
 
 
 def _shared(held: Mapping[str, float]) -> Sentence:
@@ -64,7 +91,7 @@ def _word(name: str, *, is_half: bool = False) -> Segment:
     return Segment(kind="bound", text=text, token=ceiling_token(name))
 
 
-def _busy(place: Place) -> Sentence:
+def _busy(place: Place, when: str) -> Sentence:
     if not place.ceiling:
         return []
     busy, useful = place.ratio or 0.0, place.useful_ratio
@@ -75,6 +102,7 @@ def _busy(place: Place) -> Sentence:
         unit=plain(unit),
         are="are" if unit.endswith("slots") else "is",
         busy=ratio(busy),
+        when=when,
         useful=say("verdict_useful", useful=ratio(useful or 0.0)) if is_apart else "",
     )
 
