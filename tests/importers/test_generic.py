@@ -352,6 +352,14 @@ def test_sparse_rates_are_left_out(read: Callable[..., Profile]) -> None:
     assert "a sparse rate" in note(profile, "roofs-left-out")
 
 
+@pytest.mark.parametrize("rate", [1e-320, 1e300])
+def test_roofs_that_no_device_has_are_left_out(rate: float, read: Callable[..., Profile]) -> None:
+    """Bytes over 1e-320 GB/s are no time."""
+    profile = read(document(roofs={"memory": [{"level": "ici", "value": rate}]}))
+    assert not profile.device.bandwidth_gbs
+    assert "a rate that no device has" in note(profile, "roofs-left-out")
+
+
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_numbers_that_json_lacks_are_refused_politely(
     word: str, read: Callable[..., Profile]
