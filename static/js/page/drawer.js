@@ -62,7 +62,6 @@ export class Drawer {
     part("drawer-place").textContent =
       `Operation ${count(rank)} of ${count(view.rows.length)} by self time`;
     const origin = html("div", { class: "origin-details" }, muted("Loading…"));
-    // The server estimates those that it lists without a search.
     const costsUrl = Number(rank) > MOST_LISTED ? "" : find(HTMLElement, "#main").dataset.costsUrl;
     const cost = costCard(costsUrl, model, view, row, this.#options.onLand);
     this.#body.replaceChildren(...opDetails(model, view, row), origin, cost);

@@ -106,6 +106,24 @@ def test_a_parameter_that_means_nothing_is_refused_by_its_name(
     assert name in answer.json()["message"]
 
 
+def test_operations_are_found_by_name_and_order(reader: Client, base: str) -> None:
+    asked = {"q": "FUSION.1", "sort": "-flop_rate_gflops"}
+    lines = reader.get(f"{base}/roofline.csv", params=asked).text.splitlines()
+    rows = [dict(zip(lines[0].split(","), line.split(","), strict=False)) for line in lines[1:]]
+    assert rows
+    assert all("fusion.1" in row["name"] for row in rows)
+    document = reader.get(f"{base}/roofline", params=asked).json()
+    rates = [op["flop_rate_gflops"] for op in document["ops"]]
+    assert rates == sorted(rates, reverse=True)
+    assert [op["name"] for op in document["ops"]] == [row["name"] for row in rows]
+    # All are among the longest thousand here: the page lists nothing beside them.
+    for part in ("facts", "view"):
+        whole = reader.get(f"{base}/{part}").json()
+        assert reader.get(f"{base}/{part}", params=asked).json()["ops"] == whole["ops"]
+    answer = reader.get(f"{base}/view", params={"sort": "nothing"})
+    assert (answer.status_code, "nothing" in answer.json()["message"]) == (400, True)
+
+
 def test_a_share_link_has_views_of_its_profile(reader: Client, base: str) -> None:
     link = reader.post(f"{base}/links", json={"name": "paper"}).json()["url"]
     path = link[link.index("/l/") :]
