@@ -44,7 +44,7 @@ export function createFolds(onChoose) {
       const button = buttons[names.indexOf(fold)];
       if (isOpen(button)) show(button, true);
     },
-    /** Paper has every fold but those that nobody asked to be drawn. @param {boolean} isPaper */
+    /** Paper has every fold; those drawn on demand only if they are open. @param {boolean} isPaper */
     print(isPaper) {
       for (const button of buttons) {
         const isShown = isOpen(button) || (isPaper && !DRAWN_ON_DEMAND.has(nameOf(button)));
