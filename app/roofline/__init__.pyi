@@ -6,11 +6,11 @@ from roofline.api.comparing import Comparison as Comparison
 from roofline.api.comparing import check as check
 from roofline.api.comparing import compare as compare
 from roofline.api.estimates import Estimate as Estimate
+from roofline.api.estimates import Prediction as Prediction
 from roofline.api.estimates import estimate as estimate
+from roofline.api.estimates import predict as predict
 from roofline.api.estimates import topology as topology
 from roofline.api.packaged import example as example
-from roofline.api.predictions import Prediction as Prediction
-from roofline.api.predictions import predict as predict
 from roofline.api.profiles import Advice as Advice
 from roofline.api.profiles import Op as Op
 from roofline.api.profiles import Profile as Profile

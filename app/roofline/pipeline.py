@@ -14,8 +14,7 @@ from roofline.devices import PeakChoice, identification, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
-from roofline.importers.intake.folders import files_of_folder
-from roofline.importers.intake.nsys_reports import exported
+from roofline.importers.intake.folders import exported, files_of_folder
 from roofline.importers.registry import formats_read, identify, import_profile, is_mirrored
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device

@@ -9,9 +9,12 @@ import grpc
 import pytest
 
 from roofline.capture import profiler_service
-from roofline.capture.hosts import capture_hosts, file_names
-from roofline.capture.profiler_service import ProfilerClient
-from roofline.capture.wire import CaptureOptions
+from roofline.capture.profiler_service import (
+    CaptureOptions,
+    ProfilerClient,
+    capture_hosts,
+    file_names,
+)
 from roofline.errors import CaptureFailedError
 from tests.capture.profiler import Answer, failing, profiler
 

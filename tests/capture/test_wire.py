@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.capture.wire import (
+from roofline.capture.profiler_service import (
     CaptureOptions,
     ProfileAnswer,
     profile_request,

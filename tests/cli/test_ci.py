@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from roofline.cli.ci import workflow
+from roofline.cli.gating import workflow
 from tests.cli.test_main import refused, run
 from tests.compare.captures import PEAKS, capture_path
 from tests.conftest import PYTHON_PATH

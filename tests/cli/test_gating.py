@@ -279,7 +279,7 @@ def test_the_fixture_writes_a_baseline_passes_and_fails(tmp_path: Path) -> None:
 
 
 def test_hostile_names_steer_no_report() -> None:
-    from roofline.exports.gate_formats import split_source
+    from roofline.exports.gate import split_source
 
     assert split_source("/repo/a b.py:3", Path("/repo")) == ("a b.py", 3)
     assert split_source("::error::x", Path("/repo")) == ("::error::x", None)

@@ -19,7 +19,7 @@ import pytest
 
 import roofline
 from roofline.cli.main import main
-from roofline.cli.progress import progress_on_terminal, say_when_compiling
+from roofline.cli.output import progress_on_terminal, say_when_compiling
 from roofline.importers import kernels
 from roofline.presentation.text_table import WIDTH, table
 from tests.tools.generate_xspace import Config, write_profile
@@ -236,7 +236,7 @@ class _Terminal(io.StringIO):
 
 
 def test_what_takes_long_says_so_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roofline.cli.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("roofline.cli.output._PATIENCE_S", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     for is_terminal, stream in ((True, _Terminal()), (False, io.StringIO())):
         monkeypatch.setattr("sys.stderr", stream)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from roofline.cli import run_client
-from roofline.pods.packed import unpack
+from roofline.pods.partial import unpack
 from tests.browser.serving import Server, serving
 from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES

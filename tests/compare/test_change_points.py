@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from roofline.compare.change_points import time_changes
+from roofline.compare.series import time_changes
 
 SEED = 30
 

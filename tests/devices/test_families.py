@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from roofline.devices.families import resolve_family, resolve_shared_name
-from roofline.devices.identification import catalogue_part
+from roofline.devices.identification import catalogue_part, resolve_family, resolve_shared_name
 from roofline.model.device import DeviceKind, DeviceTraits
 from tests.builders import reported
 from tests.narrowing import known

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from roofline.errors import BadViewError
 from roofline.estimate.document import estimate_document, estimate_text
 from roofline.estimate.on_device import estimate
-from roofline.estimate.ops import OPS, Options
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import OPS, Options, bytes_per_element
 
 
 @pytest.mark.covers(53, 78, 181, 182)

@@ -11,9 +11,8 @@ import pytest
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import Run
 from roofline.devices.choice import known_part
-from roofline.estimate.llm.config import ModelConfig, preset
+from roofline.estimate.llm.config import ModelConfig, config_of, preset
 from roofline.estimate.llm.document import generic_document
-from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, step_of
 from roofline.exports.model_overlay import overlay, overlay_record, with_expected

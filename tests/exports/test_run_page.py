@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.exports.run_headline import answer_of
-from roofline.exports.run_page import MOST_OPS, Arriving, roofs_of, run_page
-from roofline.exports.run_preview import so_far
+from roofline.exports.run_page import MOST_OPS, Arriving, answer_of, roofs_of, run_page, so_far
 from roofline.exports.run_report import run_record
 from roofline.pods.partial import Partial
 from roofline.pods.reduce import reduce_run

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from roofline.exports.run_page import Arriving, run_page
-from roofline.exports.run_preview import HEIGHT, MOST_CELLS, WIDTH, run_preview
+from roofline.exports.run_page import HEIGHT, MOST_CELLS, WIDTH, Arriving, run_page, run_preview
 from roofline.exports.run_report import run_record
 from roofline.pods.reduce import reduce_run
 from tests.pods import runs

@@ -34,7 +34,7 @@ _COMPILED = (
     "roofline.importers.xspace.nested_sums",
     "roofline.importers.xspace.spans",
     "roofline.importers.xspace.texts",
-    "roofline.importers.xspace.wire",
+    "roofline.importers.xspace.messages",
 )
 
 with atheris.instrument_imports(include=["roofline"], exclude=list(_COMPILED)):

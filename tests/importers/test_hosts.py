@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
-from roofline.importers.xspace.hosts import merge_hosts
 from roofline.importers.xspace.oddities import Oddities
+from roofline.importers.xspace.reader import merge_hosts
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Severity

@@ -12,9 +12,8 @@ import pytest
 
 from roofline.importers.nsight_compute.busy import METRICS, busy_shares, is_wanted
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
-from roofline.importers.nsight_compute.quantities import metric_of
 from roofline.importers.nsight_compute.report import read_report
-from roofline.importers.nsight_compute.tables import read_tables
+from roofline.importers.nsight_compute.tables import metric_of, read_tables
 from roofline.importers.nsight_compute.work import launch_work
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

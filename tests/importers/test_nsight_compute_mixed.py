@@ -6,7 +6,7 @@ import pytest
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.registry import import_profile
-from roofline.importers.shared.join_counters import kernel_key
+from roofline.importers.shared.join_kernels import kernel_key
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

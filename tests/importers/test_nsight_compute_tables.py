@@ -10,7 +10,7 @@ import pytest
 
 from roofline.errors import IncompleteProfileError, RooflineError, UnknownFormatError
 from roofline.importers import nsight_compute
-from roofline.importers.nsight_compute import quantities
+from roofline.importers.nsight_compute import tables
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.tables import read_tables
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
@@ -301,7 +301,7 @@ def test_other_text_is_not_ours(head: bytes, tmp_path: Path) -> None:
     ],
 )
 def test_decimal_mark(cells: Sequence[str], mark: str) -> None:
-    assert quantities.decimal_mark(cells) == mark
+    assert tables.decimal_mark(cells) == mark
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_decimal_mark(cells: Sequence[str], mark: str) -> None:
     ],
 )
 def test_parse(cell: str, decimal: str, value: float | None) -> None:
-    assert quantities.parse(cell, decimal) == value
+    assert tables.parse(cell, decimal) == value
 
 
 @pytest.mark.parametrize(
@@ -337,4 +337,4 @@ def test_parse(cell: str, decimal: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_units(unit: str, factor: float) -> None:
-    assert quantities.factor(unit) == factor
+    assert tables.factor(unit) == factor

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import UploadRejectedError
-from roofline.importers.intake.nsys_reports import MAGIC
+from roofline.importers.intake.folders import MAGIC
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.pipeline import analyse_files

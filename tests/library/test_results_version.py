@@ -49,7 +49,7 @@ def test_what_is_hashed() -> None:
         "devices/catalogue.json",
         "devices/resolve.py",
         "importers/registry.py",
-        "importers/xspace/wire.py",
+        "importers/xspace/messages.py",
         "importers/xspace/xspace.proto",
         "importers/xspace/hlo/hlo.proto",
         "model/units.py",

@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from roofline.pods import chance
+from roofline.pods import judging
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Verdict
 from tests.pods import noises, runs
@@ -22,7 +22,7 @@ def excess(first: float, steps: int = 4) -> noises.F64:
 
 
 def test_lasting_chance_by_hand() -> None:
-    found = chance.lasting_chance(excess(0.003), HOSTS, NONE_APART)
+    found = judging.lasting_chance(excess(0.003), HOSTS, NONE_APART)
     # 4 steps of 10 hosts tell the noise, of which 0.1 % is the largest tenth: place 36 of 40, so 5
     # and more lie there. Three of four steps lie three times as far out: Chernoff's bound of it.
     share = (5 / 41 * 6 / 42 * 7 / 43) ** (1 / 3)
@@ -36,36 +36,36 @@ def test_lasting_chance_by_hand() -> None:
 
 def test_far_out_chance_falls_as_that_of_heavy_tails() -> None:
     near, far = (
-        chance.lasting_chance(excess(one, steps=3), HOSTS, NONE_APART)[0] for one in (0.004, 0.04)
+        judging.lasting_chance(excess(one, steps=3), HOSTS, NONE_APART)[0] for one in (0.004, 0.04)
     )
     # Of all of three steps: to the power of three; ten times as far is a thousandth, as with t3.
     assert far / near == pytest.approx(1e-3**3)
 
 
 def test_of_few_values_none_is_chance_free() -> None:
-    alone = chance.lasting_chance(excess(0.5, steps=1)[:7], HOSTS[:7], NONE_APART[:7])
+    alone = judging.lasting_chance(excess(0.5, steps=1)[:7], HOSTS[:7], NONE_APART[:7])
     assert alone.tolist() == [1.0] * 7
 
 
 def test_repeated_chance_by_hand() -> None:
     far_out = np.zeros((24, 12), np.bool_)
     far_out[3, [2, 6, 7]] = True
-    found = chance.repeated_chance(far_out)
+    found = judging.repeated_chance(far_out)
     # None of 276 elsewhere: three of twelve with a rate of which Beta(1/2, 276.5) is known.
     three = comb(12, 3) * 0.5 * 1.5 * 2.5 / (277 * 278 * 279)
     assert found[3] == pytest.approx(24 * three, rel=0.1)
     assert found[0] == 1.0
     # Two such steps among 24 hosts are met by chance too often, and a rate seen elsewhere counts.
     far_out[3, 7] = False
-    assert chance.repeated_chance(far_out)[3] > chance.ALLOWED_REPEATED
+    assert judging.repeated_chance(far_out)[3] > judging.ALLOWED_REPEATED
     far_out[[3, 9, 10], [7, 1, 1]] = True
-    assert chance.repeated_chance(far_out)[3] > chance.ALLOWED_REPEATED
+    assert judging.repeated_chance(far_out)[3] > judging.ALLOWED_REPEATED
 
 
 def test_thousands_of_steps_are_counted_without_overflow() -> None:
     far_out = np.zeros((4, 5_000), np.bool_)
     far_out[1, ::3] = True
-    assert chance.repeated_chance(far_out)[1] == pytest.approx(0.0)
+    assert judging.repeated_chance(far_out)[1] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("name", noises.NOISES)
@@ -115,11 +115,11 @@ def test_apart_chance_by_hand() -> None:
     # The others: -0.002, 0, 0.002: a deviation of 0.002, with two degrees of freedom.
     values = np.array([0.0, -0.002, 0.002, 0.05])
     apart = np.array([False, False, False, True])
-    found = chance.apart_chance(values, np.arange(4), apart)
+    found = judging.apart_chance(values, np.arange(4), apart)
     out = 0.05 / (0.002 * (4 / 3) ** 0.5)
     tail = 0.5 - out / (2 * (2 + out**2) ** 0.5)  # of Student's t with two degrees of freedom
     assert found.tolist() == [1.0, 1.0, 1.0, pytest.approx(4 * tail)]
-    assert chance.apart_chance(values[2:], np.arange(2), apart[2:]).tolist() == [1.0, 1.0]
+    assert judging.apart_chance(values[2:], np.arange(2), apart[2:]).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_apart_chance_by_hand() -> None:
      (31, 3.374899, 0.001), (200, 2.345137, 0.01), (1_000, 2.326348, 0.01)],
 )  # fmt: skip
 def test_tail_of_students_t_as_in_tables(freedom: int, value: float, tail: float) -> None:
-    assert chance._student_tail(value, freedom) == pytest.approx(tail, rel=1e-4)
+    assert judging._student_tail(value, freedom) == pytest.approx(tail, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_slow_steps_that_no_other_host_has(
 
 @pytest.mark.parametrize(("hosts", "steps"), [(4, 4), (5, 3), (6, 3), (4_096, 3)])
 def test_steps_that_tell_the_noise(hosts: int, steps: int) -> None:
-    assert chance.fewest_steps(hosts) == steps
+    assert judging.fewest_steps(hosts) == steps

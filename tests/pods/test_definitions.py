@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from roofline.exports.run_headline import answer_of
+from roofline.exports.run_page import answer_of
 from roofline.exports.run_report import run_record, run_verdict
 from roofline.pods import definitions
 from roofline.pods.partial import KNOWN, Names, Partial

@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from roofline.pods.packed import MAGIC, pack, unpack
+from roofline.pods.partial import MAGIC, pack, unpack
 from tests.pods.runs import run
 
 

@@ -10,8 +10,8 @@ from roofline.exports.answering import answer_of
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
-from roofline.presentation.device_fields import device_fields
 from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.page_frame import device_fields
 from roofline.presentation.palette import (
     COMPUTE_STYLE,
     LEVEL_STYLES,

@@ -8,7 +8,7 @@ import pytest
 
 from roofline.pipeline import analyse_files
 from roofline.presentation.json_text import to_json
-from roofline.presentation.time_strip import ALL_CORES, strip_data
+from roofline.presentation.page import ALL_CORES, strip_data
 from tests.tools.gpu_captures import Event, gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 

@@ -9,8 +9,7 @@ import httpx
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from roofline.pods.packed import pack
-from roofline.pods.partial import BYTES, FLOP, Partial
+from roofline.pods.partial import BYTES, FLOP, Partial, pack
 from tests.browser.watching import is_ready
 from tests.pods import runs
 from tests.screens.site import Site

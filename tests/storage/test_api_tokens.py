@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from roofline.errors import BadEditError
-from roofline.storage import api_tokens
-from roofline.storage.api_tokens import ApiTokens
+from roofline.storage import revocable
 from roofline.storage.database import Database
+from roofline.storage.revocable import ApiTokens
 from roofline.storage.tables import api_token
 
 
@@ -65,7 +65,7 @@ def test_token_ends_by_itself(tmp_path: Path) -> None:
 
 
 def test_one_person_has_so_many_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_tokens, "MOST_TOKENS", 2)
+    monkeypatch.setattr(revocable, "MOST_TOKENS", 2)
     database = Database(tmp_path)
     database.migrate()
     tokens = ApiTokens(database)

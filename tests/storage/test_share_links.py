@@ -10,11 +10,10 @@ import pytest
 from sqlalchemy import delete, func, insert, select
 
 from roofline.errors import BadEditError
-from roofline.storage import share_links
-from roofline.storage.api_tokens import ApiTokens
+from roofline.storage import revocable
 from roofline.storage.database import Database
 from roofline.storage.records import timestamp
-from roofline.storage.share_links import ShareLinks
+from roofline.storage.revocable import ApiTokens, ShareLinks
 from roofline.storage.tables import profile, share_link
 
 SHARED = "shared-profile"
@@ -41,7 +40,7 @@ def databases(
 def test_link_is_known_to_every_server_until_it_is_revoked_or_over(
     databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(share_links, "MOST_LINKS", 2)
+    monkeypatch.setattr(revocable, "MOST_LINKS", 2)
     now = 1000.0
     here, there = (ShareLinks(one, clock=lambda: now) for one in databases)
     made = here.add("d1", profile_id=SHARED, name="vendor", maker="ada", expires_at=None)

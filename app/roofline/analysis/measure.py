@@ -8,7 +8,9 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import KNOWN_SHARE, bytes_known, flop_known, is_light
-from roofline.analysis.links import (
+from roofline.analysis.records import I64, U64, Bools, Measures
+from roofline.analysis.roofline import Floats
+from roofline.analysis.transfers import (
     OpLinks,
     at_own_link,
     link_bounds,
@@ -16,8 +18,6 @@ from roofline.analysis.links import (
     of_group,
     over_links,
 )
-from roofline.analysis.records import I64, U64, Bools, Measures
-from roofline.analysis.roofline import Floats
 from roofline.analysis.undecided import between, decided, fastest, slowest
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

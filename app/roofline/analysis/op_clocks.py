@@ -12,11 +12,11 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
-from roofline.analysis.links import OpLinks, at_own_link, link_bytes, of_group
 from roofline.analysis.prediction import Untimed
 from roofline.analysis.records import Bools, Measures, OpClocks
 from roofline.analysis.roofline import Floats
 from roofline.analysis.time_records import at_peak_us
+from roofline.analysis.transfers import OpLinks, at_own_link, link_bytes, of_group
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.units import PS_PER_S, PS_PER_US

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.api.profiles import Profile, open_profile
-from roofline.capture.hosts import HostCapture, capture_hosts
 from roofline.capture.inference_servers import ServerCapture, capture_server
-from roofline.capture.wire import CaptureOptions
+from roofline.capture.profiler_service import CaptureOptions, HostCapture, capture_hosts
 from roofline.errors import CaptureFailedError, ExtraMissingError
 from roofline.model.units import MS_PER_S, NS_PER_MS
 

@@ -77,11 +77,10 @@ def _advise(given: argparse.Namespace) -> None:
     gc.disable()
     from roofline.cli.comparing import read_runs
     from roofline.cli.ledger import LedgerFile, decide
-    from roofline.cli.progress import progress_on_terminal
+    from roofline.cli.output import progress_on_terminal
     from roofline.compare.from_analysis import run_of_address
     from roofline.devices.choice import read_choice
-    from roofline.exports.advice import render_record
-    from roofline.exports.advice_chains import chains_text
+    from roofline.exports.advice import chains_text, render_record
     from roofline.exports.answering import answered
     from roofline.pipeline import analyse_files
 

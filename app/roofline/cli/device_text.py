@@ -1,10 +1,11 @@
-"""The hardware catalogue as plain text: every part in a line, or one part with its sources."""
+"""`roofline devices`, the catalogue as plain text, and `roofline calibrate` of this machine."""
 
 import argparse
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from roofline.api.calibration import calibrate
 from roofline.cli.output import print_bytes
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
@@ -203,3 +204,23 @@ def _written(query: Query, form: str) -> bytes:
     if form == "json":
         return (json.dumps(records_of(query), indent=2) + "\n").encode()
     return csv_of(query)
+
+
+def add_calibrate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline calibrate`."""
+    parser.description = (
+        "Measure what this machine's processor and memory can do, and keep it as the device"
+        " `this-machine`: the roofs of programs that ran on this CPU. Leave the machine idle"
+        " meanwhile."
+    )
+    parser.add_argument("--quick", action="store_true", help="a few seconds, less exact")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only print, do not keep the measurements"
+    )
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(given: argparse.Namespace) -> None:
+    calibrate(
+        quick=given.quick, keep=not given.dry_run, write=lambda text: print_bytes(text.encode())
+    )

@@ -34,24 +34,24 @@ COMMANDS = {
     ),
     "baseline": ("keep a run to compare later ones", "roofline.cli.gating:add_baseline"),
     "check": ("fail where a run became worse", "roofline.cli.gating:add_check"),
-    "ci": ("write the workflow that checks pull requests", "roofline.cli.ci:add_ci"),
-    "series": ("show runs of a program over time", "roofline.cli.series:add_series"),
+    "ci": ("write the workflow that checks pull requests", "roofline.cli.gating:add_ci"),
+    "series": ("show runs of a program over time", "roofline.cli.comparing:add_series"),
     "devices": ("list the hardware catalogue", "roofline.cli.device_text:add_devices"),
-    "estimate": ("what an op should cost on a part", "roofline.cli.estimate:add_estimate"),
+    "estimate": ("what an op should cost on a part", "roofline.cli.predicting:add_estimate"),
     "predict": (
         "what a language model should cost on a part",
         "roofline.cli.predicting:add_predict",
     ),
-    "calibrate": ("measure this machine's peaks", "roofline.cli.calibrating:add_calibrate"),
+    "calibrate": ("measure this machine's peaks", "roofline.cli.device_text:add_calibrate"),
     "template": ("print an example of the generic format", "roofline.cli.main:add_template"),
     "upload": ("send a profile to a server, print its link", "roofline.cli.uploading:add_upload"),
     "import": ("have a server read a run of many hosts", "roofline.cli.run_client:add_import"),
     "push": ("add hosts to a run on a server", "roofline.cli.run_client:add_push"),
     "watch": ("send each capture that appears in a folder", "roofline.cli.watch:add_watch"),
-    "capture": ("capture programs that run", "roofline.cli.capturing:add_capture"),
+    "capture": ("capture programs that run", "roofline.cli.recording:add_capture"),
     "record": ("run a command and record its steps", "roofline.cli.recording:add_record"),
     "share": ("share a stored profile by a link", "roofline.cli.sharing:add_share"),
-    "notes": ("notes on points of a stored profile", "roofline.cli.notes:add_notes"),
+    "notes": ("notes on points of a stored profile", "roofline.cli.sharing:add_notes"),
     "completion": (
         "print a script that completes commands in your shell",
         "roofline.cli.completion:add_completion",
@@ -176,7 +176,7 @@ def add_warm_up(parser: argparse.ArgumentParser) -> None:
 def _warm_up(_given: argparse.Namespace) -> None:
     import compileall  # loads slowly, as do the readers
 
-    from roofline.cli.progress import say_when_compiling
+    from roofline.cli.output import say_when_compiling
     from roofline.importers.registry import warm_up
 
     say_when_compiling()

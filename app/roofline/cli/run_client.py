@@ -191,7 +191,7 @@ def _partials(found: "HostFile", scratch: Path) -> list[Path]:
     from roofline.importers.intake.archives import UnpackLimits
     from roofline.pods.fetching import fetch_folder
     from roofline.pods.folders import digest_of
-    from roofline.pods.packed import SUFFIX, pack
+    from roofline.pods.partial import SUFFIX, pack
     from roofline.pods.reading import read_file
     from roofline.pods.report import Unreadable
 

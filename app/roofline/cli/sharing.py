@@ -1,4 +1,4 @@
-"""`roofline share`: links that show a stored profile without a log-in, and who else sees it."""
+"""What others see of a profile: `roofline share`, `roofline notes`, and `roofline report`."""
 
 import argparse
 import os
@@ -10,6 +10,13 @@ from roofline.cli.output import print_bytes
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from roofline.cli.upload import ServerLink
+
+from roofline.cli.options import add_of, add_peaks
+from roofline.cli.output import write
 
 _HERE = "http://127.0.0.1:8000"
 VISIBILITIES = ("everybody", "link", "owner")
@@ -101,3 +108,100 @@ def server_of(given: argparse.Namespace) -> str:
 def id_of(text: str) -> str:
     """The id in the address of a profile's page, or `text` itself."""
     return text.partition("/p/")[2].partition("?")[0].partition("#")[0] or text
+
+
+FORMATS = ("text", "json", "csv", "markdown")
+
+
+def add_notes(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline notes`."""
+    parser.description = (
+        "Print the notes that are kept with a profile, or keep one, or remove one. Each is on one"
+        " operation or one point of the program; the page shows them as pins."
+    )
+    parser.add_argument("profile", metavar="PROFILE", help="its address on the server, or its id")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--add", metavar="NAME", help="keep a note on the operation of this name")
+    what.add_argument("--add-step", metavar="LABEL", help="keep one on this point of the program")
+    what.add_argument("--remove", metavar="ID", help="remove the note with this id")
+    parser.add_argument("--text", default="", help="what the new note says")
+    parser.add_argument(
+        "--program", default="", help="program of the operation, where names repeat"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="of the list")
+    add_server(parser)
+    parser.set_defaults(run=_notes)
+
+
+def _notes(given: argparse.Namespace) -> None:
+    from urllib.parse import quote
+
+    from roofline.cli.upload import Receiver, ServerLink, read_token
+
+    server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
+    path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}/notes"
+    if given.remove is not None:
+        server.send("DELETE", f"{path}/{quote(given.remove, safe='')}")
+    elif given.add is not None or given.add_step is not None:
+        print_bytes(f"{_keep(server, path, given)}\n".encode())
+    else:
+        print_bytes(_written(server.send("GET", path), given.format))
+
+
+def _keep(server: "ServerLink", path: str, given: argparse.Namespace) -> str:
+    """Keeps the note; its id."""
+    is_step = given.add is None
+    new = {
+        "kind": "program" if is_step else "operation",
+        "name": given.add_step if is_step else given.add,
+        "program": given.program,
+        "text": given.text,
+    }
+    return str(server.send("POST", path, new)["id"])
+
+
+def _written(answer: dict[str, Any], form: str) -> bytes:
+    import json
+
+    from roofline.exports.notes import notes_to_csv, notes_to_markdown, notes_to_text
+
+    if form == "json":
+        return json.dumps(answer, indent=2).encode() + b"\n"
+    write = {"text": notes_to_text, "csv": notes_to_csv, "markdown": notes_to_markdown}[form]
+    return write(answer["notes"])
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline report`."""
+    parser.description = (
+        "Write the page of a profile as one HTML file, which needs no server and reads no address:"
+        " for a mail, for CI, for a machine without a network."
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
+    parser.add_argument("--title", default="", help="in place of the name of the first file")
+    add_of(parser)
+    add_peaks(parser)
+    parser.set_defaults(run=_report)
+
+
+def _report(given: argparse.Namespace) -> None:
+    from roofline.api.profiles import open_profile  # loads slowly, as do the others
+    from roofline.cli.output import progress_on_terminal
+    from roofline.presentation.json_text import to_json
+    from roofline.presentation.op_details import op_details
+    from roofline.web.pages.report import Content, report_of_files
+
+    with progress_on_terminal() as progress:
+        profile = open_profile(
+            *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
+        )
+    content = Content(
+        page=to_json(profile.page),
+        advice=to_json(profile.answered.advice),
+        ops=list(op_details(profile.analysis)),
+    )
+    title = given.title or profile.title
+    write(given.output, report_of_files(title, given.files, content))

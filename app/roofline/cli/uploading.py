@@ -76,7 +76,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _upload(given: argparse.Namespace) -> None:
-    from roofline.importers.intake.nsys_reports import exported  # loads slowly
+    from roofline.importers.intake.folders import exported  # loads slowly
 
     with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
         found = [file for path in given.files for file in _files(path)]

@@ -26,10 +26,10 @@ def estimate_document(found: Estimate) -> dict[str, Any]:
         "op": found.op,
         "shape": list(found.shape),
         "device": found.part.id,
-        "flops": _whole(found.flop),
-        "flops_vector": _whole(found.work.vector_flop),
-        "bytes": {level: _whole(amount) for level, amount in moved.items()},
-        "tensors": {name: _whole(amount) for name, amount in found.work.tensors.items()},
+        "flops": whole(found.flop),
+        "flops_vector": whole(found.work.vector_flop),
+        "bytes": {level: whole(amount) for level, amount in moved.items()},
+        "tensors": {name: whole(amount) for name, amount in found.work.tensors.items()},
         "intensity": {
             level: found.flop / amount if found.flop and amount else None
             for level, amount in moved.items()
@@ -55,7 +55,7 @@ def _choices(found: Estimate) -> dict[str, Any]:
     document: dict[str, Any] = {}
     tiles, apart = tiling_of(found), unfused(found)
     if found.work.exp_ops:
-        document["exp_ops"] = _whole(found.work.exp_ops)
+        document["exp_ops"] = whole(found.work.exp_ops)
     if found.collective is not None:
         document["collective"] = collective_record(found.collective, found.options.algorithm)
     if tiles is not None:
@@ -66,7 +66,7 @@ def _choices(found: Estimate) -> dict[str, Any]:
             "last_wave_ratio": tiles.last_wave_ratio,
             "tail_ratio": tiles.tail_ratio,
             "padding_ratio": tiles.padding_ratio,
-            "bytes": _whole(tiles.bytes),
+            "bytes": whole(tiles.bytes),
             "intensity": found.flop / tiles.bytes,
         }
     if apart is not None:
@@ -93,7 +93,7 @@ def _level(one: Level) -> dict[str, Any]:
             "gb_per_s": rate,
             "us": one.us,
         }
-    size = None if one.bytes is None else _whole(one.bytes)
+    size = None if one.bytes is None else whole(one.bytes)
     return {"name": one.name, "ranks": one.ranks, "bytes": size, "gb_per_s": rate, "us": one.us}
 
 
@@ -102,7 +102,7 @@ def _bytes(found: Estimate) -> dict[str, float]:
     return dict(amounts[clock] for clock in amounts if clock in found.time_us)
 
 
-def _whole(amount: float) -> float | int:
+def whole(amount: float) -> float | int:
     """Whole numbers without a fraction, so that they are written as counts."""
     return int(amount) if float(amount).is_integer() else amount
 

@@ -13,8 +13,7 @@ from roofline.estimate.llm.document import flops_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp, step_of
 from roofline.estimate.on_device import COMPUTE, EXP, MEMORY, VECTOR, ChipPeak, estimate
-from roofline.estimate.ops import Options
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import Options, bytes_per_element
 from roofline.model.units import GIGA, TERA, US_PER_S
 
 

@@ -12,8 +12,7 @@ from roofline.devices.in_flight import Launch, in_flight
 from roofline.devices.parts import Part
 from roofline.devices.topology import CollectiveTime, Place, Topology, check_slice, topology
 from roofline.errors import BadViewError
-from roofline.estimate.ops import OPS, Op, Options
-from roofline.estimate.work import Work, precision_of, sparse_ratio
+from roofline.estimate.ops import OPS, Op, Options, Work, precision_of, sparse_ratio
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel

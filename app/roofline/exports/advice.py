@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roofline.advice.cures import stacks_of
-from roofline.advice.findings import Advice, Finding, Landing
+from roofline.advice.findings import Advice, Chain, Finding, Landing
 from roofline.advice.rule import EXPOSED, HOST, IDLE, INFEED, Found
 from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
-from roofline.exports.advice_chains import chain_record
 from roofline.exports.advice_words import (
     formula_of,
     limit,
@@ -24,10 +23,12 @@ from roofline.exports.advice_words import (
     verify,
     waiting,
 )
+from roofline.model.units import KILO
 from roofline.presentation.json_text import to_json
+from roofline.presentation.quantities import amount, duration, intensity
 from roofline.presentation.sentences import Sentence, plain_text
 from roofline.presentation.shown import places_of
-from roofline.presentation.text_table import named, plain, spaced
+from roofline.presentation.text_table import named, plain, spaced, table
 
 Record = dict[str, Any]
 
@@ -281,3 +282,63 @@ def _escaped(text: str) -> str:
     """Text from a file that cannot be Markdown or HTML."""
     escaped = "".join(f"\\{ch}" if ch in "\\`*_[]<>|" else ch for ch in _line(text))
     return escaped.replace("&", "&amp;")
+
+
+_CHAIN_NAME_WIDTH = 44
+
+
+def chain_record(one: Chain, names: Sequence[str], places: Mapping[int, int]) -> Record:
+    """A chain as JSON takes it: us, bytes, FLOPs per unit; intensity and rate at both ends."""
+    return {
+        "ops": [places[op] for op in one.ops if op in places],
+        "op_names": [names[op] for op in one.ops],
+        "what": one.what,
+        "known_by": one.known_by,
+        "calls": one.calls,
+        "now_us": one.now_us,
+        "after_us": one.after_us,
+        "saving_us": one.saving_us,
+        "bytes": {"now": one.bytes_now, "after": one.bytes_after},
+        "flop": one.flop,
+        "flop_estimated": one.is_flop_estimated,
+        "flop_per_byte": {
+            "now": _ratio(one.flop, one.bytes_now),
+            "after": _ratio(one.flop, one.bytes_after),
+        },
+        "gflops": {
+            "now": _ratio(one.flop, one.now_us * KILO),
+            "after": _ratio(one.flop, one.after_us * KILO),
+        },
+        "limited_by": one.limited_by,
+    }
+
+
+def _ratio(value: float, by: float) -> float | None:
+    return value / by if by > 0 else None
+
+
+def chains_text(record: Mapping[str, Any], top: int) -> str:
+    """The chains of an advice for a terminal, the largest saving first."""
+    chains = record["fusions"]
+    if not chains:
+        return (
+            "No chains are known that could be one kernel: the profile names no producers of "
+            "operands,\nor no memory-bound operations hand tensors to each other.\n"
+        )
+    heads = ("Chain", "Ops", "Now", "Fused", "Saves", "Bytes", "Then", "FLOP/B", "Then", "Ends at")
+    rows = [
+        (
+            named(one["what"], _CHAIN_NAME_WIDTH),
+            str(len(one["op_names"])),
+            duration(one["now_us"]),
+            duration(one["after_us"]),
+            duration(one["saving_us"]),
+            amount(one["bytes"]["now"], "B"),
+            amount(one["bytes"]["after"], "B"),
+            intensity(one["flop_per_byte"]["now"]),
+            intensity(one["flop_per_byte"]["after"]),
+            one["limited_by"],
+        )
+        for one in chains[:top]
+    ]
+    return spaced(table(heads, rows, left={0, 9})) + "\n"

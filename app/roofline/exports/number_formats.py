@@ -18,7 +18,7 @@ from roofline.compare.comparison import common_unit
 from roofline.compare.run import Run
 from roofline.compare.sides import MEMORIES
 from roofline.errors import BadViewError
-from roofline.estimate.work import bytes_per_element, precision_of
+from roofline.estimate.ops import bytes_per_element, precision_of
 from roofline.model.categories import is_product
 from roofline.model.op_columns import Bools
 from roofline.model.tensors import Tensor, tensors_of

@@ -4,6 +4,7 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 """
 
 import csv
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
@@ -13,8 +14,10 @@ from orjson import Fragment
 
 from roofline import __version__
 from roofline.analysis import roofline
+from roofline.analysis.knowledge import KNOWN_SHARE
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Ranking, RooflineAnalysis, Scope, View
+from roofline.analysis.serving_records import ServingColumns
 from roofline.analysis.subjects.budget import budget_of
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Subject
@@ -22,7 +25,7 @@ from roofline.analysis.time_records import TransferRecord
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.answering import answer_of
 from roofline.exports.csv_files import CSV_END, csv_cell
-from roofline.exports.serving import serving_record
+from roofline.exports.serving_model import curve, served_model
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.columns import exported, in_order
@@ -360,3 +363,57 @@ def _transfer(analysis: RooflineAnalysis, row: TransferRecord) -> Record:
         "done": names[row.done] if row.done >= 0 else None,
         "link": row.link.value if row.link else None,
     }
+
+
+_STEPS = 1_000
+
+
+def serving_record(analysis: RooflineAnalysis) -> Record | None:
+    """The document's part; `None` without a server's steps.
+
+    `model` is there if sizes tell it, with a `curve` over batch and context; `groups` are by phase
+    and batch, `steps` the first 1,000.
+    """
+    found = analysis.serving
+    if found is None:
+        return None
+    steps, columns = found.steps, found.columns
+    count = min(len(steps), _STEPS)
+    model = served_model(analysis)
+    return {
+        "model": asdict(model) if model else None,
+        "curve": [asdict(point) for point in curve(analysis)],
+        "groups": [asdict(group) for group in found.groups],
+        "step_count": len(steps),
+        "steps": [
+            {
+                "label": analysis.profile.steps.label[k],
+                "phase": steps.phase[k],
+                "sequences": _known(steps.sequences[k]),
+                "prefill_tokens": _known(steps.prefill_tokens[k]),
+                "decode_tokens": _known(steps.decode_tokens[k]),
+                "context_tokens": _known(steps.context_tokens[k]),
+                "time_us": float(columns.time_us[k]),
+                "busy_us": float(columns.busy_us[k]),
+                "wait_us": float(columns.wait_us[k]),
+                "known_ratio": float(columns.known_ratio[k]),
+                **_work(columns, k),
+            }
+            for k in range(count)
+        ],
+    }
+
+
+def _work(columns: ServingColumns, step: int) -> Record:
+    """Work of a step; unknown where that of most of its time is."""
+    is_known = columns.known_ratio[step] >= KNOWN_SHARE
+    found = {
+        "bound_us": columns.bound_us,
+        "flop": columns.flop,
+        "bytes": columns.moved_bytes,
+    }
+    return {name: float(column[step]) if is_known else None for name, column in found.items()}
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

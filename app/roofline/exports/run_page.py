@@ -3,22 +3,34 @@
 A page of 4,096 hosts and 1,000 operations stays below 1 MB: numbers of hosts and operations are
 columns of 32-bit floats, whose seven digits are more than the page shows, as base64; NaN is
 unknown. Long names are cut in the middle.
+
+A run of hosts in short: at the size of a stamp for lists, and what is read of it so far.
+
+Shades are those of the map on the run's page: they say nothing where no verdict is possible.
 """
 
 import base64
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from roofline.devices.catalogue import find
 from roofline.figures.figure import six_digits
 from roofline.model.units import GIGA, US_PER_S, gib_to_gb
-from roofline.pods.report import State
-from roofline.presentation.charts.host_values import HostValues
+from roofline.pods.folders import some_of
+from roofline.pods.report import (
+    FEWEST_HOSTS,
+    LEAST_READABLE,
+    NoVerdict,
+    State,
+    Verdict,
+)
+from roofline.presentation.charts.host_values import HostValues, shade
 from roofline.presentation.charts.run_figures import run_roofline_figure, steps_figure
 from roofline.presentation.palette import category_styles
+from roofline.presentation.sentences import Number, Sentence, plain_text, say
 
 Record = dict[str, Any]
 Row = Mapping[str, Any]
@@ -220,3 +232,199 @@ def short_name(name: str) -> str:
         return name
     half = _LONGEST_NAME // 2
     return f"{name[:half]}…{name[-half + 1 :]}"
+
+
+WIDTH, HEIGHT = 132, 36  # pixels
+MOST_CELLS = 480
+"""Of a run with more hosts each cell stands for neighbours, by the one that is farthest out."""
+_LARGEST_CELL = 11.0  # pixels
+_MARGIN = 3.0  # pixels
+# A token and its opacity for each of the nine classes; 3 is that of the median host.
+_LOOKS = (
+    ("--roof-hbm", 0.62),
+    ("--roof-hbm", 0.34),
+    ("--roof-hbm", 0.2),
+    ("--line-2", 0.6),
+    ("--roof-compute", 0.2),
+    ("--roof-compute", 0.36),
+    ("--roof-compute", 0.66),
+    ("--roof-compute", 1.0),
+    ("--bad", 1.0),
+)
+_UNREAD = ("--line", 0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The first sentence of a run, and its hosts as an `svg` element.
+
+    Its colours are custom properties of the page that it is put into.
+    """
+
+    headline: str
+    svg: str
+
+
+def run_preview(document: Mapping[str, Any], arriving: Arriving | None = None) -> Preview:
+    """The preview of the run of `document`, as `roofline analyze --engine …` writes it."""
+    headline = plain_text(answer_of(document, arriving).headline)
+    return Preview(headline=headline, svg=_drawing(document))
+
+
+def _drawing(document: Mapping[str, Any]) -> str:
+    is_judged = document["no_verdict"] is None
+    working = (one for one in document["hosts"] if one["state"] != State.NO_ACCELERATOR)
+    found = [_away(one, is_judged=is_judged) for one in working]
+    size = math.ceil(len(found) / MOST_CELLS) or 1
+    cells = [_farthest(found[k : k + size]) for k in range(0, len(found), size)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>Hosts</title>'
+        f"{''.join(_paths(cells))}</svg>"
+    )
+
+
+def _away(host: Mapping[str, Any], *, is_judged: bool) -> float | None:
+    """How much slower than the median a host is at the same work; `None` for one not read."""
+    if host["state"] != State.READ:
+        return None
+    ratio = host["same_work_ratio"]
+    return 0.0 if ratio is None or not is_judged else ratio - 1
+
+
+def _farthest(some: Sequence[float | None]) -> float | None:
+    known = [one for one in some if one is not None]
+    return max(known, key=abs) if known else None
+
+
+def _paths(cells: Sequence[float | None]) -> Iterator[str]:
+    """One path for all cells of a look."""
+    width, height = WIDTH - 2 * _MARGIN, HEIGHT - 2 * _MARGIN
+    side = _side(len(cells), width, height)
+    columns = int(width // side)
+    gap = 1.0 if side > 5 else 0.4
+    left = (WIDTH - min(columns, len(cells)) * side) / 2
+    top = (HEIGHT - math.ceil(len(cells) / columns) * side) / 2
+    edge = f"{side - gap:g}"
+    found: dict[tuple[str, float], str] = {}
+    for k, away in enumerate(cells):
+        look = _UNREAD if away is None else _LOOKS[shade(away)]
+        x, y = left + k % columns * side, top + k // columns * side
+        square = f"M{x:g} {y:g}h{edge}v{edge}h-{edge}z"
+        found[look] = found.get(look, "") + square
+    for (token, opacity), drawn in found.items():
+        yield f'<path d="{drawn}" fill="var({token})" fill-opacity="{opacity}"/>'
+
+
+def _side(count: int, width: float, height: float) -> float:
+    """The largest cell with which so many fit."""
+    side = _LARGEST_CELL
+    while side > 1 and (width // side) * (height // side) < count:
+        side -= 0.25
+    return side
+
+
+def so_far(document: Mapping[str, Any], arriving: Arriving) -> Record:
+    """`document` without what later hosts may change: verdicts, and what they cost.
+
+    Its `verdict` says how many hosts have been read.
+    """
+    answer = answer_of(document, arriving)
+    return {
+        **document,
+        "verdict": f"{plain_text(answer.headline)}. {plain_text(answer.lead)}",
+        "no_verdict": NoVerdict.ARRIVING.value,
+        "outliers": [],
+        "gains": [],
+        "stragglers_cost_ratio": None,
+        "late_host": None,
+        "hosts": [_unjudged(one) for one in document["hosts"]],
+    }
+
+
+def _unjudged(host: Mapping[str, Any]) -> Record:
+    chips = [{**chip, "is_slow": False} for chip in host["chips"]]
+    known: Record = {"verdict": None, "score": None, "slow_steps": 0, "deviations": []}
+    return {**host, **known, "chips": chips}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Sentences of the headline and of the lines below it; `is_bad`: a host is slow."""
+
+    headline: Sentence
+    lead: Sentence
+    is_bad: bool
+
+
+def answer_of(document: Row, arriving: Arriving | None = None) -> Answer:
+    """The first sentence on the page of the run of `document`."""
+    if arriving is not None:
+        count = {"read": _count(arriving.read), "hosts": _count(arriving.total)}
+        known = say("run_arriving_of", **count) if arriving.total else say("run_arriving", **count)
+        return Answer(headline=known, lead=say("run_arriving_lead"), is_bad=False)
+    unread = _unread(document)
+    worst = next(iter(document["outliers"]), None)
+    if worst is None:
+        lead = _spread(document) + unread
+        return Answer(headline=_without_verdict(document), lead=lead, is_bad=False)
+    found = {one["host"]: one for one in document["hosts"]}
+    return Answer(
+        headline=_headline(found[worst["host"]], max(len(document["steps"]), 1)),
+        lead=_lead(document) + unread,
+        is_bad=worst["kind"] in (Verdict.SLOW_CHIP, Verdict.SLOW_HOST),
+    )
+
+
+def _count(value: int) -> Number:
+    return Number(value, "count")
+
+
+def _without_verdict(document: Row) -> Sentence:
+    match document["no_verdict"]:
+        case NoVerdict.FEW_HOSTS:
+            return say("run_few", fewest=_count(FEWEST_HOSTS))
+        case NoVerdict.UNREADABLE:
+            return say("run_unreadable", share=Number(LEAST_READABLE, "ratio"))
+        case NoVerdict.SEVERAL_CAPTURES:
+            return say("run_several_captures")
+        case NoVerdict.SEVERAL_PROGRAMS:
+            return say("run_several_programs")
+    if (late := document["late_host"]) is not None:
+        return say("run_late", host=late["host"], share=Number(late["share_ratio"], "ratio"))
+    return say("run_even")
+
+
+def _spread(document: Row) -> Sentence:
+    cost = document["stragglers_cost_ratio"]
+    return [] if cost is None else say("run_spread", share=Number(cost, "ratio"))
+
+
+def _headline(host: Row, steps: int) -> Sentence:
+    share = (host["same_work_ratio"] or 1.0) - 1
+    return say(
+        f"run_{Verdict(host['verdict']).name.lower()}",
+        host=host["host"],
+        share=Number(share, "ratio"),
+        slow=_count(host["slow_steps"]),
+        steps=_count(steps),
+    )
+
+
+def _lead(document: Row) -> Sentence:
+    """The cost of all, and what the first ones bring."""
+    said = say("run_cost", share=Number(document["stragglers_cost_ratio"] or 0.0, "ratio"))
+    first = document["gains"][0]
+    said += say("run_gain", host=first["host"], share=Number(first["share_ratio"], "ratio"))
+    more = len(document["outliers"]) - 1
+    if more:
+        said += say("run_more", count=_count(more))
+    return said + say("run_end")
+
+
+def _unread(document: Row) -> Sentence:
+    """What takes no part, though it might have."""
+    unread = sum(one["state"] == State.UNREADABLE for one in document["hosts"])
+    apart = [one["host"] for one in document["hosts"] if one["state"] == State.OTHER_PROGRAM]
+    said = say("run_elsewhere", names=some_of(apart), count=_count(len(apart))) if apart else []
+    return said + (say("run_unread", count=_count(unread)) if unread else [])

@@ -26,7 +26,7 @@ from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
 from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
 from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
-from roofline.importers.shared.join_counters import with_counters
+from roofline.importers.shared.join_kernels import with_counters
 from roofline.importers.shared.next_steps import with_next_steps
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile

@@ -10,7 +10,6 @@ import orjson
 from roofline.errors import BadEditError, FindingNotFoundError, RooflineError
 from roofline.library.comparing import Sides, StoredRun, runs_of
 from roofline.library.reader import ProfileLists, ProfileReader
-from roofline.library.series import next_run
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import Manifest, timestamp
 from roofline.storage.results import COMPARED
@@ -18,6 +17,9 @@ from roofline.storage.visibility import Viewer
 
 if TYPE_CHECKING:
     from roofline.advice.ledger import Entry, Hit
+from collections.abc import Iterable
+
+from roofline.presentation.titles import series_name
 
 Record = dict[str, Any]
 Decision = Literal["accepted", "dismissed", "open"]
@@ -238,3 +240,32 @@ def _hits(rows: Sequence[tuple[str, str, float]]) -> "list[Hit]":
     from roofline.advice.ledger import Hit
 
     return [Hit(rule=rule, device=device, ratio=ratio) for rule, device, ratio in rows]
+
+
+_MOST_FOUND = 1000
+
+
+def runs_of_series(lists: ProfileLists, name: str, by: str) -> list[Manifest]:
+    """All ready runs of a title, whatever the day at its end, or of a tag; the oldest first."""
+    if by == "tag":
+        listing = lists.search(tag=name, limit=_MOST_FOUND)
+    else:
+        name = series_name(name)
+        listing = lists.search(name, limit=_MOST_FOUND)
+    # The listing has the newest first, also among those of one second.
+    found = [
+        one for one in reversed(listing.profiles) if by == "tag" or series_name(one.title) == name
+    ]
+    return sorted(found, key=lambda one: one.created_at)
+
+
+def next_run(lists: ProfileLists, run: Manifest) -> Manifest | None:
+    """The first ready run after `run` with its title or one of its tags."""
+    names = [("title", run.title), *(("tag", tag) for tag in run.tags)]
+    later = [_behind(run, runs_of_series(lists, name, by)) for by, name in names]
+    return min(filter(None, later), key=lambda one: one.created_at, default=None)
+
+
+def _behind(run: Manifest, runs: Iterable[Manifest]) -> Manifest | None:
+    before = iter(runs)
+    return next(before, None) if any(one.id == run.id for one in before) else None

@@ -25,16 +25,17 @@ from roofline.model.op_columns import F64, I64, Values
 from roofline.model.profile import Host, Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
 from roofline.pods.folders import XSPACE_SUFFIX, HostFile, digest_of, rank_of
-from roofline.pods.packed import SUFFIX, is_packed
-from roofline.pods.packed import unpack as unpack_partial
 from roofline.pods.partial import (
     BYTES_KNOWN,
     FLOP_KNOWN,
+    SUFFIX,
     CollectiveKey,
     Header,
     Names,
     Partial,
+    is_packed,
 )
+from roofline.pods.partial import unpack as unpack_partial
 from roofline.pods.report import OpKey, Unreadable
 
 # In a folder, other files that no importer recognises are not captures of hosts.

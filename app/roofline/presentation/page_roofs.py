@@ -20,6 +20,7 @@ from roofline.presentation.columns import (
     UNIT_RATE,
     UNIT_USE,
 )
+from roofline.presentation.json_text import rounded
 from roofline.presentation.page_rows import JOINED
 from roofline.presentation.palette import (
     COMPUTE_STYLE,
@@ -28,7 +29,6 @@ from roofline.presentation.palette import (
     LineStyle,
     compute_style,
 )
-from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import clock_labels, shown_peaks
 from roofline.presentation.words import (
     COMPUTE_BOUND_WORDS,

@@ -19,7 +19,6 @@ from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError, StorageFullError, UploadRejectedError
 from roofline.storage import checks, statements, trash
-from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.audit import AuditLog
 from roofline.storage.blob_places import open_blobs
 from roofline.storage.database import Database, lock_digests, schema_of
@@ -40,11 +39,10 @@ from roofline.storage.records import (
     PackedResults,
     timestamp,
 )
-from roofline.storage.results import ResultStore
+from roofline.storage.results import ResultStore, SharedResults
+from roofline.storage.revocable import ApiTokens, ShareLinks
 from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
-from roofline.storage.share_links import ShareLinks
-from roofline.storage.shared_results import SharedResults
 from roofline.storage.sign_ins import EndedSessions, People
 from roofline.storage.staging import StagedFile, StagingArea
 from roofline.storage.user_quota import OF_RESTORING, UserQuota

@@ -8,18 +8,33 @@ import hashlib
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import and_, delete, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from roofline.model.outer_limits import LEASE_S
-from roofline.storage import checks, run_statements
-from roofline.storage.database import Database, lock_digests
+from roofline.storage import checks
+from roofline.storage.database import Database, insert_new, lock_digests
 from roofline.storage.raw import RawStore
 from roofline.storage.records import Ownership, StoredFile, timestamp
 from roofline.storage.run_records import (
     CANCELLED,
     COMPLETE,
     NO_LIST,
+    NOT_A_HOST,
     READ,
     READING,
     UNREADABLE,
@@ -52,7 +67,7 @@ class RunStore:
         with self._database.write() as connection:
             lock_digests(connection, [self._quota.key(new.uploader)])
             self._quota.check_run(connection, new.uploader, 0, is_new=True)
-            run_statements.add(connection, new, time.time())
+            add(connection, new, time.time())
 
     def add_once(self, new: NewRun) -> bool:
         """Stores a run unless one of its address was stored before, also one in the trash."""
@@ -63,18 +78,18 @@ class RunStore:
             if connection.execute(of_address).first() is not None:
                 return False
             self._quota.check_run(connection, new.uploader, 0, is_new=True)
-            run_statements.add(connection, new, time.time())
+            add(connection, new, time.time())
             return True
 
     def get(self, run_id: str) -> Run | None:
         """A run, or `None` when there is none of this id outside the trash."""
         with self._database.read() as connection:
-            return run_statements.get(connection, run_id)
+            return get(connection, run_id)
 
     def ownership(self, run_id: str, *, in_trash: bool = False) -> Ownership | None:
         """The owner of a run that is not in the trash, or of one that is."""
         with self._database.read() as connection:
-            return run_statements.ownership(connection, run_id, in_trash=in_trash)
+            return ownership(connection, run_id, in_trash=in_trash)
 
     def listed(
         self, viewer: Viewer = ALL_SEEING, *, text: str = "", offset: int = 0, limit: int = 50
@@ -83,17 +98,17 @@ class RunStore:
 
         Words are looked for in title, address and uploader.
         """
-        words = map(run_statements.has_word, text.split())
+        words = map(has_word, text.split())
         seen = and_(run.c.trashed_at.is_(None), sees_runs(viewer), *words)
         newest = run.c.number.desc()
         # Hosts are counted for the runs of this page only.
         page = select(run.c.id).where(seen).order_by(newest).offset(offset).limit(limit)
-        counted = run_statements.counted().where(run.c.id.in_(page)).order_by(newest)
+        listed = counted().where(run.c.id.in_(page)).order_by(newest)
         count = select(func.count()).select_from(run).where(seen)
         with self._database.read() as connection:
-            rows = connection.execute(counted).all()
+            rows = connection.execute(listed).all()
             total = int(connection.execute(count).scalar_one())
-        return RunsListed(runs=tuple(map(run_statements.run_of, rows)), total=total)
+        return RunsListed(runs=tuple(map(run_of, rows)), total=total)
 
     def imported(self, addresses: Collection[str], viewer: Viewer) -> frozenset[str]:
         """Those of `addresses` from which a run was imported that `viewer` sees."""
@@ -105,7 +120,7 @@ class RunStore:
     def in_trash(self, owner: str | None) -> tuple[TrashedRun, ...]:
         """Runs in the trash of `owner`, or of everybody, the newest first."""
         with self._database.read() as connection:
-            return run_statements.in_trash(connection, owner)
+            return in_trash(connection, owner)
 
     def hosts(
         self, run_id: str, *, offset: int = 0, limit: int | None = None
@@ -114,7 +129,7 @@ class RunStore:
         wanted = select(run_host).where(run_host.c.run_id == run_id).order_by(run_host.c.turn)
         with self._database.read() as connection:
             rows = connection.execute(wanted.offset(offset).limit(limit)).all()
-        return tuple(map(run_statements.host_of, rows))
+        return tuple(map(host_of, rows))
 
     def host(self, run_id: str, identity: str) -> RunHost | None:
         """One file of a run."""
@@ -123,7 +138,7 @@ class RunStore:
         )
         with self._database.read() as connection:
             row = connection.execute(wanted).first()
-        return None if row is None else run_statements.host_of(row)
+        return None if row is None else host_of(row)
 
     def with_content(self, run_id: str, sha256: str) -> tuple[RunHost, ...]:
         """The files of a run that have this SHA-256, those whose bytes are here first."""
@@ -131,7 +146,7 @@ class RunStore:
         order = (run_host.c.is_kept.desc(), run_host.c.turn)
         with self._database.read() as connection:
             rows = connection.execute(select(run_host).where(*of_run).order_by(*order)).all()
-        return tuple(map(run_statements.host_of, rows))
+        return tuple(map(host_of, rows))
 
     def push(self, run_id: str, files: Sequence[StagedFile]) -> int | None:
         """Adds files to a run; how many were new. Returns once they survive a crash.
@@ -142,7 +157,7 @@ class RunStore:
             self._raw.put(file)
         digests, size_bytes = [file.sha256 for file in files], sum(one.size_bytes for one in files)
         with self._database.write() as connection:
-            owned = run_statements.ownership(connection, run_id)
+            owned = ownership(connection, run_id)
             if owned is None:
                 return None
             lock_digests(connection, [*digests, self._quota.key(owned.uploader)])
@@ -152,7 +167,7 @@ class RunStore:
                 if not self._raw.has(file.sha256):
                     self._raw.put(file)
             checks.forget_damage(connection, digests)
-            return run_statements.add_pushed(connection, run_id, list(files), time.time())
+            return add_pushed(connection, run_id, list(files), time.time())
 
     def add_found(self, run_id: str, found: Sequence[FoundHost], note: str) -> int:
         """Adds objects of a listing; how many were new."""
@@ -160,7 +175,7 @@ class RunStore:
         with self._database.write() as connection:
             values = {"listed_at": now, "note": note, "attempts": 0}
             connection.execute(update(run).where(run.c.id == run_id).values(values))
-            return run_statements.add_found(connection, run_id, list(found), now)
+            return add_found(connection, run_id, list(found), now)
 
     def expect(self, run_id: str, hosts: int) -> None:
         """Notes with how many hosts a run is complete."""
@@ -170,13 +185,11 @@ class RunStore:
     def open_runs(self) -> tuple[Run, ...]:
         """Runs that are being read and that no process reads now; the first waited longest."""
         free = or_(run.c.owner.is_(None), run.c.lease_until < time.time())
-        due = run_statements.counted().where(
-            run.c.state == READING, run.c.trashed_at.is_(None), free
-        )
+        due = counted().where(run.c.state == READING, run.c.trashed_at.is_(None), free)
         order = (func.coalesce(run.c.lease_until, 0.0), run.c.number)
         with self._database.read() as connection:
             rows = connection.execute(due.order_by(*order)).all()
-        return tuple(map(run_statements.run_of, rows))
+        return tuple(map(run_of, rows))
 
     def claim(self, run_id: str, owner: str) -> bool:
         """Gives `owner` the lease of a run that is free; false when it is not."""
@@ -212,11 +225,11 @@ class RunStore:
         wanted = select(run_host).where(run_host.c.run_id == run_id, run_host.c.state == WAITING)
         with self._database.read() as connection:
             rows = connection.execute(wanted.order_by(run_host.c.turn).limit(limit)).all()
-            found = map(run_statements.host_of, rows)
+            found = map(host_of, rows)
             return tuple(
                 replace(
                     one,
-                    sha256=one.sha256 or run_statements.known_digest(connection, one.identity),
+                    sha256=one.sha256 or known_digest(connection, one.identity),
                 )
                 for one in found
             )
@@ -317,7 +330,7 @@ class RunStore:
     def remove(self, run_id: str) -> frozenset[str] | None:
         """Deletes a run with its rows; the digests of raw files to drop, `None` without a run."""
         with self._database.write() as connection:
-            digests = run_statements.kept_digests(connection, run_id)
+            digests = kept_digests(connection, run_id)
             connection.execute(delete(run_host).where(run_host.c.run_id == run_id))
             removed = connection.execute(delete(run).where(run.c.id == run_id)).rowcount
         return digests if removed else None
@@ -328,3 +341,143 @@ def stored_file(host: RunHost) -> StoredFile:
     assert host.is_kept
     assert host.sha256 is not None
     return StoredFile(name=host.name, size_bytes=host.size_bytes, sha256=host.sha256)
+
+
+MOST_TRASHED_LISTED = 1000
+
+
+def add(connection: Connection, new: NewRun, now: float) -> None:
+    """A run without hosts yet."""
+    values = {name: getattr(new, name) for name in NewRun.__slots__}
+    connection.execute(insert(run).values(**values, state=READING, changed_at=now))
+
+
+def counted() -> "Select[Any]":
+    """Runs with the counts of their hosts."""
+    counts = [
+        func.coalesce(func.sum(case((run_host.c.state == state, 1), else_=0)), 0).label(name)
+        for state, name in ((READ, "read"), (UNREADABLE, "unreadable"))
+    ]
+    is_host = and_(run_host.c.run_id == run.c.id, run_host.c.state != NOT_A_HOST)
+    total = func.count(run_host.c.identity).label("total")
+    columns = select(run).add_columns(*counts, total)
+    return columns.select_from(run.outerjoin(run_host, is_host)).group_by(run.c.number)
+
+
+def get(connection: Connection, run_id: str) -> Run | None:
+    """A run that is not in the trash."""
+    wanted = counted().where(run.c.id == run_id, run.c.trashed_at.is_(None))
+    row = connection.execute(wanted).first()
+    return None if row is None else run_of(row)
+
+
+def has_word(word: str) -> ColumnElement[bool]:
+    """True for runs with `word` in title, address or uploader, in any case."""
+    columns = (run.c.title, run.c.address, run.c.uploader)
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))
+
+
+def in_trash(connection: Connection, owner: str | None) -> tuple[TrashedRun, ...]:
+    """Runs in the trash of `owner`, or of everybody, the newest first."""
+    of_run = run_host.c.run_id == run.c.id
+    hosts = select(func.count()).where(of_run, run_host.c.state != NOT_A_HOST).scalar_subquery()
+    kept = func.coalesce(func.sum(run_host.c.size_bytes), 0)
+    size = select(kept).where(of_run, run_host.c.is_kept).scalar_subquery()
+    columns = (run.c.id, run.c.title, run.c.created_at, run.c.uploader, run.c.trashed_at)
+    wanted = select(*columns, hosts.label("hosts"), size.label("size_bytes"))
+    wanted = wanted.where(run.c.trashed_at.is_not(None))
+    if owner is not None:
+        wanted = wanted.where(run.c.uploader == owner)
+    newest = wanted.order_by(run.c.trashed_at.desc(), run.c.number.desc())
+    rows = connection.execute(newest.limit(MOST_TRASHED_LISTED)).all()
+    return tuple(TrashedRun(**row._mapping) for row in rows)
+
+
+def run_of(row: "Row[Any]") -> Run:
+    """A row of `counted`."""
+    return Run(**{name: getattr(row, name) for name in Run.__slots__})
+
+
+def ownership(connection: Connection, run_id: str, *, in_trash: bool = False) -> Ownership | None:
+    """The owner of a run that is not in the trash, or of one that is."""
+    columns = select(run.c.uploader, run.c.delete_token_hash, run.c.visibility)
+    place = run.c.trashed_at.is_not(None) if in_trash else run.c.trashed_at.is_(None)
+    wanted = columns.where(run.c.id == run_id, place)
+    row = connection.execute(wanted).first()
+    return None if row is None else Ownership(**row._mapping)
+
+
+def host_of(row: "Row[Any]") -> RunHost:
+    """A row of `run_host`."""
+    return RunHost(**{name: getattr(row, name) for name in RunHost.__slots__})
+
+
+def add_found(connection: Connection, run_id: str, found: list[FoundHost], now: float) -> int:
+    """Adds objects that are not known yet; how many were new."""
+    known = set(
+        connection.execute(select(run_host.c.identity).where(run_host.c.run_id == run_id)).scalars()
+    )
+    rows = [
+        {name: getattr(one, name) for name in FoundHost.__slots__}
+        | {"run_id": run_id, "state": WAITING, "is_kept": False, "arrived_at": now}
+        for one in found
+        if one.identity not in known
+    ]
+    if rows:
+        _forget_older(connection, run_id, [str(row["address"]) for row in rows])
+        connection.execute(insert(run_host), rows)
+        reopen(connection, run_id, now)
+    return len(rows)
+
+
+def _forget_older(connection: Connection, run_id: str, addresses: list[str]) -> None:
+    """Other versions of these objects are not part of the run any more."""
+    for first in range(0, len(addresses), 500):
+        some = addresses[first : first + 500]
+        older = run_host.delete().where(run_host.c.run_id == run_id, run_host.c.address.in_(some))
+        connection.execute(older)
+
+
+def add_pushed(connection: Connection, run_id: str, files: list[StagedFile], now: float) -> int:
+    """Adds files whose bytes are kept; how many were new."""
+    last = select(func.coalesce(func.max(run_host.c.turn), -1)).where(run_host.c.run_id == run_id)
+    turn = int(connection.execute(last).scalar_one())
+    added = 0
+    for file in files:
+        values = {
+            "run_id": run_id,
+            "identity": file.sha256,
+            "turn": turn + 1 + added,
+            "name": file.name,
+            "size_bytes": file.size_bytes,
+            "stored_bytes": file.stored_bytes,
+            "sha256": file.sha256,
+            "is_kept": True,
+            "state": WAITING,
+            "arrived_at": now,
+        }
+        added += connection.execute(insert_new(connection, run_host).values(values)).rowcount
+    if added:
+        reopen(connection, run_id, now)
+    return added
+
+
+def reopen(connection: Connection, run_id: str, now: float) -> None:
+    """Has a run read on, and said anew: hosts came."""
+    values = {"state": READING, "changed_at": now, "said_of": -1, "reason": ""}
+    connection.execute(update(run).where(run.c.id == run_id).values(values))
+
+
+def known_digest(connection: Connection, identity: str) -> str | None:
+    """The SHA-256 of an object that some run has read."""
+    wanted = select(run_host.c.sha256).where(
+        run_host.c.identity == identity, run_host.c.sha256.is_not(None)
+    )
+    found = connection.execute(wanted.limit(1)).scalar()
+    return None if found is None else str(found)
+
+
+def kept_digests(connection: Connection, run_id: str) -> frozenset[str]:
+    """The digests of raw files that belong to a run."""
+    wanted = select(run_host.c.sha256).where(run_host.c.run_id == run_id, run_host.c.is_kept)
+    return frozenset(str(one) for one in connection.execute(wanted).scalars())

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from roofline.compare.series_records import RunNumbers, Standing
-from roofline.exports.run_preview import Preview
+from roofline.exports.run_page import Preview
 from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance

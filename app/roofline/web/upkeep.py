@@ -19,7 +19,7 @@ from roofline.model.units import MIB
 from roofline.settings import Settings, forget_secrets
 from roofline.storage.backup import Copied, back_up, restore, verify
 from roofline.storage.database import FILE_NAME, SCHEMA
-from roofline.storage.doctor import Finding, examine, log_repairs
+from roofline.storage.scrub import Finding, examine, log_repairs
 from roofline.storage.sweeping import (
     GRACE_S,
     empty_trash,
@@ -111,7 +111,7 @@ def run_worker(settings: Settings, concurrency: int, metrics_port: int | None = 
     if metrics_port is None:
         instance = build_instance(settings)
     else:
-        from roofline.imports.import_metrics import serve_imports  # loads prometheus_client
+        from roofline.imports.job_runs import serve_imports  # loads prometheus_client
 
         listeners = Listeners(on_import_end=serve_imports(metrics_port).count)
         instance = build_instance(settings, listeners)

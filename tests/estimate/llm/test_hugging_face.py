@@ -8,8 +8,7 @@ import pytest
 
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
-from roofline.estimate.llm.config import ModelConfig, preset
-from roofline.estimate.llm.hugging_face import config_of, read_config
+from roofline.estimate.llm.config import ModelConfig, config_of, preset, read_config
 from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.step import step_of
 from roofline.estimate.llm.workload import Workload

@@ -13,7 +13,7 @@ import pytest
 
 from roofline.exports.run_report import run_record
 from roofline.model import outer_limits
-from roofline.pods.packed import pack
+from roofline.pods.partial import pack
 from roofline.pods.reading import partial_of
 from roofline.pods.reduce import reduce_run
 from roofline.settings import Settings

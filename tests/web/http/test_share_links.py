@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from roofline.storage import share_links
+from roofline.storage import revocable
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN
 from tests.web.http.test_rights import (
@@ -186,7 +186,7 @@ def test_secrets_of_links_stay_out_of_logs(
 def test_profile_has_so_many_links(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(share_links, "MOST_LINKS", 2)
+    monkeypatch.setattr(revocable, "MOST_LINKS", 2)
     one = client.upload(capture).json()["id"]
     for _ in range(2):
         share(client, one, {})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from roofline.estimate.document import collective_record
+from roofline.estimate.document import collective_record, whole
 from roofline.estimate.llm.memory import WEIGHTS, memory_bytes, training_bytes
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.request_document import (
@@ -72,11 +72,6 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "notes": [*step.notes, *_training_words(step)],
         "coverage": None,
     }
-
-
-def whole(amount: float) -> float | int:
-    """Whole numbers without a fraction, so that they are written as counts."""
-    return int(amount) if float(amount).is_integer() else amount
 
 
 def flops_of(op: ModelOp) -> float:

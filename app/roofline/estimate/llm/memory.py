@@ -5,7 +5,7 @@ from math import ceil
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.ops import stage_of
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import bytes_per_element
 
 _ADAM_STATE = 12  # bytes per parameter: fp32 master weights and two moments
 

@@ -6,7 +6,7 @@ from typing import Literal
 from roofline.devices.topology import ring_bytes
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import bytes_per_element
 
 Stage = Literal["layer", "first", "last", "boundary", "step"]
 

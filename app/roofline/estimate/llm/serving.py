@@ -18,7 +18,7 @@ from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, StepPeaks, peaks_of, step_of
 from roofline.estimate.llm.thresholds import class_of
 from roofline.estimate.llm.workload import Workload, kept_tokens
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import bytes_per_element
 from roofline.model.units import US_PER_S
 
 Sums = dict[str, float]

@@ -15,9 +15,8 @@ from roofline.devices.topology import ALL_REDUCE, CollectiveTime, Topology, topo
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import activation_bytes, memory_bytes
 from roofline.estimate.llm.ops import forward, stage_of
-from roofline.estimate.llm.phases import mixed_ops, training_ops
+from roofline.estimate.llm.phases import Schedule, mixed_ops, scheduled, training_ops
 from roofline.estimate.llm.rank import ModelOp, Sent
-from roofline.estimate.llm.schedule import Schedule, scheduled
 from roofline.estimate.llm.workload import Workload, kept_tokens
 from roofline.estimate.on_device import (
     COMPUTE,
@@ -34,7 +33,7 @@ from roofline.estimate.on_device import (
     unknown_peak,
     vector_peak,
 )
-from roofline.estimate.work import sparse_ratio
+from roofline.estimate.ops import sparse_ratio
 from roofline.model.units import US_PER_S
 
 OUTSIDE = "compute_activations"

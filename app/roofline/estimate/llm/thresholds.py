@@ -17,7 +17,7 @@ from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of, step_of
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK
-from roofline.estimate.work import bytes_per_element
+from roofline.estimate.ops import bytes_per_element
 
 _KEPT = 64  # a page asks several times for the thresholds of the same devices
 MOST_BATCH = 2**24

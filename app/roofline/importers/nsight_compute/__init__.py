@@ -12,7 +12,7 @@ command that makes a readable file.
 
 from collections.abc import Sequence
 
-from roofline.importers.nsight_compute.marks import MAGIC, starts_like_text
+from roofline.importers.nsight_compute.launches import MAGIC, starts_like_text
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 

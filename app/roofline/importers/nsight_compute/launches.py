@@ -1,9 +1,16 @@
-"""One result of a report, from whichever export it was read, in base units."""
+"""One result of a report, from whichever export it was read, in base units.
 
+Every file that is imported is compared with what files of Nsight Compute begin with, so this module
+imports no reader.
+"""
+
+import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from roofline.importers.shared.tables_text import decode
 
 OPCODES = re.compile(r"sass__(thread_)?inst_executed(_true)?_per_opcode(_with_modifier_\w+)?")
 
@@ -71,3 +78,31 @@ class Capture:
 def is_measured(value: float) -> bool:
     """True for what a counter can hold: not NaN, infinite, or made of damage."""
     return value == 0 or _LEAST <= abs(value) <= _LARGEST
+
+
+# A report.
+MAGIC = b"NVR\x00"
+HEADER = ('"ID",', "ID,")  # as the profiler writes it, and as other programs save it again
+KERNEL_NAME = "Kernel Name"
+# What its text begins with that is not a table of kernels: messages, pages for people, other pages.
+_MESSAGE = re.compile(r"^==(PROF|ERROR|WARNING)== ", re.MULTILINE)
+TEXT_SECTION = re.compile(r"^ +Section: \S.*\n +-{3,} +-{3,}", re.MULTILINE)
+SUMMARY = re.compile(r'^"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"', re.MULTILINE)
+SESSION = re.compile(r'^"(Launch|Session|Device) Attribute","', re.MULTILINE)
+
+
+def starts_like_text(head: bytes) -> bool:
+    """True for text that Nsight Compute wrote, readable or not. Never raises."""
+    text = decode(head)
+    if any(line.startswith(HEADER) and KERNEL_NAME in cells_of(line) for line in text.splitlines()):
+        return True
+    others = (_MESSAGE, TEXT_SECTION, SUMMARY, SESSION)
+    return "\x00" not in text and any(pattern.search(text) for pattern in others)
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line of CSV; none for what is not CSV."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # a field beyond the reader's limit, or a stray NUL
+        return []

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from roofline.errors import CorruptProfileError
 from roofline.importers.nsight_compute.busy import is_wanted
 from roofline.importers.nsight_compute.launches import (
+    MAGIC,
     OPCODES,
     Capture,
     Extent,
@@ -21,7 +22,6 @@ from roofline.importers.nsight_compute.launches import (
     ResultKind,
     is_measured,
 )
-from roofline.importers.nsight_compute.marks import MAGIC
 from roofline.importers.shared import protobuf_walk as wire
 from roofline.importers.shared.protobuf_walk import DamagedError
 from roofline.importers.source import SourceFile

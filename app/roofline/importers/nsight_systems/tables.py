@@ -14,9 +14,8 @@ from roofline.errors import CorruptProfileError
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.shared.notes import compared
 from roofline.importers.source import SourceFile
-from roofline.model.kernels import SHAPE_AXES, distinct_shapes
 from roofline.model.op_columns import I64
-from roofline.model.profile import Stated
+from roofline.model.profile import SHAPE_AXES, Stated, distinct_shapes
 from roofline.model.units import NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.

@@ -11,16 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.pytorch.collectives import collective_of, message_of
-from roofline.importers.pytorch.event_texts import (
-    called_of,
-    name_of,
-    parsed,
-    signature_of,
-    stated_of,
-    text_of,
-)
+from roofline.importers.pytorch.collectives import called_collective, collective_of, message_of
 from roofline.importers.pytorch.header import EVENTS_KEY, device_properties, read_header
+from roofline.importers.pytorch.inputs import json_of, read_inputs
 from roofline.importers.pytorch.json_text import ABSENT
 from roofline.importers.pytorch.scan import (
     END,
@@ -31,7 +24,12 @@ from roofline.importers.pytorch.scan import (
     hash_of_text,
     scan_events,
 )
-from roofline.importers.pytorch.signatures import READING_IN_CAPTURES, READING_VALUES
+from roofline.importers.pytorch.signatures import (
+    READING_IN_CAPTURES,
+    READING_VALUES,
+    Signature,
+    read_signature,
+)
 from roofline.importers.pytorch.trace import (
     NO_KERNEL,
     Annotation,
@@ -41,10 +39,10 @@ from roofline.importers.pytorch.trace import (
     api_of,
     node_id,
 )
-from roofline.importers.shared.kernel_names import is_collective
+from roofline.importers.shared.kernel_names import Collective, is_collective
 from roofline.importers.source import SourceFile
-from roofline.model.kernels import SHAPE_AXES
 from roofline.model.op_columns import I64
+from roofline.model.profile import SHAPE_AXES
 from roofline.model.units import MIB
 
 WINDOW_BYTES = 4 * MIB
@@ -291,7 +289,7 @@ class _Reader:
         self._is_collective += [is_collective(text) for text in self._trace.names[known:]]
         for at in np.flatnonzero(np.array(self._is_collective, np.bool_)[name]).tolist():
             text = text_of(buffer, rows[at], Column.ARGS_AT)
-            arguments = parsed(text) if "Collective name" in text else None
+            arguments = json_of(text) if "Collective name" in text else None
             stated = arguments if isinstance(arguments, dict) else {}
             place = at + len(self._trace.work)
             self._trace.collectives[place] = collective_of(self._trace.names[name[at]], stated)
@@ -404,7 +402,7 @@ class _Reader:
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
             return
-        counters = parsed(text_of(buffer, row, Column.ARGS_AT))
+        counters = json_of(text_of(buffer, row, Column.ARGS_AT))
         if isinstance(counters, dict):
             self._trace.counters.append(counters)
 
@@ -422,7 +420,7 @@ class _Reader:
 
 def _shape_of(buffer: NDArray[np.uint8], row: I64) -> tuple[int, ...]:
     """Grid and block of a kernel; zeros where they are not three whole numbers each."""
-    found = [parsed(text_of(buffer, row, column)) for column in (Column.GRID_AT, Column.BLOCK_AT)]
+    found = [json_of(text_of(buffer, row, column)) for column in (Column.GRID_AT, Column.BLOCK_AT)]
     sizes = [size for extent in found if isinstance(extent, list) for size in extent]
     is_sound = len(sizes) == SHAPE_AXES and all(
         type(size) is int and 0 < size < 2**31 for size in sizes
@@ -433,3 +431,52 @@ def _shape_of(buffer: NDArray[np.uint8], row: I64) -> tuple[int, ...]:
 def _id(rows: I64, column: Column) -> I64:
     """Ids in 32 bits, 0 where there is none."""
     return np.maximum(rows[:, column], 0) & 0xFFFFFFFF
+
+
+_MAX_NAME_CHARACTERS = 2_000
+
+
+def text_of(buffer: NDArray[np.uint8], row: I64, column: Column) -> str:
+    """The text whose place stands in `column` and whose length in the next; "" without one."""
+    at, length = int(row[column]), int(row[column + 1])
+    return buffer[at : at + length].tobytes().decode("utf-8", "replace") if length > 0 else ""
+
+
+def called_of(name: str, dims: str, types: str) -> Collective:
+    """The collective that a call with these inputs starts."""
+    shapes, spelled = (json_of(text) if text else None for text in (dims, types))
+    inputs = read_inputs(name, dims=shapes, types=spelled, strides=None, values=None)
+    return called_collective(name, inputs.tensors)
+
+
+def stated_of(name: str, arguments: str) -> Collective:
+    """The collective that an operator's own arguments describe."""
+    stated = json_of(arguments) if "Collective name" in arguments else None
+    return collective_of(name, stated if isinstance(stated, dict) else {})
+
+
+def name_of(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT) -> str:
+    """The name as text: escapes resolved where they are valid, and nothing unprintable."""
+    raw = text_of(buffer, row, column)
+    unescaped = json_of(f'"{raw}"') if "\\" in raw else raw
+    shown = unescaped if isinstance(unescaped, str) else raw
+    printable = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])
+    return printable.encode("utf-8", "replace").decode().strip() or "(no name)"
+
+
+def signature_of(buffer: NDArray[np.uint8], row: I64) -> Signature:
+    """The operator of an event, with the costs that follow from its inputs."""
+
+    def value(column: Column) -> object:
+        text = text_of(buffer, row, column)
+        return json_of(text) if text else None
+
+    return read_signature(
+        name_of(buffer, row),
+        dims=value(Column.DIMS_AT),
+        types=value(Column.TYPES_AT),
+        strides=value(Column.STRIDES_AT),
+        values=value(Column.VALUES_AT),
+        flop=int(row[Column.FLOP]),
+        moved_bytes=int(row[Column.KERNEL_BYTES]),
+    )

@@ -13,10 +13,10 @@ from roofline.importers.pytorch.attribution import (
     distinct_steps,
     settle_collectives,
     settle_gradients,
+    settle_lists,
 )
 from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.inputs import shapes_label
-from roofline.importers.pytorch.list_types import settle_lists
 from roofline.importers.pytorch.nesting import NOT_FOUND, busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,

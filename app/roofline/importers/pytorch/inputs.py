@@ -86,7 +86,7 @@ class Inputs:
 
     def number(self, place: int) -> int | None:
         """A plain argument that is a whole number; `None` for every other text."""
-        parsed = _parsed(self.value(place))
+        parsed = json_of(self.value(place))
         return parsed if type(parsed) is int else None
 
     def flag(self, place: int) -> bool | None:
@@ -95,7 +95,7 @@ class Inputs:
 
     def whole_numbers(self, place: int) -> list[int]:
         """A plain argument that is one number from 0 up or a list of them; empty if it is not."""
-        parsed = _parsed(self.value(place))
+        parsed = json_of(self.value(place))
         parts = parsed if isinstance(parsed, list) else [parsed]
         numbers = [part for part in parts if type(part) is int and 0 <= part < 2**32]
         return numbers if len(numbers) == len(parts) else []
@@ -177,7 +177,8 @@ def _sizes(value: object) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(value) else None
 
 
-def _parsed(text: str) -> object:
+def json_of(text: str) -> object:
+    """JSON as its objects, `None` for what is not JSON."""
     try:
         result: object = json.loads(text)
     except (ValueError, RecursionError):

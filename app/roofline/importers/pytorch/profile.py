@@ -27,10 +27,17 @@ from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.instances import ModuleInstances
-from roofline.model.kernels import Kernels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, OpColumns
-from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
+from roofline.model.profile import (
+    Host,
+    Kernels,
+    LaunchTable,
+    OpTable,
+    Profile,
+    Provenance,
+    StepTable,
+)
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS, PS_PER_US

@@ -17,8 +17,8 @@ from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import Collective
-from roofline.model.kernels import SHAPE_AXES
 from roofline.model.op_columns import I32, I64, Bools
+from roofline.model.profile import SHAPE_AXES
 
 
 class Api(IntEnum):

@@ -12,15 +12,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from roofline.importers.rocprofiler_sdk.document import (
+    MARKER,
     Agent,
     Copy,
     Dispatch,
+    Marked,
     Process,
     agent_of,
     kernel_name,
+    paths,
     shape_of,
 )
-from roofline.importers.rocprofiler_sdk.markers import MARKER, Marked, paths
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64

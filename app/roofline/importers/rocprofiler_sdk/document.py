@@ -2,13 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
 from roofline.importers.source import SourceFile
-from roofline.model.kernels import SHAPE_AXES
+from roofline.model.profile import SHAPE_AXES
 from roofline.model.units import GIB, NS_PER_S
 
 TOOL = "rocprofiler-sdk-tool"
@@ -285,3 +287,53 @@ def _times(record: Json) -> tuple[int, int] | None:
     if begin is None or end is None or not 0 < end - begin < _LONGEST_NS:
         return None
     return begin, end
+
+
+MARKER = "MARKER"
+"""The domain or category of roctx begins so."""
+
+_INSTANCE = re.compile(r"[\s#:=_-]+\d{1,12}\Z")
+_MOST_LETTERS = 200
+
+
+class Marked(NamedTuple):
+    """A range of a thread, or a launch, which has no length. Times are ns."""
+
+    thread: int
+    begin_ns: int
+    end_ns: int
+    name: str = ""
+
+
+def paths(ranges: Iterable[Marked], launches: Sequence[Marked]) -> Iterator[str]:
+    """The path of ranges around each launch, outermost first, without numbers of instances."""
+    found: dict[tuple[int, int], str] = {}
+    marks = [*(one for one in ranges if one.end_ns > one.begin_ns), *launches]
+    marks.sort(key=lambda one: (one.thread, one.begin_ns, -one.end_ns))
+    for _, of_thread in groupby(marks, key=lambda one: one.thread):
+        open_ranges: list[Marked] = []
+        for one in of_thread:
+            while open_ranges and open_ranges[-1].end_ns <= one.begin_ns:
+                open_ranges.pop()
+            if one.end_ns > one.begin_ns:
+                open_ranges.append(one)
+            else:
+                found[one.thread, one.begin_ns] = "/".join(map(_group, open_ranges))
+    return (found[one.thread, one.begin_ns] for one in launches)
+
+
+def _group(one: Marked) -> str:
+    """`step 17` is `step`."""
+    text = "".join(ch if ch.isprintable() else " " for ch in one.name[:_MOST_LETTERS]).strip()
+    return (_INSTANCE.sub("", text) or text).replace("/", "∕") or "range"
+
+
+def longest_paths(processes: Sequence[Process]) -> Mapping[str, str]:
+    """The path in which each kernel ran longest, by its name."""
+    times: dict[str, dict[str, int]] = {}
+    for process in processes:
+        for one in process.dispatches:
+            lasted = one.times[1] - one.times[0] if one.times else 0
+            mine = times.setdefault(one.kernel, {})
+            mine[one.path] = mine.get(one.path, 0) + lasted
+    return {kernel: max(mine, key=lambda path: mine[path]) for kernel, mine in times.items()}

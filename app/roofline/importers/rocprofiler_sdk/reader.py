@@ -7,8 +7,14 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.database import read_database
-from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
-from roofline.importers.rocprofiler_sdk.markers import longest_paths
+from roofline.importers.rocprofiler_sdk.document import (
+    Agent,
+    Copy,
+    Dispatch,
+    Process,
+    longest_paths,
+    read_file,
+)
 from roofline.importers.rocprofiler_sdk.sheets import read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.timeline import agents_timeline
 from roofline.importers.shared.amd_counters import (

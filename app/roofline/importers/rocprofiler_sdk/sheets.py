@@ -11,14 +11,16 @@ from enum import Enum, auto
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.rocprofiler_sdk.document import (
+    MARKER,
     Agent,
     Copy,
     Dispatch,
+    Marked,
     Process,
     agent_of,
+    paths,
     shape_of,
 )
-from roofline.importers.rocprofiler_sdk.markers import MARKER, Marked, paths
 from roofline.importers.shared.tables_text import decode, first_row, parse_number, read_table
 from roofline.importers.source import SourceFile
 from roofline.model.units import NS_PER_S

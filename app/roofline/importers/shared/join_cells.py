@@ -16,13 +16,13 @@ from roofline.importers.shared.join_kernels import Match, Matches, Shape, matche
 from roofline.importers.shared.notes import NO_PEAKS, Note, noted
 from roofline.model.categories import is_container
 from roofline.model.device import ReportedDevice
-from roofline.model.kernels import Kernels
 from roofline.model.memory import main_level
 from roofline.model.op_columns import F64, I64, SCHEMA, Bools, OpColumns
 from roofline.model.profile import (
     CellSource,
     Diagnostic,
     JoinedCells,
+    Kernels,
     OpTable,
     Profile,
     Provenance,

@@ -13,10 +13,9 @@ import numpy as np
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
-from roofline.model.kernels import Kernels, distinct_shapes
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
-from roofline.model.profile import LaunchTable, OpTable, StepTable
+from roofline.model.profile import Kernels, LaunchTable, OpTable, StepTable, distinct_shapes
 from roofline.model.units import PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)

@@ -1,26 +1,306 @@
-"""Reads the tables of one profile that XProf exported."""
+"""Reads the tables of one profile that XProf exported.
+
+XProf's roofline table has every op twice (with and without infeed), and rows of the program. Ops
+are the rows with infeed. Rows of category "Program" give the time of the whole and of each step; a
+step without infeed is the row that says so, its infeed the difference.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import noted
+from roofline.importers.shared.notes import Note, noted
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xprof_export.peaks import read_device
-from roofline.importers.xprof_export.roofline_model import NOTES, Roofline, read_roofline
-from roofline.importers.xprof_export.rows import read_hlo_stats
+from roofline.importers.xprof_export.rows import (
+    device_kind,
+    levels_of,
+    op_table,
+    picoseconds,
+    read_device,
+    read_hlo_stats,
+    without_breakdown,
+    work_of,
+)
 from roofline.importers.xprof_export.tables import (
     ExportTable,
     Tool,
     read_export,
 )
+from roofline.model.categories import IDLE_CATEGORY, is_container
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity
+from roofline.model.op_columns import U64, Bools, OpColumns
+from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity, StepTable
+
+PROGRAM = "Program"
+_TOTAL, _AVERAGE = "Total", "Average"
+# Counts recovered from rates are off by rounding only.
+_ROUNDING = 1e-7
+_MOST_CANDIDATES = 16
+_KERNELS_LEFT_OUT = (
+    ": none of its kernels names an instruction of a compiled program, and XProf leaves such"
+    " kernels out"
+)
+NOTES = {
+    "no-program-row": Note(
+        Severity.WARNING,
+        "The export has no row of the whole program: its time is the sum of the operations' self"
+        " times, without idle time, on one core.",
+        "Export the whole table, without a filter.",
+    ),
+    "gpus-without-kernels": Note(
+        Severity.INFO,
+        "{least}{resting:,} of {gpus:,} GPUs ran nothing during the capture: the operations ran too"
+        " few times for more. Times per GPU are {over}; XProf divides by {gpus:,}.",
+    ),
+    "no-operations": Note(
+        Severity.WARNING,
+        "XProf lists no operation of this capture{why}. The program's time is known, but not what"
+        " ran in it and how long it was idle.",
+        "Upload the capture itself (*.xplane.pb): kernels are listed there by their names.",
+    ),
+    "ops-not-listed": Note(
+        Severity.WARNING,
+        "The export lists {ops:,} operations; {shares} of the program belong to others, and are"
+        " missing here. Their time counts as idle.",
+        "XProf lists at most 1,000 operations, and a file may have been cut: export it again, or"
+        " upload the profile itself (*.xplane.pb), which has them all.",
+    ),
+    "no-final-line-break": Note(
+        Severity.WARNING,
+        "{name} does not end with a line break, as XProf's exports do: it may have been cut.",
+        "Check that it was copied completely.",
+    ),
+    "amd-memory-clock": Note(
+        Severity.INFO,
+        "XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which on some"
+        " parts counts half of the transfers. Where the catalogue shows that this is one of them,"
+        " HBM's roof is drawn at twice the peak in the export.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roofline:
+    """The content of a roofline table, before it becomes a profile.
+
+    `stated_ps` is the program's time without the row IDLE, where the table lacks ops of it.
+    """
+
+    ops: OpTable
+    time_ps: int
+    op_time_ps: int
+    core_count: int
+    steps: StepTable
+    notes: tuple[Diagnostic, ...]
+    stated_ps: int | None = None
+
+
+def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofline:
+    """Ops, program and steps of a roofline table.
+
+    GPUs that ran nothing are not among the cores where the rows tell, unless `counts_resting`.
+    """
+    rows = _Rows(table)
+    kind = device_kind(table)
+    levels = levels_of(kind)
+    ops = op_table(table, rows.ops, names=table.texts("operation"), levels=levels)
+    total = rows.program(_TOTAL)
+    listed_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
+    notes: list[Diagnostic] = []
+    time_ps, lacks_ops = listed_ps + rows.idle_ps, False
+    if total is None:
+        notes.append(noted(NOTES, "no-program-row"))
+    else:
+        time_ps = max(int(picoseconds(table.numbers("total_time"))[total]), listed_ps)
+        ops, missing = _checked(ops, table, total)
+        notes += missing
+        lacks_ops = bool(missing)
+    cores = 1 if total is None else _core_count(table, total)
+    may_tell = kind is DeviceKind.GPU and not notes and not counts_resting
+    ran = _that_ran(ops, cores) if may_tell else cores
+    if ran < cores:
+        least, over = (
+            ("", "those of the other") if ran == 1 else ("At least ", f"means over {ran:,}")
+        )
+        resting = noted(
+            NOTES, "gpus-without-kernels", least=least, resting=cores - ran, gpus=cores, over=over
+        )
+        notes.append(resting)
+    nothing_listed = not len(ops) and not notes
+    if nothing_listed:
+        why = _KERNELS_LEFT_OUT if kind is DeviceKind.GPU else ""
+        notes.append(noted(NOTES, "no-operations", why=why))
+    return Roofline(
+        ops=ops,
+        time_ps=time_ps,
+        # Unlisted time is not idle either.
+        op_time_ps=time_ps if nothing_listed else listed_ps,
+        core_count=ran,
+        steps=rows.steps(levels),
+        notes=tuple(notes),
+        stated_ps=time_ps - rows.idle_ps if lacks_ops else None,
+    )
+
+
+class _Rows:
+    """Rows of a table by what they are about."""
+
+    def __init__(self, table: ExportTable) -> None:
+        self._table = table
+        self._step = table.texts("step")
+        self._with_infeed = table.flags("include_infeed_outfeed")
+        category, operation = np.array(table.texts("category")), np.array(table.texts("operation"))
+        self._is_program = (category == PROGRAM) & (operation == PROGRAM)
+        self._is_idle = (category == IDLE_CATEGORY) | (operation == IDLE_CATEGORY)
+        of_total = np.array([step == _TOTAL for step in self._step], np.bool_)
+        is_op = of_total & ~self._is_program & ~self._is_idle
+        # A table that was filtered to the rows without infeed is still a table of ops.
+        chosen = is_op & self._with_infeed if (is_op & self._with_infeed).any() else is_op
+        self.ops = np.flatnonzero(chosen)
+
+    @property
+    def idle_ps(self) -> int:
+        """Time of the row IDLE, 0 without one."""
+        idle = self._is_idle & self._with_infeed
+        return int(picoseconds(self._table.numbers("total_self_time"))[idle].sum(dtype=np.uint64))
+
+    def program(self, step: str, *, infeed: bool = True) -> int | None:
+        """The program's row of `step`, if there is one."""
+        wanted = self._is_program & (self._with_infeed == infeed)
+        return next((k for k in np.flatnonzero(wanted).tolist() if self._step[k] == step), None)
+
+    def steps(self, levels: tuple[MemoryLevel, ...]) -> StepTable:
+        """Steps with any time: XProf writes rows of zeros for those it could not fill."""
+        time_ps = picoseconds(self._table.numbers("total_time"))
+        labels = [
+            step
+            for k, step in enumerate(self._step)
+            if self._is_program[k] and self._with_infeed[k] and time_ps[k] > 0
+        ]
+        labels = [step for step in dict.fromkeys(labels) if step not in {_TOTAL, _AVERAGE}]
+        whole = [row for step in labels if (row := self.program(step)) is not None]
+        inner = [self.program(step, infeed=False) for step in labels]
+        durations = time_ps[whole]
+        return StepTable(
+            label=tuple(labels),
+            begin_ps=np.zeros(len(labels), np.uint64),
+            end_ps=durations,
+            duration_ps=durations,
+            time_ps=durations,
+            sums=self._sums(whole, inner, levels),
+        )
+
+    def _sums(
+        self, whole: list[int], inner: list[int | None], levels: tuple[MemoryLevel, ...]
+    ) -> OpColumns:
+        if not whole:
+            return OpColumns.zeros((0, 2), levels)
+        time_us = self._table.numbers("total_time")
+        work, time_ps = work_of(self._table, time_us, levels), picoseconds(time_us)
+        # Without the second row, infeed cannot be told from the rest: all counts as work.
+        other = [row if k is None else k for row, k in zip(whole, inner, strict=True)]
+
+        def split(column: U64) -> U64:
+            all_of_it, without_infeed = column[whole], column[other]
+            return np.stack(
+                [
+                    without_infeed,
+                    np.where(all_of_it > without_infeed, all_of_it - without_infeed, 0),
+                ],
+                axis=1,
+            )
+
+        moved = split(work.bytes_accessed)
+        times = split(time_ps)
+        return OpColumns(
+            occurrences=np.zeros(times.shape, np.int64),
+            time_ps=times,
+            flop=split(work.flop),
+            model_flop=split(work.model_flop),
+            bytes_accessed=moved,
+            traffic_bytes={level: split(column) for level, column in work.traffic_bytes.items()},
+            traffic_known=moved > 0,
+            cost_known=moved > 0,
+        )
+
+
+def _core_count(table: ExportTable, total: int) -> int:
+    """Cores: the program's time over its time per core."""
+    time, per_core = table.numbers("total_time")[total], table.numbers("total_time_per_core")[total]
+    return max(1, min(round(time / per_core), 1_000_000)) if time > 0 and per_core > 0 else 1
+
+
+def _that_ran(ops: OpTable, cores: int) -> int:
+    """The most of `cores` GPUs that can have run these operations.
+
+    XProf divides by every GPU of the machine. A GPU that runs a program runs its most frequent
+    operation at least once.
+    """
+    most: dict[int, int] = {}
+    for program, count in zip(ops.program_id.tolist(), ops.occurrences.tolist(), strict=True):
+        most[program] = max(most.get(program, 0), count)
+    return min(cores, sum(most.values())) if most and all(most.values()) else cores
+
+
+def _checked(
+    ops: OpTable, table: ExportTable, total: int
+) -> tuple[OpTable, tuple[Diagnostic, ...]]:
+    """Compare the ops' sums with the program's row: work that is not listed, or not broken down."""
+    levels = tuple(ops.traffic_bytes)
+    work = work_of(table, table.numbers("total_time"), levels)
+    inside = np.array([not is_container(category) for category in ops.category], np.bool_)
+    lacking = {
+        "FLOPs": _lacking(int(work.flop[total]), ops.flop[inside]),
+        "bytes": _lacking(int(work.bytes_accessed[total]), ops.bytes_accessed[inside]),
+    }
+    if any(share > _ROUNDING for share in lacking.values()):
+        shares = " and ".join(
+            f"{100 * share:.1f} % of the {what}" for what, share in lacking.items() if share
+        )
+        return ops, (noted(NOTES, "ops-not-listed", ops=len(ops), shares=shares),)
+    main = MemoryLevel.HBM
+    excess = int(ops.traffic_bytes[main][inside].sum(dtype=np.uint64))
+    unknown = _never_split(ops, excess - int(work.traffic_bytes[main][total]))
+    return without_breakdown(ops, unknown), ()
+
+
+def _lacking(whole: int, listed: U64) -> float:
+    """Share of the program's work that no listed op did."""
+    done = int(listed.sum(dtype=np.uint64))
+    return (whole - done) / whole if whole > done else 0.0
+
+
+def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
+    """Ops whose bytes are not split by memory: their bytes add up to `excess_bytes`.
+
+    XProf shows such bytes as the op's HBM bytes, but leaves them out of the program's. Which ops
+    they are, the table does not say; custom calls come first because their author counts for them.
+    Where several sets of ops fit, all look the same on the page.
+    """
+    unknown = np.zeros(len(ops), np.bool_)
+    moved, split = ops.bytes_accessed, ops.traffic_bytes[MemoryLevel.HBM]
+    if excess_bytes <= 0:
+        return unknown
+    custom = np.array(["custom" in f"{c} {n}" for c, n in zip(ops.category, ops.name, strict=True)])
+    whole = (moved > 0) & (moved == split)
+    inside = np.array([not is_container(category) for category in ops.category], np.bool_)
+    order = np.argsort(~custom, kind="stable")
+    candidates = [int(op) for op in order if whole[op] and inside[op]][:_MOST_CANDIDATES]
+    sets = np.arange(1 << len(candidates))
+    sums = np.zeros(len(sets))
+    for bit, op in enumerate(candidates):
+        sums += np.where(sets >> bit & 1, float(moved[op]), 0.0)
+    best = int(np.argmin(np.abs(sums - excess_bytes)))
+    # Each op's bytes were rounded to a whole number.
+    if abs(sums[best] - excess_bytes) <= len(ops) + _ROUNDING * excess_bytes:
+        unknown[[op for bit, op in enumerate(candidates) if best >> bit & 1]] = True
+    return unknown
+
 
 _GPU_COSTS = [
     "XProf counts an operation's FLOPs and bytes once per kernel: where an operation runs as "

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.kernels import kernel, part, word_at
-from roofline.importers.xspace.messages import Line
-from roofline.importers.xspace.wire import (
+from roofline.importers.xspace.messages import (
     Bytes,
+    Line,
     address_of,
     damaged,
     skip_value,

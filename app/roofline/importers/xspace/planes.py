@@ -21,8 +21,7 @@ from roofline.importers.source import SourceFile
 from roofline.importers.xspace import event_scan
 from roofline.importers.xspace.captures import Captured
 from roofline.importers.xspace.event_scan import REF, TEXT, Events, Lookup, StatColumn, make_lookup
-from roofline.importers.xspace.messages import Field, Line, read_line, walk_fields
-from roofline.importers.xspace.wire import Bytes, damaged
+from roofline.importers.xspace.messages import Bytes, Field, Line, damaged, read_line, walk_fields
 from roofline.importers.xspace.xspace_pb2 import (
     EventMetadata,
     EventMetadataEntry,

@@ -7,8 +7,8 @@ import numpy as np
 
 from roofline.importers.kernels import kernel
 from roofline.importers.xspace.event_scan import I64, REF, TEXT, U64, StatColumn
+from roofline.importers.xspace.messages import Bytes
 from roofline.importers.xspace.planes import Plane
-from roofline.importers.xspace.wire import Bytes
 
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 # Keys of references have this bit, those of texts in place do not.

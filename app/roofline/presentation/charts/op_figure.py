@@ -1,8 +1,10 @@
 """The roofline of operations as a figure."""
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roofline.analysis.short_names import middle_cut
 from roofline.figures.figure import (
     PLOTS,
     Figure,
@@ -57,7 +59,6 @@ from roofline.presentation.charts.shown_roofs import (
     main_memory,
     shown_roofs,
 )
-from roofline.presentation.charts.told_apart import told_apart
 from roofline.presentation.page_rows import EFFICIENCY, JOINED, RATE, Page, Rows
 from roofline.presentation.quantities import (
     count,
@@ -413,3 +414,26 @@ def _alt(rows: Rows, drawn: int, star: Place | None, choice: ChartChoice) -> str
         return said
     rate, at = flop_rate(10.0 ** star[1]), intensity(10.0 ** star[0])
     return f"{said} The program does {rate} at {at}."
+
+
+_SHORTEST = 8  # of a name beside its chips
+
+
+def told_apart(names: Sequence[tuple[str, Sequence[str]]], width: int) -> list[str]:
+    """Short names with their chips, in about `width` characters.
+
+    Twins have the chips that not all of them have, else a number. A chip is never cut: half a shape
+    would be another shape.
+    """
+    alike: dict[str, list[Sequence[str]]] = defaultdict(list)
+    for short, chips in names:
+        alike[short].append(chips)
+    met: Counter[str] = Counter()
+    result = []
+    for short, chips in names:
+        own = " ".join(chip for chip in chips if not all(chip in twin for twin in alike[short]))
+        cut = middle_cut(short, max(width - len(own), _SHORTEST))
+        text = f"{cut} {own}" if own else cut
+        met[text] += 1
+        result.append(f"{text} {met[text]}" if met[text] > 1 else text)
+    return result

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.analysis.short_names import middle_cut
 from roofline.model.categories import IDLE_CATEGORY
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, TIME, Column, Rows
@@ -26,7 +27,6 @@ _AT_BEST = "at best"
 _NAME_LETTERS = 36  # that have room in the first column of most windows
 _SOURCE_LETTERS = 32
 _MOST_CHIPS = 3
-_END_SHARE = 0.4  # of a cut name: what tells siblings apart is at the end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,14 +160,6 @@ def _sources(rows: Rows, name: str) -> Painter:
         return Cell(text=short, css="left clip", title=text)
 
     return paint
-
-
-def middle_cut(text: str, width: int) -> str:
-    """A text in at most `width` characters; the middle is left out. As `names.js`."""
-    if len(text) <= width:
-        return text
-    end = int((width - 1) * _END_SHARE)
-    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
 
 
 def _labels(rows: Rows, name: str, labels: Mapping[str, str]) -> Painter:

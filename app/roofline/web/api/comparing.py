@@ -17,8 +17,8 @@ from roofline.library.comparing import (
     compare_for_page,
     compare_profiles,
     packed_run,
+    partners,
 )
-from roofline.library.partners import partners
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.storage.results import COMPARED

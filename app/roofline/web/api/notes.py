@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.notes import Kind, keep_note, remove_note
+from roofline.library.labels import Kind, keep_note, remove_note
 from roofline.library.reader import ProfileReader
 from roofline.storage.notes import PointNote
 from roofline.web.api.audit import log_action

@@ -2,19 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from roofline.errors import ProfileNotFoundError
-from roofline.exports.run_page import Arriving
-from roofline.exports.run_preview import so_far
+from roofline.errors import BadEditError, ProfileNotFoundError
+from roofline.exports.run_page import Arriving, host_called, so_far
 from roofline.library.runs import RunLibrary, RunWish
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
@@ -44,7 +43,7 @@ from roofline.web.http.rights import (
     check_may_push,
     new_delete_token,
 )
-from roofline.web.parts import Parts
+from roofline.web.parts import Parts, ServerParts
 
 INTERVAL_S = 0.5
 MOST_HOSTS_LISTED = 5000
@@ -346,3 +345,59 @@ async def _settled(runs: RunLibrary, run: Run, wait: float) -> Run:
         await asyncio.sleep(min(INTERVAL_S, left))
         run = await run_in_threadpool(runs.get, run.id, ALL_SEEING)
     return run
+
+
+MOST_OPENED = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostsToOpen:
+    """Names of hosts, as `hosts` of the run has them; at most 16."""
+
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedHosts:
+    """A profile for each host, in the order of the request.
+
+    `compare_url` is the page that holds two against each other.
+    """
+
+    profiles: tuple[ProfileBody, ...]
+    compare_url: str | None = None
+
+
+@router.post(
+    "/runs/{run_id}/profiles",
+    response_model_exclude_none=True,
+    responses={
+        409: {"model": ErrorBody, "description": "Only the partial of a host was sent."},
+        **NO_RUN,
+    },
+)
+def open_hosts(request: Request, run: Seen, parts: Parts, wanted: HostsToOpen) -> OpenedHosts:
+    """Open hosts of a run as profiles, which are imported the first time: one, or to compare."""
+    if not 0 < len(wanted.hosts) <= MOST_OPENED:
+        raise BadEditError("No host is named, or too many.", remedy=f"Name 1 to {MOST_OPENED}.")
+    document = parts.runs.document(run)
+    known: Mapping[str, Any] = {"hosts": []} if document is None else orjson.loads(document)
+    opened = [_opened(request, run, parts, known, name) for name in wanted.hosts]
+    first, *others = [one.id for one in opened]
+    compare = f"/c/{first}..{others[0]}" if len(others) == 1 else None
+    return OpenedHosts(profiles=tuple(opened), compare_url=compare)
+
+
+def _opened(
+    request: Request, run: Run, parts: ServerParts, document: Mapping[str, Any], name: str
+) -> ProfileBody:
+    host = host_called(document, name)
+    digest = None if host is None else host.get("file_sha256")
+    if digest is None:
+        raise ProfileNotFoundError(
+            "There is no such host in this run.", remedy="Choose one of its list."
+        )
+    identity = parts.runs.file_of(run, digest)
+    profile_id = parts.runs.host_profile(run, identity, actor_of(request).viewer)
+    log_action(request, "open host", profile_id)
+    return body_of(request, parts.reader_for(ALL_SEEING).state(profile_id))

@@ -17,6 +17,7 @@ from roofline.compare.series_records import (
     check_series,
 )
 from roofline.errors import ProfileNotFoundError, RooflineError
+from roofline.library.advising import runs_of_series
 from roofline.library.comparing import (
     Sides,
     StoredRun,
@@ -30,7 +31,6 @@ from roofline.library.comparing import (
     words_of_report,
 )
 from roofline.library.reader import ProfileLists, ProfileReader
-from roofline.library.series import runs_of_series
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_THERE

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
-from roofline.storage.api_tokens import ApiToken, Scope
+from roofline.storage.revocable import ApiToken, Scope
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import DAY_S, NOT_THERE, moment
 from roofline.web.http.access import Actor, shown_owner

@@ -20,7 +20,7 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers
 
 from roofline.settings import Settings
-from roofline.storage.api_tokens import Scope
+from roofline.storage.revocable import Scope
 from roofline.storage.sign_ins import EndedSessions
 from roofline.storage.visibility import Viewer
 from roofline.web.http.forwarded import Peer

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 
 from roofline.errors import BadEditError, NotAllowedError
-from roofline.storage.api_tokens import ApiTokens, Scope
+from roofline.storage.revocable import ApiTokens, Scope
 from roofline.web.http.access import Actor, Identify, bearer_token, shown_owner
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from roofline.errors import RooflineError
-from roofline.imports.import_metrics import ImportMetrics
+from roofline.imports.job_runs import ImportMetrics
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import ScrubState, StoreStats
 

@@ -8,10 +8,13 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 
 from roofline.errors import NotReadyError, ProfileNotFoundError
-from roofline.library.comparing import ComparedPage
-from roofline.library.reader import Failed, Importing, ProfileReader, Ready
+from roofline.library.comparing import ComparedPage, Partner, partners
+from roofline.library.reader import Failed, Importing, ProfileLists, ProfileReader, Ready
+from roofline.presentation.titles import series_name
+from roofline.storage.records import Manifest
 from roofline.web.api.comparing import (
     MOST_CAPTURES,
     Of,
@@ -23,7 +26,6 @@ from roofline.web.api.comparing import (
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.pages import views
-from roofline.web.pages.choosing import choose
 from roofline.web.pages.pieces import pieces, with_lead
 from roofline.web.parts import Lists, Parts, Reader, ServerParts
 
@@ -189,3 +191,56 @@ def _ready(
             (_UNITS[one], wanted.in_unit(one), one == frame["unit"]) for one in frame["units"]
         ),
     )
+
+
+_MOST_TEXT = 200
+_OWN_KEYS = {"choose", "q", "to"}
+
+
+def choose(
+    request: Request,
+    profile_id: str,
+    parts: ServerParts,
+    reader: ProfileReader,
+    lists: ProfileLists,
+) -> Response:
+    """The comparison with the likeliest partner; where none is likely, or with `choose`, the list.
+
+    With `to=A..B` a chosen run joins that comparison.
+    """
+    own, given = reader.manifest(profile_id), request.query_params
+    query, to = given.get("q", "")[:_MOST_TEXT], given.get("to", "")[:_MOST_TEXT]
+    found = partners(reader, lists, profile_id, query)
+    rest = [(key, value) for key, value in given.multi_items() if key not in _OWN_KEYS]
+    if found and found[0].reason and not _OWN_KEYS & set(given):
+        return RedirectResponse(_address(own, found[0].manifest, to, rest), status_code=303)
+    view = views.ChooseView(
+        profile_id=profile_id,
+        title=own.title,
+        query=query,
+        to=to,
+        rest=tuple(rest),
+        series_url=f"/s/{quote(series_name(own.title), safe='')}",
+        partners=tuple(_row(own, one, to, rest) for one in found),
+    )
+    return parts.templates.page("choose.html", view, request)
+
+
+def _row(
+    own: Manifest, one: Partner, to: str, rest: Sequence[tuple[str, str]]
+) -> views.PartnerView:
+    return views.PartnerView(
+        title=one.manifest.title,
+        device=one.manifest.summary.device,
+        created_at=one.manifest.created_at,
+        reason=one.reason,
+        url=_address(own, one.manifest, to, rest),
+    )
+
+
+def _address(own: Manifest, other: Manifest, to: str, rest: Sequence[tuple[str, str]]) -> str:
+    """Of the comparison of both, the older one as A; or of that at `to`, with `other` as well."""
+    if to:
+        return f"/c/{quote(to)}?{urlencode([*rest, ('vs', other.id)])}"
+    a, b = sorted((own, other), key=lambda one: (one.created_at, one.id))
+    return f"/c/{quote(a.id)}..{quote(b.id)}" + (f"?{urlencode(rest)}" if rest else "")

@@ -10,6 +10,7 @@ from roofline.estimate.llm.request_document import bound_of, lever_words, ridge_
 from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
+from roofline.estimate.llm.times import span
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, EXP, MEMORY
 from roofline.figures.figure import Figure
@@ -239,16 +240,12 @@ def _expected_words(step: Step) -> str:
     if found is None:
         return ""
     low, high = sorted(found.matrix)
-    span = _span(share(low), share(high))
-    times = _span(duration(found.low_us), duration(found.high_us))
+    shares = span(share(low), share(high))
+    times = span(duration(found.low_us), duration(found.high_us))
     return (
-        f"Expected: at {span} of the matrix peak and {share(found.memory)} of the memory’s, "
+        f"Expected: at {shares} of the matrix peak and {share(found.memory)} of the memory’s, "
         f"{times}. These are default shares, not fitted to a run."
     )
-
-
-def _span(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _memory(step: Step) -> views.MemoryView:

@@ -8,8 +8,7 @@ from typing import Any
 
 from roofline.errors import BadViewError
 from roofline.estimate.forms import NETWORK_FIELDS, Field, Kind, written
-from roofline.estimate.llm.config import ModelConfig, preset, presets
-from roofline.estimate.llm.hugging_face import config_of
+from roofline.estimate.llm.config import ModelConfig, config_of, preset, presets
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.request_document import MeasuredRequest
 from roofline.estimate.llm.workload import Workload

@@ -7,7 +7,7 @@ is read, whatever the names in the profile are.
 import base64
 import gzip
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from roofline.api.packaged import assets_dir
 from roofline.library.ranges import RangeResults
@@ -27,10 +28,12 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
 from roofline.web.api.results import attachment
+from roofline.web.http import bundles
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
 from roofline.web.pages.profile_view import in_range, own_view, unstored_view
+from roofline.web.pages.run_view import run_view
 from roofline.web.pages.views import ProfileView, Shown
 from roofline.web.parts import Parts, Reader
 
@@ -187,3 +190,31 @@ def _digests(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         digest = hashlib.sha256(text.encode()).digest()
         yield f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+_STYLES = ("tokens", "base", "page", "working", "compare", "run", "narrow")
+
+
+def run_file(document: Mapping[str, Any], title: str) -> bytes:
+    """The run of `document`, as HTML."""
+    environment = Environment(
+        loader=FileSystemLoader(assets_dir("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["thousands"] = "{:,}".format
+    content = environment.get_template("run_file.html").render(
+        view=run_view(document, title),
+        chart_styles=_read("vendor/plotly/plotly.css"),
+        chart_script=_read("vendor/plotly/plotly-roofline-4.1.1.min.js"),
+        styles="".join(_read(f"css/{name}.css") for name in _STYLES),
+        first_script=_read("js/app/theme-boot.js"),
+        script=bundles.script(("js/ui/theme.js", "js/app/run.js"), _read),
+    )
+    return content.encode("utf-8", "replace")
+
+
+def _read(name: str) -> str:
+    return (assets_dir("static") / name).read_text("utf-8")

@@ -1,29 +1,128 @@
-"""The pages: home, one profile, the API reference, and errors."""
+"""The pages: home, one profile, the API reference, and errors.
 
-from collections.abc import Mapping
+Rows of profiles on the home page: first sentence, of the roof, idle, do first.
+
+They are of its subject, as its page says them.
+
+Runs of many hosts on the home page: a short list above profiles, which search narrows, too.
+
+Beside the profiles are runs that the watch found and that were not imported yet.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from roofline.devices.this_machine import written_at_ns
+from roofline.exports.run_page import Arriving, Preview, run_preview
 from roofline.library.ranges import Part
-from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.library.reader import Failed, ProfileLists, ProfileReader
+from roofline.library.run_places import RunFound
+from roofline.library.runs import RunLibrary
 from roofline.library.samples import SHOWN_AT_FIRST
+from roofline.presentation.first_view.summary import Piece, pieces
+from roofline.presentation.goal_numbers import COMPLETE, marked, whole_percent
+from roofline.presentation.quantities import count, size
+from roofline.storage.records import Manifest
+from roofline.storage.run_records import READING, Run
+from roofline.storage.visibility import Viewer
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
-from roofline.web.bodies import sample_body
+from roofline.web.bodies import retry_url, sample_body
+from roofline.web.http.access import shown_owner
 from roofline.web.http.encodings import best_encoding
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import as_page
 from roofline.web.pages import views
-from roofline.web.pages.home_rows import failed_row, row_of
-from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
-from roofline.web.pages.profile_view import in_range, own_view, tag_view
+from roofline.web.pages.profile_view import in_range, list_url, own_view, tag_view
+from roofline.web.pages.views import (
+    FailedUploadView,
+    FoundRunsView,
+    FoundRunView,
+    ListedProfile,
+    ListedRun,
+    RunListView,
+)
 from roofline.web.pages.xprof import WantedXprof, xprof_page
 from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
+
+RUNS_PAGE_SIZE = 5
+FOUND_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """The filter and the order of the list."""
+
+    query: str
+    tag: str
+    sort: str
+
+    def url(self, page: int = 1, sort: str | None = None, runs: int = 1) -> str:
+        """The path of a page of the list, perhaps in another order."""
+        order = self.sort if sort is None else sort
+        return list_url(self.query, self.tag, page, order, runs)
+
+
+def run_list(parts: ServerParts, viewer: Viewer, narrowed: Narrowed, page: int) -> RunListView:
+    """A page of the runs that `viewer` sees."""
+    offset = (page - 1) * RUNS_PAGE_SIZE
+    found = parts.runs.listed(viewer, text=narrowed.query, offset=offset, limit=RUNS_PAGE_SIZE)
+    has_later = offset + RUNS_PAGE_SIZE < found.total
+    return RunListView(
+        runs=tuple(_listed(parts, one) for one in found.runs),
+        total=found.total,
+        first=offset + 1,
+        earlier_url=narrowed.url(runs=page - 1) if page > 1 else None,
+        later_url=narrowed.url(runs=page + 1) if has_later else None,
+    )
+
+
+def _listed(parts: ServerParts, run: Run) -> ListedRun:
+    return ListedRun(
+        run=run,
+        url=f"/r/{run.id}",
+        preview=_preview(parts, run),
+        uploader=shown_owner(run.uploader or ""),
+    )
+
+
+def _preview(parts: ServerParts, run: Run) -> Preview | None:
+    arriving = Arriving(read=run.read, total=run.wanted) if run.state == READING else None
+    key = f"{run.document} {arriving}"
+    if (kept := parts.run_previews.get(key)) is not None:
+        return kept
+    document = parts.runs.document(run)
+    if document is None:
+        return None
+    return parts.run_previews.put(key, run_preview(orjson.loads(document), arriving))
+
+
+def found_runs(runs: RunLibrary, viewer: Viewer) -> FoundRunsView:
+    """Runs that the watch found, without those that `viewer` sees in the list of runs."""
+    found = runs.found(viewer)
+    shown = tuple(map(_found, found[:FOUND_SHOWN]))
+    return FoundRunsView(shown=shown, more=len(found) - len(shown))
+
+
+def _found(run: RunFound) -> FoundRunView:
+    written = datetime.fromtimestamp(run.newest_at, UTC)
+    return FoundRunView(
+        address=run.place,
+        name=run.name,
+        hosts=f"{count(run.hosts)} host{'' if run.hosts == 1 else 's'}",
+        size=size(run.size_bytes),
+        newest_at=f"{written:%Y-%m-%dT%H:%M:%SZ}",
+        is_complete=run.is_complete,
+    )
+
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
@@ -216,3 +315,52 @@ def _head(narrowed: Narrowed, key: str, label: str, first: str) -> views.ListHea
     wanted = {first: other, other: ""}.get(narrowed.sort, first)
     direction = {key: "ascending", f"-{key}": "descending"}.get(narrowed.sort, "")
     return views.ListHead(key=key, label=label, url=narrowed.url(sort=wanted), direction=direction)
+
+
+_DO_FIRST = "Do first: "  # the column's heading says it
+
+
+def row_of(manifest: Manifest) -> ListedProfile:
+    """A row of the list; one stored by an earlier release says nothing of its subject."""
+    subject, lines = manifest.summary.subject or {}, manifest.summary.lines
+    known = subject.get("known_ratio")
+    saving, do_first = _first(lines.get("do_first", ()), subject)
+    return ListedProfile(
+        manifest=manifest,
+        url=f"/p/{manifest.id}",
+        tags=tuple(map(tag_view, manifest.tags)),
+        uploader=shown_owner(manifest.uploader or ""),
+        headline=pieces(lines.get("headline", ())),
+        saving=saving,
+        do_first=do_first,
+        share=_percent("roof_share", subject.get("roof_ratio")),
+        idle=_percent("idle", subject.get("idle_ratio")),
+        is_part_known=known is not None and known < COMPLETE,
+    )
+
+
+def failed_row(state: Failed) -> FailedUploadView:
+    """A failed upload of this person, with another try where that may help."""
+    return FailedUploadView(
+        title=state.title,
+        url=f"/p/{state.id}",
+        message=state.error.message,
+        retry_url=retry_url(state.id) if state.can_retry else "",
+    )
+
+
+def _first(
+    said: Sequence[Mapping[str, Any]], subject: Mapping[str, Any]
+) -> tuple[Piece | None, str]:
+    """What the first finding saves and its title; without a saving, the sentence said instead."""
+    found = pieces(said)
+    saving = next((one for one in found if one.quantity == "saving"), None)
+    if saving is not None:
+        return saving, subject["first"]["title"]
+    text = "".join(one.text for one in found).removeprefix(_DO_FIRST)
+    return None, text[:1].upper() + text[1:]
+
+
+def _percent(quantity: str, ratio: float | None) -> Piece | None:
+    """A ratio of a subject, marked as what it is; `None` where it is not known."""
+    return None if ratio is None else pieces([marked(whole_percent(ratio), quantity, ratio)])[0]

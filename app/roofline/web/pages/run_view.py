@@ -7,8 +7,7 @@ from statistics import median_low
 from typing import Any
 from urllib.parse import urlencode
 
-from roofline.exports.run_headline import answer_of
-from roofline.exports.run_page import Arriving, roofs_of, run_page, short_name
+from roofline.exports.run_page import Arriving, answer_of, roofs_of, run_page, short_name
 from roofline.pods.report import State
 from roofline.presentation.charts.host_values import METRICS, Metric
 from roofline.presentation.charts.run_figures import critical_hosts

@@ -30,7 +30,7 @@ from typing import Any
 
 import orjson
 
-from roofline.exports.run_preview import Preview
+from roofline.exports.run_page import Preview
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
