@@ -114,7 +114,10 @@ def _of_matching(
     for of_one in [*(one.terms for one in ops), *(one.terms for one in groups)]:
         for name, value in of_one.items():
             terms[name] += value
-    places = place_changes(_entries(ops, groups, only_a, only_b), _waits(time_a, time_b))
+    places = place_changes(
+        _entries(ops, groups, only_a, only_b),
+        [(name, _wait(time_a, name), _wait(time_b, name)) for name in _WAITS],
+    )
     matched = _matched(ops, groups, only_a, only_b)
     notes = (*_notes(a, b, of_a, of_b), *_above_roof(ops))
     if not matched:
@@ -147,11 +150,6 @@ def _of_matching(
 
 
 _WAITS = ("idle", "communication", "transfers", "unknown")
-
-
-def _waits(a: UnitTimes, b: UnitTimes) -> list[tuple[str, list[float], list[float]]]:
-    """Each wait, with its time in A and in B and then in each capture of that side."""
-    return [(name, _wait(a, name), _wait(b, name)) for name in _WAITS]
 
 
 def _wait(times: UnitTimes, name: str) -> list[float]:

@@ -207,16 +207,14 @@ def _equal_pairs(a: Iterable[Op], b: Iterable[Op]) -> list[tuple[Op, Op]]:
     for work, ops in of_a.items():
         others = of_b.get(work, [])
         by_name = _by_key(others, lambda op: (op.name, op.program))
-        same = [(x, by_name[x.name, x.program].pop(0)) for x in ops if _any(by_name, x)]
+        same = [
+            (x, by_name[x.name, x.program].pop(0)) for x in ops if by_name.get((x.name, x.program))
+        ]
         pairs += same
         rest_a = _in_order(_without(ops, (x for x, _ in same)))
         rest_b = _in_order(_without(others, (y for _, y in same)))
         pairs += list(zip(rest_a, rest_b, strict=False))
     return pairs
-
-
-def _any(by_name: Mapping[Key, list[Op]], op: Op) -> bool:
-    return bool(by_name.get((op.name, op.program)))
 
 
 def _in_order(ops: Iterable[Op]) -> list[Op]:

@@ -36,7 +36,9 @@ def answered(
     answer = Answer(
         subject=subject,
         verdict=verdict_of(analysis, subject),
-        first=None if first is None else _first(first),
+        first=None
+        if first is None
+        else First(first["title"], first["saving_us"], is_most=first["measured"]),
         finding="" if first is None else first["finding"],
     )
     return Answered(answer=answer, advice=advice)
@@ -45,7 +47,3 @@ def answered(
 def answer_of(analysis: RooflineAnalysis, of: str | None = None) -> Answer:
     """The answer alone."""
     return answered(analysis, of).answer
-
-
-def _first(record: Record) -> First:
-    return First(record["title"], record["saving_us"], is_most=record["measured"])

@@ -58,7 +58,7 @@ class Measured(Result):
     @property
     def sentence(self) -> str:
         """The machine, and its two best rates."""
-        said = [f"{one.label} {_rate(one)}" for one in self.values]
+        said = [f"{one.label} {one.rate.per_second / GIGA:,.1f} {one.unit}" for one in self.values]
         return f"{_head(self.machine)}: {', '.join(said)}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,10 +186,6 @@ def _entry(machine: Machine, found: Sequence[Measurement]) -> dict[str, Any]:
             for one in found
         ],
     }
-
-
-def _rate(one: Measurement) -> str:
-    return f"{one.rate.per_second / GIGA:,.1f} {one.unit}"
 
 
 def row_text(one: Measurement) -> str:

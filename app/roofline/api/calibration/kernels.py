@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from roofline.api.calibration.hardware import Cache, Machine
+from roofline.api.calibration.hardware import Machine
 from roofline.importers.kernels import kernel
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import MIB
@@ -137,14 +137,10 @@ def plans(machine: Machine) -> tuple[Plan, ...]:
 
 
 def _main_bytes(machine: Machine) -> int:
-    share = max((_per_thread(cache) for cache in machine.caches), default=0)
+    share = max((cache.size_bytes // cache.shared_by for cache in machine.caches), default=0)
     wanted = max(_PAST_CACHES * share, _SMALLEST_MAIN_BYTES)
     affordable = int(machine.memory_bytes * _MEMORY_SHARE) // _ARRAYS // machine.threads
     return min(wanted, affordable)
-
-
-def _per_thread(cache: Cache) -> int:
-    return cache.size_bytes // cache.shared_by
 
 
 def measure_bandwidth(plan: Plan, threads: int, effort: Effort) -> Bandwidth:

@@ -190,12 +190,8 @@ class Database:
 def _connected(path: Path) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
     connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-    connection.text_factory = _text
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return connection
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
 
 
 def _is_ordinary(name: object, sql: object) -> bool:
