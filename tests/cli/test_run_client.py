@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from roofline.cli import run_client
+from roofline.cli import runs
 from roofline.pods.partial import unpack
 from tests.browser.serving import Server, serving
 from tests.cli.test_main import refused, run
@@ -65,7 +65,7 @@ def test_a_folder_that_is_one_host_is_sent_as_its_partial(tmp_path: Path) -> Non
         for name, text in workload().items():
             (folder / name).write_text(text)
     (tmp_path / "out" / "rank2.json").write_text("{}")
-    with run_client.files_to_send(tmp_path / "out", is_partial=False) as sent:
+    with runs.files_to_send(tmp_path / "out", is_partial=False) as sent:
         names = ["rank2.json", "rank_0.partial", "rank_1.partial"]
         assert sorted(one.name for one in sent) == names
         partials = [unpack(one.read_bytes()) for one in sent if one.suffix != ".json"]

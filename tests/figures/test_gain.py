@@ -18,7 +18,7 @@ from roofline.figures.gain import (
     merged,
     rectangles,
 )
-from roofline.figures.gain_picture import HEIGHT, WIDTH, picture
+from roofline.figures.gain_pair import HEIGHT, WIDTH, picture
 
 RATIO = st.floats(0, 1)
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.pods.blocks import SharedSteps
-from roofline.pods.definitions import lower_median
+from roofline.pods.definitions import Ratios, lower_median
 from roofline.pods.judging import judge
 from roofline.pods.report import Verdict
-from roofline.pods.same_work import Ratios
 
 F64 = NDArray[np.float64]
 Shape = tuple[int, int, int]

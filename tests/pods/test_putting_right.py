@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from roofline.exports.run_report import run_record
+from roofline.pods.definitions import gains
 from roofline.pods.partial import BYTES, BYTES_KNOWN, FLOP, FLOP_KNOWN, KNOWN, SELF, Names, Partial
-from roofline.pods.putting_right import gains
 from roofline.pods.reduce import reduce_run
 from tests.pods import runs
 

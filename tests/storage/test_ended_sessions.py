@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from roofline.storage.database import Database
-from roofline.storage.sign_ins import EndedSessions
+from roofline.storage.revocable import EndedSessions
 from roofline.storage.tables import ended_session
 
 

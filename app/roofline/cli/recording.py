@@ -350,7 +350,7 @@ def _host_record(host: "HostCapture") -> dict[str, Any]:
 
 def send_captures(given: argparse.Namespace, files: Sequence[Path]) -> str:
     """The link of what was sent: a profile of one file, a run of several."""
-    from roofline.cli.run_client import send_run
+    from roofline.cli.runs import send_run
     from roofline.cli.upload import Receiver, Upload, read_token, send
 
     receiver = Receiver(given.server, read_token(given.token_file))

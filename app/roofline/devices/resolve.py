@@ -11,8 +11,7 @@ from roofline.devices.choice import PeakChoice
 from roofline.devices.comparisons import compare, correction
 from roofline.devices.identification import catalogue_part, chosen_part, is_this_machine
 from roofline.devices.parts import Part, main_units, same_hardware
-from roofline.devices.peak_table import PeakTable
-from roofline.devices.published import PublishedPeaks, published_peaks
+from roofline.devices.published import PeakTable, PublishedPeaks, published_peaks
 from roofline.devices.sustained import with_sustained
 from roofline.devices.topology import Topology, of_measured
 from roofline.model.compute import ComputeUnit

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from roofline.model.units import GIB, PS_PER_US
+from roofline.pods.definitions import outliers
 from roofline.pods.folders import some_of
-from roofline.pods.putting_right import outliers
 from roofline.pods.report import (
     FEWEST_HOSTS,
     LEAST_READABLE,

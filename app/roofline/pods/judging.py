@@ -20,6 +20,7 @@ import numpy as np
 from roofline.model.op_columns import F64, I64, Bools
 from roofline.pods import definitions
 from roofline.pods.blocks import SharedSteps
+from roofline.pods.definitions import Ratios
 from roofline.pods.report import (
     FEWEST_HOSTS,
     LEAST_READABLE,
@@ -27,7 +28,6 @@ from roofline.pods.report import (
     NoVerdict,
     Verdict,
 )
-from roofline.pods.same_work import Ratios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

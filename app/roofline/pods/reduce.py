@@ -23,6 +23,7 @@ from roofline.pods.blocks import (
     keep,
     shared_steps,
 )
+from roofline.pods.definitions import Ratios, SameWork, gains, with_deviations
 from roofline.pods.judging import Judged, judge, late_host, why_not
 from roofline.pods.partial import (
     BYTES,
@@ -34,7 +35,6 @@ from roofline.pods.partial import (
     SELF,
     Partial,
 )
-from roofline.pods.putting_right import gains, with_deviations
 from roofline.pods.report import (
     ChipReport,
     HostReport,
@@ -45,7 +45,6 @@ from roofline.pods.report import (
     StepReport,
     Unreadable,
 )
-from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.waiting import Waits, waits
 from roofline.pods.workers import Parts, in_order, parts_of
 

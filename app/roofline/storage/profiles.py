@@ -40,10 +40,9 @@ from roofline.storage.records import (
     timestamp,
 )
 from roofline.storage.results import ResultStore, SharedResults
-from roofline.storage.revocable import ApiTokens, ShareLinks
+from roofline.storage.revocable import ApiTokens, EndedSessions, People, ShareLinks
 from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
-from roofline.storage.sign_ins import EndedSessions, People
 from roofline.storage.staging import StagedFile, StagingArea
 from roofline.storage.user_quota import OF_RESTORING, UserQuota
 

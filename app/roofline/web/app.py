@@ -39,14 +39,22 @@ from roofline.web.api import (
     views,
 )
 from roofline.web.api.openapi import corrected
-from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
-from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
+from roofline.web.http.access import (
+    Identify,
+    ProxyUsers,
+    Tokens,
+    answered_hosts,
+    check_access,
+    everyone,
+    metrics_token_matches,
+    uploads_per_hour,
+)
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import load_static
 from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
-from roofline.web.http.oidc_log_in import OidcLogIn
+from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import Attempts, Door, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates

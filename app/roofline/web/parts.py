@@ -29,7 +29,7 @@ from roofline.web.http.computing import (
     Memory,
 )
 from roofline.web.http.guard import actor_of
-from roofline.web.http.oidc_log_in import OidcLogIn
+from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import Attempts, Door, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams

@@ -15,7 +15,7 @@ import uvicorn
 from roofline.errors import SettingsError
 from roofline.settings import Settings, forget_secrets
 from roofline.web.app import create_app
-from roofline.web.http.access_policy import check_access
+from roofline.web.http.access import check_access
 from roofline.web.http.forwarded import may_forward
 from roofline.web.http.gate import ACCEPTED_AT_ONCE, MOST_CONNECTIONS, gated
 from roofline.web.http.logs import configure

@@ -8,15 +8,18 @@ import pytest
 from numpy import float32, float64
 
 from roofline.api import calibration as calibrate
-from roofline.api.calibration.hardware import Cache, Machine, read_caches, this_machine
 from roofline.api.calibration.kernels import (
+    Cache,
     Effort,
+    Machine,
     Plan,
     Rate,
     measure_bandwidth,
     measure_matmul,
     plans,
     rate_of,
+    read_caches,
+    this_machine,
 )
 from roofline.devices.this_machine import read_machine
 from roofline.errors import SettingsError

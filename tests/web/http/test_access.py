@@ -11,7 +11,7 @@ from itsdangerous import TimestampSigner
 
 from roofline.errors import SettingsError
 from roofline.settings import Settings
-from roofline.web.http.access_policy import check_access
+from roofline.web.http.access import check_access
 from roofline.web.http.sessions import COOKIE, LIFETIME_S, Sessions
 from tests.web.conftest import Client, Launch, running
 

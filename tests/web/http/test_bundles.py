@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roofline.api.packaged import assets_dir
-from roofline.web.http import bundles
+from roofline.web.http import assets
 from roofline.web.http.assets import BUNDLES
 from tests.web.conftest import Client
 
@@ -30,7 +30,7 @@ def run(text: str) -> str:
 
 
 def test_a_bundle_does_what_its_modules_do_each_once() -> None:
-    text = bundles.script(("js/app/main.js", "js/app/other.js"), MODULES.__getitem__)
+    text = assets.script(("js/app/main.js", "js/app/other.js"), MODULES.__getitem__)
     assert run(text) == "8 side,a\n2\n"
     assert "Doubles" not in text
     assert "A comment" not in text
@@ -48,14 +48,14 @@ def test_a_bundle_does_what_its_modules_do_each_once() -> None:
 )
 def test_a_form_that_is_not_understood_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="cannot be bundled"):
-        bundles.script(("js/a.js",), {"js/a.js": text, "js/b.js": ""}.__getitem__)
+        assets.script(("js/a.js",), {"js/a.js": text, "js/b.js": ""}.__getitem__)
 
 
 def test_indents_are_left_out_and_templates_over_several_lines_are_an_error() -> None:
-    text = bundles.script(("js/a.js",), {"js/a.js": "if (x) {\n  call(`  ${x}`);\n}\n"}.__getitem__)
+    text = assets.script(("js/a.js",), {"js/a.js": "if (x) {\n  call(`  ${x}`);\n}\n"}.__getitem__)
     assert "{\ncall(`  ${x}`);\n}" in text
     with pytest.raises(ValueError, match="template over several lines: const a = `first"):
-        bundles.script(("js/a.js",), {"js/a.js": "const a = `first\n  second`;\n"}.__getitem__)
+        assets.script(("js/a.js",), {"js/a.js": "const a = `first\n  second`;\n"}.__getitem__)
 
 
 def test_modules_that_import_each_other_are_an_error() -> None:
@@ -64,16 +64,16 @@ def test_modules_that_import_each_other_are_an_error() -> None:
         "js/b.js": 'import { a } from "./a.js";\nexport const b = 1;\n',
     }
     with pytest.raises(ValueError, match=r"js/a.js → js/b.js → js/a.js"):
-        bundles.script(("js/a.js",), modules.__getitem__)
+        assets.script(("js/a.js",), modules.__getitem__)
 
 
 def test_styles_keep_their_order_and_their_folder() -> None:
     sheets = {"css/a.css": "a {}\n", "css/b.css": "b {}\n", "other/c.css": ""}
-    assert bundles.styles(("css/b.css", "css/a.css"), sheets.__getitem__) == "b {}\na {}\n"
+    assert assets.styles(("css/b.css", "css/a.css"), sheets.__getitem__) == "b {}\na {}\n"
     commented = "/* About\n   b. */\n\nb {\n  --of: 1; /* of it */\n}\n"
-    assert bundles.styles(("css/b.css",), lambda _: commented) == "b {\n--of: 1; \n}\n"
+    assert assets.styles(("css/b.css",), lambda _: commented) == "b {\n--of: 1; \n}\n"
     with pytest.raises(ValueError, match="one folder"):
-        bundles.styles(("css/a.css", "other/c.css"), sheets.__getitem__)
+        assets.styles(("css/a.css", "other/c.css"), sheets.__getitem__)
 
 
 @pytest.mark.parametrize("name", BUNDLES)

@@ -16,8 +16,8 @@ from joserfc.jwk import OctKey, RSAKey
 
 from roofline.errors import SettingsError
 from roofline.settings import Settings
-from roofline.web.http import oidc_log_in
-from roofline.web.http.access_policy import check_access
+from roofline.web.http import oidc_provider
+from roofline.web.http.access import check_access
 from tests.web.conftest import Client, Launch, running
 from tests.web.http.sign_in import KEY, SECRET, Claims, SignIn, begin, consent, log_in, signing_in
 
@@ -243,7 +243,7 @@ def test_log_in_that_took_too_long_is_refused(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back = consent(begin(client), "ada")
-    monkeypatch.setattr(oidc_log_in, "ATTEMPT_LIFETIME_S", -1)
+    monkeypatch.setattr(oidc_provider, "ATTEMPT_LIFETIME_S", -1)
     assert "more than ten minutes ago" in refusal(client.get(back))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from roofline.settings import Settings
-from roofline.web.http.access_policy import uploads_per_hour
+from roofline.web.http.access import uploads_per_hour
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 

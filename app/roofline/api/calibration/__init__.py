@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from roofline.api.calibration.hardware import Machine, this_machine
 from roofline.api.calibration.kernels import (
     Bandwidth,
     Effort,
+    Machine,
     Rate,
     measure_bandwidth,
     measure_matmul,
     plans,
+    this_machine,
 )
 from roofline.api.results import Result
 from roofline.devices.this_machine import VERSION, machine_files

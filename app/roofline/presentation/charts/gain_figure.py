@@ -19,7 +19,7 @@ from roofline.figures.gain import (
     rectangles,
     time_axis,
 )
-from roofline.figures.gain_picture import picture
+from roofline.figures.gain_pair import picture
 from roofline.figures.scale import Margin
 from roofline.presentation.charts.gain_blocks import GainBlocks
 from roofline.presentation.charts.gain_records import BlockWords, Gain, GainChart
@@ -31,11 +31,11 @@ from roofline.presentation.charts.gain_words import (
     name_of,
     title_of,
 )
-from roofline.presentation.charts.group_names import GroupNames, usual_names
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.page_rows import Page
 from roofline.presentation.quantities import SPACE, duration
 from roofline.presentation.shown import places_of
+from roofline.presentation.usual_groups import GroupNames, usual_names
 
 _LENGTHS: dict[Width, float] = {"wide": 1320.0, "narrow": 480.0}  # nominal pixels of the time
 _LABEL_SIZE = 11

@@ -15,7 +15,7 @@ from roofline.settings import Settings
 from roofline.web.api import profiles, responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import guard, rate_limit, sessions, streams
-from roofline.web.http.access_policy import uploads_per_hour
+from roofline.web.http.access import uploads_per_hour
 from roofline.web.http.gate import HEAD_S
 from roofline.web.parts import Parts
 

@@ -2,7 +2,7 @@
 
 The cookie holds a random id and a name, with the time, signed by itsdangerous with a key derived
 from the token: a changed token ends every session that it opened. The server stores only the
-sessions that ended before their time (`storage/sign_ins.py`).
+sessions that ended before their time (`storage/revocable.py`).
 """
 
 import hashlib

@@ -17,15 +17,15 @@ from roofline.web.http.guard import (
     peer_of_request,
     stale_page,
 )
-from roofline.web.http.oidc_log_in import (
+from roofline.web.http.oidc_provider import (
     ATTEMPT_COOKIE,
     ATTEMPT_LIFETIME_S,
     HINT_COOKIE,
     LIFETIME_S,
     LONGEST_HINT,
     OidcLogIn,
+    refused,
 )
-from roofline.web.http.oidc_provider import refused
 from roofline.web.http.sessions import COOKIE, local_path
 from roofline.web.pages import views
 from roofline.web.parts import Parts, parts_of

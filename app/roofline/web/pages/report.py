@@ -28,7 +28,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
 from roofline.web.api.results import attachment
-from roofline.web.http import bundles
+from roofline.web.http import assets
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
@@ -211,7 +211,7 @@ def run_file(document: Mapping[str, Any], title: str) -> bytes:
         chart_script=_read("vendor/plotly/plotly-roofline-4.1.1.min.js"),
         styles="".join(_read(f"css/{name}.css") for name in _STYLES),
         first_script=_read("js/app/theme-boot.js"),
-        script=bundles.script(("js/ui/theme.js", "js/app/run.js"), _read),
+        script=assets.script(("js/ui/theme.js", "js/app/run.js"), _read),
     )
     return content.encode("utf-8", "replace")
 
