@@ -19,7 +19,7 @@ import pytest
 
 import roofline
 from roofline.cli.main import main
-from roofline.cli.output import progress_on_terminal, say_when_compiling
+from roofline.cli.progress import progress_on_terminal, say_when_compiling
 from roofline.importers import kernels
 from roofline.presentation.text_table import WIDTH, table
 from tests.tools.generate_xspace import Config, write_profile

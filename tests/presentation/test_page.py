@@ -26,12 +26,12 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
 from roofline.pipeline import analyse_files
 from roofline.presentation.contract_schemas import PLACE, schemas
-from roofline.presentation.json_text import numbers as rounded_numbers
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page, facts_data, view_data
 from roofline.presentation.page_frame import FILTERS
+from roofline.presentation.rounding import numbers as rounded_numbers
 from roofline.presentation.shown import listed_ops, shown_levels
 from tests.builders import (
     ABSENT,

@@ -77,7 +77,7 @@ def _advise(given: argparse.Namespace) -> None:
     gc.disable()
     from roofline.cli.comparing import read_runs
     from roofline.cli.ledger import LedgerFile, decide
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
     from roofline.compare.from_analysis import run_of_address
     from roofline.devices.choice import read_choice
     from roofline.exports.advice import chains_text, render_record

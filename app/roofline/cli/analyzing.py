@@ -124,7 +124,7 @@ def _analyze(given: argparse.Namespace) -> None:
         return
     # The process ends with the answer: collecting garbage on the way is 0.08 s for nothing.
     gc.disable()
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.exports.render import render, render_groups
     from roofline.pipeline import analyse_files

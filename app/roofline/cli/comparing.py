@@ -62,7 +62,7 @@ def read_runs(
 ) -> "list[Run]":
     """One run per path, as `roofline.api.comparing.read_run`; long reads show their progress."""
     from roofline.api.comparing import read_run
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
 
     runs = []
     for path in paths:

@@ -98,7 +98,7 @@ def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":
 
 
 def _analysed(files: list[Path], device: str | None, peaks: list[str]) -> "RooflineAnalysis":
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.pipeline import analyse_files
 

@@ -176,7 +176,7 @@ def add_warm_up(parser: argparse.ArgumentParser) -> None:
 def _warm_up(_given: argparse.Namespace) -> None:
     import compileall  # loads slowly, as do the readers
 
-    from roofline.cli.output import say_when_compiling
+    from roofline.cli.progress import say_when_compiling
     from roofline.importers.registry import warm_up
 
     say_when_compiling()

@@ -164,7 +164,7 @@ def _measured(given: argparse.Namespace) -> MeasuredRequest:
 
 def _over(step: Step, given: argparse.Namespace) -> "Record":
     """The step over the profile in the files, of one host each."""
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
     from roofline.compare.from_analysis import run_of
     from roofline.exports.model_overlay import overlay, overlay_record
     from roofline.pipeline import analyse_files

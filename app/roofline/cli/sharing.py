@@ -189,7 +189,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 def _report(given: argparse.Namespace) -> None:
     from roofline.api.profiles import open_profile  # loads slowly, as do the others
-    from roofline.cli.output import progress_on_terminal
+    from roofline.cli.progress import progress_on_terminal
     from roofline.presentation.json_text import to_json
     from roofline.presentation.op_details import op_details
     from roofline.web.pages.report import Content, report_of_files

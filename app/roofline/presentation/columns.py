@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from roofline.analysis.records import I64, Measures, RooflineAnalysis
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.json_text import numbers
 from roofline.presentation.quantities import cell
+from roofline.presentation.rounding import numbers
 from roofline.presentation.shown import ceiling_labels, clock_labels, unit_labels
 from roofline.presentation.text_table import cut, spaced, table
 

@@ -19,9 +19,9 @@ from roofline.presentation.groups import (
     name_of,
     roof_text,
 )
-from roofline.presentation.json_text import six_digits
 from roofline.presentation.layers import Layers, layers_of, line_of
 from roofline.presentation.quantities import DASH
+from roofline.presentation.rounding import six_digits
 from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.usual_groups import choices, usual_grouping
 

@@ -11,8 +11,9 @@ from roofline.analysis.undecided import units_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import LaunchTable
 from roofline.model.units import ps_to_us
-from roofline.presentation.json_text import rounded, to_json
+from roofline.presentation.json_text import to_json
 from roofline.presentation.op_names import element_types, parts, shape_lists
+from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import has_program, listed_ops
 from roofline.presentation.words import ceiling_token, ceiling_words
 

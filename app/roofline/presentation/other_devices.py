@@ -23,10 +23,10 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, DeviceKind
 from roofline.model.units import gib_to_gb
 from roofline.presentation.goal import wait_words
-from roofline.presentation.json_text import numbers, rounded
 from roofline.presentation.other_device_words import LeftOut, Prediction, line_texts, notes_of
 from roofline.presentation.page_roofs import bounds, roofs
 from roofline.presentation.quantities import bandwidth, flop_rate, percent
+from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import listed_ops
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from roofline.model.device import DeviceKind, PeakComparison
 from roofline.model.environment import LABELS
 from roofline.model.profile import Diagnostic, Provenance
 from roofline.model.units import NS_PER_S, gb_to_gib, ps_to_us
-from roofline.presentation.json_text import rounded
+from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import shown_peaks
 
 Json = dict[str, Any]

@@ -14,11 +14,11 @@ from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import page_values
 from roofline.presentation.facts_and_view import Document, is_of_ops_in, is_of_view_in
 from roofline.presentation.grouping import Key, op_keys
-from roofline.presentation.json_text import numbers, rounded
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_names import op_names
 from roofline.presentation.op_values import OpRows
 from roofline.presentation.program_columns import PLACED_COLUMNS, PROGRAM_COLUMNS, point_rows
+from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.sentences import Segment, Sentence
 from roofline.presentation.verdict import Lines
 

@@ -20,7 +20,6 @@ from roofline.presentation.columns import (
     UNIT_RATE,
     UNIT_USE,
 )
-from roofline.presentation.json_text import rounded
 from roofline.presentation.page_rows import JOINED
 from roofline.presentation.palette import (
     COMPUTE_STYLE,
@@ -29,6 +28,7 @@ from roofline.presentation.palette import (
     LineStyle,
     compute_style,
 )
+from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import clock_labels, shown_peaks
 from roofline.presentation.words import (
     COMPUTE_BOUND_WORDS,

@@ -10,7 +10,7 @@ from roofline.analysis.serving import batch_name, step_label
 from roofline.analysis.serving_records import ServingGroup
 from roofline.analysis.subjects.records import Subject
 from roofline.model.units import GIGA
-from roofline.presentation.json_text import rounded
+from roofline.presentation.rounding import rounded
 from roofline.presentation.sentences import Number, Sentence, say
 
 _CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range

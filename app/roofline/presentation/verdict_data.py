@@ -7,7 +7,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.budget import budget_of, part_label
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict_records import Place
-from roofline.presentation.json_text import rounded
+from roofline.presentation.rounding import rounded
 from roofline.presentation.verdict import Answer
 
 Record = dict[str, Any]
