@@ -354,7 +354,7 @@ def test_sparse_rates_are_left_out(read: Callable[..., Profile]) -> None:
 
 @pytest.mark.parametrize("rate", [1e-320, 1e300])
 def test_roofs_that_no_device_has_are_left_out(rate: float, read: Callable[..., Profile]) -> None:
-    """Bytes over 1e-320 GB/s are no time."""
+    """Bytes over 1e-320 GB/s have no time."""
     profile = read(document(roofs={"memory": [{"level": "ici", "value": rate}]}))
     assert not profile.device.bandwidth_gbs
     assert "a rate that no device has" in note(profile, "roofs-left-out")
