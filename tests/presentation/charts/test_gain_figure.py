@@ -204,7 +204,7 @@ def test_names_of_little_work_follow_those_of_all(tmp_path: Path) -> None:
     table.write_text(KERNELS)
     chart = gain(analyse_files([table]))["op"]
     assert len(chart["blocks"]) == 4
-    assert " in 2 blocks. First: waits " in chart["figure"]["alt"]
+    assert " in 2 blocks. First: idle, cause unknown " in chart["figure"]["alt"]
 
 
 @needs_shared
