@@ -42,6 +42,8 @@ ALONE = "one connection, no imports"
 ALONE_MS = 20
 SERVER_BYTES = 300_000_000
 LARGE_UPLOADS = {"ROOFLINE_MAX_UPLOAD_BYTES": str(8 << 30)}
+# All viewers have one address, as those behind a proxy have: alone it may have 64 connections.
+PROXIED = {**LARGE_UPLOADS, "ROOFLINE_REACHED": "behind-proxy"}
 MISSED = "missed"
 
 # Every connection is a viewer: it waits for an answer, and asks again.
@@ -100,7 +102,7 @@ def _parts(given: argparse.Namespace) -> list[str]:
 
 
 def _busy(folder: Path, given: argparse.Namespace) -> list[str]:
-    with serving(folder / "busy", LARGE_UPLOADS) as server:
+    with serving(folder / "busy", PROXIED) as server:
         return _viewers(server, folder, given)
 
 

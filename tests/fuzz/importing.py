@@ -17,6 +17,7 @@ from roofline.exports.answering import answer_of
 from roofline.exports.render import render
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
+from roofline.imports.child import found_in
 from roofline.imports.children import ChildLost, ImportTask, run_import
 from roofline.imports.messages import ImportRequest
 from roofline.model.outer_limits import ImportLimits
@@ -136,7 +137,9 @@ def _import(given: Sequence[SourceFile], scratch: Path, *, is_drawn: bool) -> No
 def _draw(analysis: RooflineAnalysis) -> None:
     """Page, drawer, downloads and the terminal's text, each of which a strict reader must read."""
     identity = PageIdentity(id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1})
-    for document in (build_page(analysis, answer_of(analysis), identity), *op_details(analysis)):
+    page = build_page(analysis, answer_of(analysis), identity)
+    found_in(json.loads(page))  # what lists of profiles say
+    for document in (page, *op_details(analysis)):
         json.loads(document, parse_constant=_refuse)
     for form in ("json", "generic"):
         json.loads(render(analysis, form, infeed=True), parse_constant=_refuse)

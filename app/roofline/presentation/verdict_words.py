@@ -85,8 +85,6 @@ def _shared(held: Mapping[str, float]) -> Sentence:
 
 def _word(name: str, *, is_half: bool = False) -> Segment:
     """A bound in its colour; a half is followed by another bound."""
-    if name == LATENCY:
-        return Segment(kind="bound", text="latency-" + "bound" * (not is_half), token="--warn")
     text = half_bound_by(name) if is_half else bound_by(name)
     return Segment(kind="bound", text=text, token=ceiling_token(name))
 

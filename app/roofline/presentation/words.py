@@ -4,6 +4,7 @@ from typing import Any
 
 from roofline.analysis.causes import CAUSE_LABELS
 from roofline.analysis.records import Cost
+from roofline.analysis.verdict import LATENCY
 from roofline.model.ceilings import COMPUTE, Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -64,7 +65,9 @@ _SHORT = {
 
 
 def ceiling_words(ceiling: str) -> str:
-    """A ceiling by its id: "L1/TEX", "HBM", "Matrix bf16"; "" for none."""
+    """A ceiling by its id: "L1/TEX", "HBM", "Matrix bf16", or latency; "" for none."""
+    if ceiling == LATENCY:
+        return LATENCY
     if ceiling in _CEILINGS:
         return Ceiling(ceiling).label
     if ceiling in _LEVELS:
@@ -76,6 +79,8 @@ def ceiling_words(ceiling: str) -> str:
 
 def bound_by(ceiling: str) -> str:
     """What it binds: "HBM-bound", "compute-bound", "L1-bound", "bound by issue slots"."""
+    if ceiling == LATENCY:
+        return f"{LATENCY}-bound"
     if ceiling in _UNITS:
         return COMPUTE_BOUND_WORDS
     if ceiling in _LEVELS and ceiling not in {Ceiling.L1.value}:
@@ -91,5 +96,7 @@ def half_bound_by(ceiling: str) -> str:
 
 def ceiling_token(ceiling: str) -> str:
     """The colour token of a ceiling."""
+    if ceiling == LATENCY:
+        return "--warn"
     level = _LIKE.get(ceiling) or (MemoryLevel(ceiling) if ceiling in _LEVELS else None)
     return COMPUTE_STYLE.token if level is None else LEVEL_STYLES[level].token

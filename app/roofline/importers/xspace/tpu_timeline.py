@@ -136,7 +136,9 @@ class CoreCollector:
             np.concatenate(column) for column in zip((none, none), *self._long, strict=True)
         )
         order = np.argsort(begin, kind="stable")
-        return Stretches(begin[order], end[order], self._span[0])
+        # A damaged capture may begin after the last time that a signed number has.
+        first = min(self._span[0], int(np.iinfo(np.int64).max))
+        return Stretches(begin[order], end[order], first)
 
     def totals(self) -> tuple[float, float]:
         """Launch gaps and idle time of the whole line."""
