@@ -75,7 +75,7 @@ SENTENCES: Mapping[str, str] = {
     "whatif_peak": "{name} at *{peak}*",
     "whatif_many_peaks": "*{count}* peaks set by you",
     "whatif_placed": ", the program is {bound} at *{share}* of the roof",
-    "whatif_placed_or_more": ", the program is {bound} at *{share}* of the roof, of what is known",
+    "whatif_of_known": ", of what is known",
     "whatif_unplaced": ", the bound of the program is unknown",
     "whatif_same_bound": " instead of {share}",
     "whatif_other_bound": "; by the profile’s own peaks it is {bound} at {share}",

@@ -96,12 +96,15 @@ def _placed(analysis: RooflineAnalysis, view: View, own: Place | None) -> Senten
     place = _place(analysis, view)
     if place is None:
         return say("whatif_unplaced")
-    template = "whatif_placed_or_more" if is_part_unknown(view.known) else "whatif_placed"
-    placed = say(template, bound=place[1], share=ratio(place[2]))
-    if own is None:
-        return placed
-    template = "whatif_same_bound" if place[0] == own[0] else "whatif_other_bound"
-    return [*placed, *say(template, bound=own[1], share=ratio(own[2]))]
+    placed = say("whatif_placed", bound=place[1], share=ratio(place[2]))
+    is_same = own is not None and place[0] == own[0]
+    if own is not None and is_same and round(place[2], 2) != round(own[2], 2):
+        placed += say("whatif_same_bound", share=ratio(own[2]))
+    if is_part_unknown(view.known):
+        placed += say("whatif_of_known")
+    if own is not None and not is_same:
+        placed += say("whatif_other_bound", bound=own[1], share=ratio(own[2]))
+    return placed
 
 
 def _lead(analysis: RooflineAnalysis, view: View, own: RooflineAnalysis) -> Sentence:
