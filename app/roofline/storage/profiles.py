@@ -39,10 +39,11 @@ from roofline.storage.records import (
     PackedResults,
     timestamp,
 )
-from roofline.storage.results import ResultStore, SharedResults
+from roofline.storage.results import ResultStore
 from roofline.storage.revocable import ApiTokens, EndedSessions, People, ShareLinks
 from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
+from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
 from roofline.storage.user_quota import OF_RESTORING, UserQuota
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from roofline.errors import SettingsError
-from roofline.storage import raw, results, statements, trash
+from roofline.storage import raw, shared_results, statements, trash
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
 
@@ -101,7 +101,7 @@ def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
             remedy="Check ROOFLINE_DATABASE_URL and ROOFLINE_BLOBS; to begin with an empty"
             " database, use an empty place for raw files, too.",
         )
-    for folder in (raw.FOLDER, results.FOLDER):
+    for folder in (raw.FOLDER, shared_results.FOLDER):
         store.blobs.drop_unfinished(folder, time.time() - grace_s)
     digests, orphans = find_orphans(store, grace_s=grace_s)
     for profile_id in orphans:

@@ -196,7 +196,7 @@ def test_results_of_older_code_are_computed_again(
     assert "OLD" not in second.get(API).text, "lists show what the new code found"
     computed = second.get(f"{API}/{profile_id}").json()["computed_by"]
     assert computed["release"] == __version__
-    assert computed["changes"][-1].startswith("Groups")
+    assert computed["changes"][-1].startswith("Idle time waits for the host")
     page = second.get(f"/p/{profile_id}").text
     assert page.count(computed["changes"][-1]) == 2, "once at the top, and in About for good"
 
