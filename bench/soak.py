@@ -163,11 +163,12 @@ class Person:
             self._remove(profile, token)
 
     def _delete(self) -> None:
+        """All that is too much: more profiles would be more memory, and no leak."""
         with self._team.lock:
-            if len(self._team.profiles) <= PROFILES:
-                return
-            removed = self._team.profiles.pop(0)
-        self._remove(*removed)
+            kept = self._team.profiles[-PROFILES:]
+            removed, self._team.profiles[:] = self._team.profiles[:-PROFILES], kept
+        for one in removed:
+            self._remove(*one)
 
     def _remove(self, profile: str, token: str) -> None:
         for place in ("profiles", "trash"):

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs until time or inputs are used up; returns the exit status."""
     given = _parser().parse_args(arguments)
     # Told to stop, it ends its processes and says what was found.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     context = multiprocessing.get_context("spawn")
     ends: Queue[object] = context.Queue()
     plan = Plan(given.families or tuple(FAMILIES), given.first, given.inputs, given.child)

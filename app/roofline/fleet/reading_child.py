@@ -3,6 +3,7 @@
 It writes each partial and its names to files in the folder `into`, and answers with their names.
 """
 
+import errno
 from dataclasses import asdict
 from pathlib import Path
 
@@ -47,6 +48,8 @@ def read(body: Body, _say: Say) -> Body:
         )
         return {"entries": [_written(one, into / str(k)) for k, one in enumerate(entries)]}
     except OSError as error:
+        if error.errno == errno.ENOMEM:  # a limit of this machine, which says nothing of the file
+            raise
         reason = (error.strerror or str(error)).lower()
         raise UploadRejectedError(f"It cannot be read: {reason}.", remedy="Try again.") from error
 

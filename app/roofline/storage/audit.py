@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
+from cachetools import TTLCache
 from sqlalchemy import insert, select
 
 from roofline.errors import RooflineError
@@ -54,10 +55,11 @@ class AuditLog:
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
-        self._clock = clock
         self._waiting: deque[AuditEntry] = deque(maxlen=MOST_WAITING)
-        self._read_at: dict[tuple[str, str, str], float] = {}
-        self._lock = threading.Lock()
+        self._reads: TTLCache[tuple[str, str, str], bool] = TTLCache(
+            READS_REMEMBERED, SAME_READ_S, timer=clock
+        )
+        self._reads_lock, self._lock = threading.Lock(), threading.Lock()
 
     def write(self, entry: AuditEntry) -> None:
         """Writes `entry`; where the database cannot be written now, with the next `flush`.
@@ -72,13 +74,11 @@ class AuditLog:
 
     def note_read(self, action: str, person: str, address: str, subject: str) -> None:
         """Notes that a person read something, to be written with the next `flush`."""
-        key, now = (person, subject, action), self._clock()
-        read_at = self._read_at.get(key)
-        if read_at is not None and now - read_at < SAME_READ_S:
-            return
-        if len(self._read_at) >= READS_REMEMBERED:
-            self._read_at = {}
-        self._read_at[key] = now
+        key = (person, subject, action)
+        with self._reads_lock:
+            if key in self._reads:
+                return
+            self._reads[key] = True
         entry = AuditEntry(action=action, person=person, address=address, subject=subject)
         self._waiting.append(entry)
 
