@@ -90,14 +90,19 @@ def label_amount(block: Block) -> str:
 
 
 def equation_of(subject: Subject) -> list[GainTerm]:
-    """The parts of the time; what prints as 0 is left out, the largest takes the rounding."""
+    """The parts of the time; what prints as 0 is left out. Roundings are in the part to gain.
+
+    The headline has what the work needs; only where little is to gain they are in the largest part.
+    """
     scale = Scale.of(subject.time_us)
     parts = [one for one in _parts(subject) if float(_printed(scale, one["time_us"]))]
     if not parts:
         return []
     step = 10**scale.decimals
     steps = [round(one["time_us"] / scale.us * step) for one in parts]
-    largest = max(range(len(parts)), key=lambda k: parts[k]["time_us"])
+    gains = [k for k, one in enumerate(parts) if one["part"] == "below_roof"]
+    taken = [k for k in gains if steps[k] > len(parts)] or range(len(parts))
+    largest = max(taken, key=lambda k: parts[k]["time_us"])
     steps[largest] += round(float(_printed(scale, subject.time_us)) * step) - sum(steps)
     for one, number in zip(parts, steps, strict=True):
         one["amount"] = scale.number(number / step * scale.us)
