@@ -22,7 +22,6 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import analysed
-from tests.conftest import SAMPLES
 from tests.shared_profiles import needs_shared, shared
 
 ROOT = Path(__file__).parents[3]
@@ -81,8 +80,7 @@ def test_the_equation_adds_up_as_printed(sample: RooflineAnalysis) -> None:
 
 def test_what_the_work_needs_is_the_number_of_the_headline() -> None:
     """14.48 ms are 9.53 at the roofs, 4.90 to gain and 0.05 of waits: "9.6" stood below "9.5"."""
-    ranks = SAMPLES / "pytorch" / "mi300x-two-ranks"
-    found = gain(analyse_files(sorted(ranks.iterdir())))
+    found = gain(analyse_files(SAMPLES["pytorch-mi300x-two-ranks"]))
     assert [term["amount"] for term in found["equation"]] == ["9.5", "5.0"]
 
 
