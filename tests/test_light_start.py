@@ -71,3 +71,8 @@ def test_worker_of_a_cluster_loads_no_reader() -> None:
     """Its children read: what it loads itself is paid once for each of thousands of workers."""
     found = loaded("import roofline.fleet.dask_engine")
     assert not found & {"numba", "llvmlite", "google.protobuf", "roofline.importers"}
+
+
+def test_a_server_with_a_folder_loads_no_object_store() -> None:
+    """`make run` installs none: a server that loads it does not start."""
+    assert "obstore" not in loaded("import roofline.web.server")

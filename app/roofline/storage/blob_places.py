@@ -18,7 +18,7 @@ def open_blobs(place: str | None, data_dir: Path) -> BlobStore:
         return FolderBlobs(Path(rest))
     if scheme in {"s3", "gs", "az"} and rest:
         # Loads obstore, which only servers of teams have.
-        from roofline.storage.object_connection import ObjectBlobs
+        from roofline.storage.objects import ObjectBlobs
 
         return ObjectBlobs(place)
     raise SettingsError(
