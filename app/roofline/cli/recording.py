@@ -351,19 +351,12 @@ def _host_record(host: "HostCapture") -> dict[str, Any]:
 def send_captures(given: argparse.Namespace, files: Sequence[Path]) -> str:
     """The link of what was sent: a profile of one file, a run of several."""
     from roofline.cli.runs import send_run
-    from roofline.cli.upload import Receiver, Upload, read_token, send
+    from roofline.cli.upload import Receiver, labelled, read_token, send
 
     receiver = Receiver(given.server, read_token(given.token_file))
     if len(files) > 1:
         return send_run(files, receiver, title=given.title, visibility=given.visibility)
-    upload = Upload(
-        files=tuple(files),
-        title=given.title,
-        note=given.note,
-        tags=tuple(given.tag),
-        visibility=given.visibility,
-    )
-    (profile,) = send(upload, receiver, wait_s=60.0)
+    (profile,) = send(labelled(files, given), receiver, wait_s=60.0)
     return str(profile["url"])
 
 

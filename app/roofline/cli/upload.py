@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import ssl
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,18 @@ class Upload:
     tags: tuple[str, ...] = ()
     visibility: str = ""
     joined: str = ""
+
+
+def labelled(files: Sequence[Path], given: Namespace, *, joined: str = "") -> Upload:
+    """An upload of `files` with the labels of the command line."""
+    return Upload(
+        files=tuple(files),
+        title=given.title,
+        note=given.note,
+        tags=tuple(given.tag),
+        visibility=given.visibility,
+        joined=joined,
+    )
 
 
 @dataclass(frozen=True, slots=True)

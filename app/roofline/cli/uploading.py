@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from roofline.cli import sharing
 from roofline.cli.options import add_of, file_argument, with_of
 from roofline.cli.output import print_bytes
-from roofline.cli.upload import Receiver, Upload, read_token, send
+from roofline.cli.upload import Receiver, labelled, read_token, send
 
 
 def add_upload(parser: argparse.ArgumentParser) -> None:
@@ -87,14 +87,7 @@ def _upload(given: argparse.Namespace) -> None:
 
 
 def _send(given: argparse.Namespace, files: Sequence[Path]) -> None:
-    upload = Upload(
-        files=tuple(files),
-        title=given.title,
-        note=given.note,
-        tags=tuple(given.tag),
-        visibility=given.visibility,
-        joined=urlsplit(given.joined).path.rpartition("/")[2],
-    )
+    upload = labelled(files, given, joined=urlsplit(given.joined).path.rpartition("/")[2])
     receiver = Receiver(given.server, read_token(given.token_file))
     wait_s = max(0.0, min(given.wait, 300.0))
     profiles = send(upload, receiver, wait_s=wait_s, split=given.split)

@@ -279,7 +279,7 @@ def _has_all(run: Run) -> bool:
 
 @contextmanager
 def held_lease(runs: RunStore, run_id: str, owner: str, lost: Callable[[], None]) -> Iterator[None]:
-    """Renews the lease of a run meanwhile; `lost` is called when it is no longer `owner`'s."""
+    """Renews the lease of a run meanwhile, and calls `lost` when it is no longer `owner`'s."""
     over = threading.Event()
 
     def beat() -> None:

@@ -234,7 +234,7 @@ class RunLibrary:
         host = self._runs.host(run.id, identity)
         if host is None:
             raise ProfileNotFoundError(
-                "There is no such host in this run.", remedy="Choose one of its list."
+                "There is no such host in this run.", remedy="Choose a host of its list."
             )
         queries = self._instance.store.queries
         if self._sees_profile(viewer, host) and queries.get(host.profile_id or "") is not None:

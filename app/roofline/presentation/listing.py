@@ -5,6 +5,7 @@ The page lists the longest, and what is asked for beside them; exports have what
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -71,10 +72,10 @@ def _found(analysis: RooflineAnalysis, view: View, subject: Subject, listing: Li
     return found[_order(values, is_down=listing.sort.startswith("-"))]
 
 
-def _order(values: Sequence[object], *, is_down: bool) -> I64:
+def _order(values: Sequence[Any], *, is_down: bool) -> I64:
     """Places of the values in order; what is not known comes last."""
     known = [k for k, value in enumerate(values) if isinstance(value, int | float | str)]
-    known.sort(key=lambda k: values[k], reverse=is_down)  # type: ignore[arg-type, return-value]
+    known.sort(key=lambda k: values[k], reverse=is_down)
     rest = sorted(set(range(len(values))) - set(known))
     return np.array([*known, *rest], np.int64)
 

@@ -364,7 +364,7 @@ def _uses_device(trace: Trace) -> bool:
 
 
 _NONE = np.zeros(0, np.int64)
-# The category of operators whose names say nothing; on the CPU there is no kernel to ask.
+# The category of operators whose names say nothing; a CPU has no kernels whose names say more.
 _NO_KERNEL = ""
 
 

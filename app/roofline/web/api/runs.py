@@ -395,7 +395,7 @@ def _opened(
     digest = None if host is None else host.get("file_sha256")
     if digest is None:
         raise ProfileNotFoundError(
-            "There is no such host in this run.", remedy="Choose one of its list."
+            "There is no such host in this run.", remedy="Choose a host of its list."
         )
     identity = parts.runs.file_of(run, digest)
     profile_id = parts.runs.host_profile(run, identity, actor_of(request).viewer)
