@@ -156,7 +156,7 @@ class Runner(Protocol):
 
 IMPORT_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 READY = "ready"
-# Nobody logs in here, so only this machine may ask; monitoring from elsewhere needs an agent on it.
+# Metrics ask for no login, so only this machine can read them; other machines need an agent here.
 ADDRESS = "127.0.0.1"
 # They would be one more series for each, without a reader.
 disable_created_metrics()  # type: ignore[no-untyped-call]
