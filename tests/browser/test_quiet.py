@@ -28,11 +28,11 @@ PROFILES = {
     "tpu-v5p-training": "profiles/tpu-v5p-training-golden/reference.json",
 }
 
-# What a person sees: an element is on the screen if its middle is hit. All that takes the focus is
-# a control; of the rows of a tree and of the terms of the equation one at a time. Numbers with
-# their units and the texts of charts are not words.
+# What a person sees: an element is on the screen if its middle is hit. All that a script or a
+# person can give the focus is a control; a tree and the equation are one each. Numbers with their
+# units and the texts of charts are not words.
 SEEN = """() => {
-  const CONTROL = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  const CONTROL = "a[href], button, input, select, textarea, summary, [tabindex]";
   const visible = (element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const isHit = (element) => {
@@ -44,7 +44,7 @@ SEEN = """() => {
     return hit !== null && (element.contains(hit) || hit.closest("label")?.control === element);
   };
   const controls = [...document.querySelectorAll(CONTROL)]
-    .filter((one) => !one.disabled && one.tabIndex >= 0 && visible(one) && isHit(one));
+    .filter((one) => !one.disabled && visible(one) && isHit(one));
   const chart = document.querySelector("[data-gain] .plot, [data-budget], .gain .plot");
   const before = [...document.querySelectorAll(CONTROL)].filter((one) => !one.disabled
     && one.tabIndex >= 0 && visible(one)

@@ -164,7 +164,7 @@ function opColumns(ops, categories, bounds) {
     bottleneck_intensity: ops.map((op) => op[5] ?? null),
     flop_rate_gflops: ops.map((op) => op[6] ?? null),
     self_time_per_core_us: nothing,
-    saving_per_core_us: nothing,
+    gain_us: nothing,
     memory_bandwidth_gibs: nothing,
     roofline_efficiency_ratio: nothing,
   };

@@ -28,6 +28,7 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.op_values import OpRows
 from roofline.presentation.page_ops import categories_of, page_ops
 from roofline.presentation.page_roofs import bounds, roofs
+from roofline.presentation.rounding import numbers
 from roofline.presentation.shown import listed_ops, shown_levels
 from tests.conftest import ROOT, SAMPLES
 
@@ -93,7 +94,9 @@ def digest(name: str, part: str, peaks: tuple[str, ...]) -> str:
         view=analysis.with_infeed,
         categories={name: k for k, name in enumerate(categories)},
     )
-    ops = page_ops(Document.VIEW, rows)["columns"]
+    # Savings of ops were in the page, too.
+    savings = {"saving_per_core_us": numbers(analysis.ops.saving_per_core_us[listed])}
+    ops = page_ops(Document.VIEW, rows)["columns"] | savings
     columns = {key: column for key, column in sorted(ops.items()) if _follows(key)}
     shown = roofs(analysis)
     lines = [

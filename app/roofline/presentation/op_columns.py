@@ -238,7 +238,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         sub="{per}",
         value=lambda rows: rows.ops.saving_per_core_us[rows.at],
         help="Self time × (1 - share of roof): what reaching the roof would save.",
-        shown=Shown(export=52),
+        shown=Shown(page=Page.NO, export=52),
     ),
     Column(
         id="bottleneck_intensity",
@@ -358,7 +358,7 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         sub="of program",
         of_view=True,
         help="What reaching the roof would save ÷ the program's time.",
-        shown=Shown(export=64),
+        shown=Shown(page=Page.NO, export=64),
     ),
     Column(
         id="t_min_us",
@@ -471,8 +471,6 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         export=8,
     ),
     _data("timing", of.each_op("timing"), only_if=of.is_untimed, export=11),
-    _data("compute_cause", of.each_op("compute_cause")),
-    _data("memory_cause", of.each_op("memory_cause")),
     _data(
         "is_start",
         is_fact=True,

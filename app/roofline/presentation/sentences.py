@@ -55,7 +55,7 @@ SENTENCES: Mapping[str, str] = {
     "op_no_flops": "Does no FLOPs. ",
     "op_light": "Its FLOPs are not known, but few. ",
     "op_place": "{share} of the {roof} roof.",
-    "op_saving": " At the roof it would save {saving} per {core} ({share} of the time).",
+    "op_saving": " At the roof it would save {saving}.",
     "op_stop": " That is what this roof sustains, so stop here: only less work or other hardware "
     "helps.",
     "op_above": "{share} of the {roof} peak. ",

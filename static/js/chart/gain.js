@@ -1,6 +1,7 @@
 // The card "Time to gain": which block is pointed at, gone to, chosen and filtered on the figure of the server.
 
 import { findAll, html, part } from "../ui/dom.js";
+import { activate, activeIn } from "../ui/keyboard.js";
 import { trackMarks } from "./card.js";
 import { Mount } from "./mount.js";
 
@@ -104,10 +105,15 @@ export function createGain(options) {
     },
   };
   const equation = part("equation");
-  stopAt(equation, 0);
-  equation.addEventListener("keydown", ({ key }) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    if (step) stopAt(equation, step)?.focus();
+  activate(equation, termsOf(equation)[0]);
+  equation.addEventListener("keydown", (event) => {
+    const terms = termsOf(equation);
+    const term = terms.findIndex((one) => one === activeIn(equation));
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step) activate(equation, terms[term + step]);
+    else if (event.key === "Enter" || event.key === " ") terms[term]?.click();
+    else return;
+    event.preventDefault();
   });
   box.addEventListener("keydown", (event) => {
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
@@ -119,17 +125,18 @@ export function createGain(options) {
   box.addEventListener("focus", mark);
   box.addEventListener("blur", mark);
   choice.addEventListener("change", () => draw());
-  section.addEventListener("click", ({ target }) => {
-    const term = target instanceof Element ? target.closest("button.term") : null;
-    const chosen = term?.getAttribute("data-part");
-    if (chosen) store.set({ part: store.get().part === chosen ? null : chosen, page: 1 });
+  equation.addEventListener("click", ({ target }) => {
+    const term = termsOf(equation).find((one) => one.contains(/** @type {Node} */ (target)));
+    if (!term) return;
+    const chosen = term.dataset.part ?? null;
+    activate(equation, term);
+    store.set({ part: store.get().part === chosen ? null : chosen, page: 1 });
   });
   store.onHovered(mark);
 
   function render() {
     const { part: chosen } = store.get();
-    for (const term of section?.querySelectorAll("button.term") ?? [])
-      term.setAttribute("aria-pressed", String(term.getAttribute("data-part") === chosen));
+    for (const term of termsOf(equation)) term.ariaSelected = String(term.dataset.part === chosen);
   }
 
   /** Draws what the model has by now. */
@@ -203,28 +210,18 @@ function writeWords({ title, group, has_work, total, equation }) {
   part("gain").querySelector(".plot-gain")?.classList.toggle("with-work", has_work);
   const box = part("equation");
   box.setAttribute("aria-label", `${total} and its parts`);
+  box.role = equation.some((term) => term.part) ? "listbox" : "group";
   box.replaceChildren(
     ...equation.flatMap((term, i) => [
       i === 0 ? "" : html("span", { class: "sign", "aria-hidden": "true" }, "+"),
       termOf(term),
     ]),
   );
-  stopAt(box, 0);
+  activate(box, termsOf(box)[0]);
 }
 
-/** Terms are one tab stop: the one that has the focus, or the first, and so many further. @param {HTMLElement} box @param {number} step */
-function stopAt(box, step) {
-  const terms = findAll(HTMLButtonElement, "button", box);
-  const next =
-    terms[
-      Math.max(
-        0,
-        terms.findIndex((one) => one === document.activeElement),
-      ) + step
-    ];
-  if (next) for (const one of terms) one.tabIndex = one === next ? 0 : -1;
-  return next;
-}
+/** Terms that filter: together one control. @param {HTMLElement} box */
+const termsOf = (box) => findAll(HTMLElement, "[role=option]", box);
 
 /** @param {GainTerm} term */
 function termOf({ part: filter, texture, amount, label, idle_ratio }) {
@@ -233,11 +230,6 @@ function termOf({ part: filter, texture, amount, label, idle_ratio }) {
       ? amount
       : html("data", { "data-q": "idle", value: String(idle_ratio) }, amount);
   const content = [html("i", { class: `swatch-${texture}` }), html("b", {}, number), ` ${label}`];
-  return filter
-    ? html(
-        "button",
-        { type: "button", class: "term", "aria-pressed": "false", "data-part": filter },
-        ...content,
-      )
-    : html("span", { class: "term" }, ...content);
+  const own = filter ? { role: "option", "aria-selected": "false", "data-part": filter } : {};
+  return html("span", { class: "term", ...own }, ...content);
 }

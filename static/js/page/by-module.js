@@ -1,10 +1,11 @@
 // The card "By module": the groups of the subject's time, as the server divided it. A row filters to its operations; the
-// list is one tab stop: up and down move, right opens, left closes, Enter filters, G regroups.
+// list is one control: up and down move, right opens, left closes, Enter filters, G regroups.
 
 import { groupId } from "../state/group-keys.js";
 import { parseValue } from "../state/query.js";
 import { toggled } from "../state/filter.js";
 import { find, findAll, html, part, svg } from "../ui/dom.js";
+import { activate, activeIn } from "../ui/keyboard.js";
 import { choose } from "../ui/select.js";
 
 /** @import { GroupList, GroupRow, LayerInstances } from "../types/contract.js" */
@@ -22,11 +23,19 @@ export function createByModule({ model, store }) {
   select.addEventListener("change", () => regroup(store, select.value));
   list.addEventListener("click", ({ target }) => {
     const item = target instanceof Element ? target.closest("li") : null;
+    activate(list, item ?? undefined);
     if (item) act(item, "Enter");
   });
   list.addEventListener("keydown", (event) => {
-    const item = event.target instanceof Element ? event.target.closest("li") : null;
-    if (!item || event.ctrlKey || event.metaKey || event.altKey || !act(item, event.key)) return;
+    const item = activeIn(list);
+    if (
+      !(item instanceof HTMLLIElement) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      !act(item, event.key)
+    )
+      return;
     event.preventDefault();
     event.stopPropagation();
   });
@@ -37,11 +46,10 @@ export function createByModule({ model, store }) {
     const items = itemsOf(list);
     const isOpen = item.ariaExpanded;
     if (key === "ArrowDown" || key === "ArrowUp")
-      focus(list, items[items.indexOf(item) + (key === "ArrowDown" ? 1 : -1)]);
+      activate(list, items[items.indexOf(item) + (key === "ArrowDown" ? 1 : -1)]);
     else if ((key === "Enter" || key === " ") && item.hasAttribute("data-more")) {
       isWhole = true;
       render(state);
-      focus(list, itemsOf(list)[items.indexOf(item)]);
     } else if (item.dataset.layers && opens(key, isOpen ?? "")) {
       const { layers } = item.dataset;
       if (!opened.delete(layers)) opened.add(layers);
@@ -62,8 +70,7 @@ export function createByModule({ model, store }) {
     if (!shown) return;
     fillSelect(select, groups.lists, shown.id);
     part("groups-unit").textContent = groups.unit;
-    const focused = document.activeElement;
-    const kept = list.contains(focused) ? itemsOf(list).findIndex((one) => one === focused) : -1;
+    const kept = itemsOf(list).findIndex((one) => one === activeIn(list));
     list.replaceChildren(
       ...rowsOf(shown, isWhole).flatMap((one) => items(one, 1, { shown, state })),
       ...(shown.more && !isWhole
@@ -78,9 +85,9 @@ export function createByModule({ model, store }) {
       ...groups.layers.flatMap((one, k) => layersItems(one, String(k), opened)),
     );
     part("groups-note").hidden = !shown.rows.some(({ cells }) => cells[1].endsWith("*"));
-    focus(list, itemsOf(list)[Math.max(kept, 0)], kept >= 0);
+    activate(list, itemsOf(list)[Math.max(kept, 0)]);
   }
-  focus(list, itemsOf(list)[0], false);
+  activate(list, itemsOf(list)[0]);
   return { render };
 }
 
@@ -101,13 +108,6 @@ export function nextGrouping(model, store) {
 
 /** @param {HTMLElement} list */
 const itemsOf = (list) => findAll(HTMLLIElement, "li", list);
-
-/** Makes a row the tab stop of the list, and goes there. @param {HTMLElement} list @param {HTMLLIElement | undefined} item @param {boolean} [isEntered] */
-function focus(list, item, isEntered = true) {
-  if (!item) return;
-  for (const one of itemsOf(list)) one.tabIndex = one === item ? 0 : -1;
-  if (isEntered) item.focus({ preventScroll: true });
-}
 
 /** @param {HTMLSelectElement} select @param {readonly GroupList[]} lists @param {string} by */
 function fillSelect(select, lists, by) {
@@ -135,7 +135,6 @@ function items(row, level, drawing) {
     "li",
     {
       role: "treeitem",
-      tabindex: -1,
       title: row.title,
       "aria-level": level,
       "aria-selected": row.path.length > 0 && state.group === id,
@@ -154,7 +153,7 @@ function items(row, level, drawing) {
 const plainRow = (name, time, attributes, percent) =>
   html(
     "li",
-    { role: "treeitem", tabindex: -1, "aria-level": 1, "aria-selected": false, ...attributes },
+    { role: "treeitem", "aria-level": 1, "aria-selected": false, ...attributes },
     html("span", { class: "name" }, html("bdi", {}, name)),
     percent === undefined ? html("span", {}) : bar(`${percent.toFixed(1)}%`),
     html("span", { class: "num" }, time),

@@ -54,7 +54,7 @@ export function createPicked({ model, store, textOf }) {
  * @returns {[term: string, value: string, title: string][]}
  */
 export function sumFacts(sum, coreWord) {
-  const { time, share, efficiency, saving, flop, flopKnown, bytes, bytesKnown } = sum;
+  const { time, share, efficiency, gain, flop, flopKnown, bytes, bytesKnown } = sum;
   return [
     [
       "Time",
@@ -65,7 +65,7 @@ export function sumFacts(sum, coreWord) {
     ["Bytes", least(bytes, bytesKnown, decimalBytes), knownText(bytesKnown)],
     ["Intensity", intensity(sum.intensity), knownText(sum.intensityKnown)],
     ["Of roof", percent(efficiency), "Weighted by time, each operation at most 100 %"],
-    ["Saves", duration(saving), `Per ${coreWord}, with all of them at their roofs`],
+    ["To gain", duration(gain), "Their time above their roofs"],
   ];
 }
 

@@ -169,7 +169,7 @@ export const bindsId = (id) => `on_${id}_bound`;
  */
 export function withOthers(page, others) {
   if (others.length === 0) return page;
-  const at = 1 + page.columns.findIndex(({ id }) => id === "saving_per_core_us");
+  const at = 1 + page.columns.findIndex(({ id }) => id === "gain_us");
   const added = others.flatMap((other) => columnsOf(other, page, others.length));
   const values = Object.fromEntries(
     others.flatMap((other) => [

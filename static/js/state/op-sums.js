@@ -7,7 +7,7 @@
  * @property {number} share of the program's time
  * @property {number} time self time per core, µs
  * @property {number | null} efficiency share of the roof, weighted by time, each op at most 1
- * @property {number | null} saving per core, µs
+ * @property {number | null} gain of the subject's time, µs
  * @property {number | null} flop of the ops that say it
  * @property {number} flopKnown share of the time
  * @property {number | null} bytes
@@ -18,7 +18,7 @@
  * @typedef {object} Readers what is summed up, of one op; null: not known
  * @property {(row: Row) => number} time
  * @property {(row: Row) => number | null} efficiency
- * @property {(row: Row) => number | null} saving
+ * @property {(row: Row) => number | null} gain
  * @property {(row: Row) => number | null} flop
  * @property {(row: Row) => number | null} bytes
  */
@@ -41,7 +41,7 @@ function readersOf(model, view) {
   return {
     time: (row) => time(row) ?? 0,
     efficiency: view.reader("roofline_efficiency_ratio"),
-    saving: view.reader("saving_per_core_us"),
+    gain: view.reader("gain_us"),
     flop: work(rate, 1e3),
     bytes: work(bandwidth, 2 ** 30 / 1e6),
   };
@@ -61,7 +61,7 @@ function sums(rows, read) {
     share: sum(rows, (row) => row.share),
     time,
     efficiency: placedTime > 0 ? reached / placedTime : null,
-    saving: known(rows, read.saving, read.time)[0],
+    gain: known(rows, read.gain, read.time)[0],
     flop,
     flopKnown,
     bytes: moved,

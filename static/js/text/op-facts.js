@@ -38,14 +38,12 @@ export function opSentence(model, view, row) {
   const get = opReader(view, row);
   const op = {
     cost: row.cost,
-    coreWord: model.coreWord,
     bound: model.bounds[row.bound],
     efficiency: get("roofline_efficiency_ratio"),
     aboveRoof: textOrNull(get("above_roof")),
     notShown: textOrNull(get("not_shown")),
     unheld: unheldUnit(model, view, row),
-    savingUs: get("saving_per_core_us"),
-    savingShare: get("saving_share_ratio"),
+    gainUs: get("gain_us"),
     timing: row.timing,
     ...ceilingOf(model, row, get),
   };
@@ -145,14 +143,13 @@ export function pointFacts(model, point) {
 /** The drawer's part on time. @param {Row} row @param {Get} get @returns {Fact[]} */
 export function timeFacts(row, get) {
   const { self, total } = timeTexts(get, row);
-  const saving = duration(get("saving_per_core_us"));
   const stalled = get("dma_stall_ratio");
   return [
     ["Self", self],
     ["Total", total],
     ["Occurrences", count(get("occurrences"))],
     ["Each", duration(get("avg_time_us"))],
-    ["Saves at the roof", joined(saving, percent(get("saving_share_ratio")))],
+    ["To gain", duration(get("gain_us"))],
     // Most profilers do not count it, and a TPU's leaves the zeros out.
     .../** @type {Fact[]} */ (stalled ? [["Stalled by DMA", percent(stalled)]] : []),
   ];

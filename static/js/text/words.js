@@ -14,14 +14,12 @@ export const AT_BEST = "at best";
  * The facts that the sentence about an op needs.
  * @typedef {object} PlacedOp
  * @property {Cost} cost
- * @property {string} coreWord
  * @property {Pick<Bound, "id" | "label" | "kind">} bound
  * @property {Measure} efficiency share of the roof
  * @property {string | null} aboveRoof the likely cause, where it is above its roof
  * @property {string | null} [notShown] why it has no share of its roof, although there is something to divide
  * @property {string | null} unheld the unit without a known peak that does most of its work
- * @property {Measure} savingUs
- * @property {Measure} savingShare
+ * @property {Measure} gainUs
  * @property {Timing} [timing] how its rates were obtained; measured if not given
  * @property {number} [sustained] the share of its roof that programs reach at best; 1 if not known
  */
@@ -91,12 +89,8 @@ function whyUnplaced({ cost, unheld }, templates) {
 }
 
 /** @param {PlacedOp} op @param {Templates} templates */
-function savingOf({ savingUs, savingShare, coreWord }, templates) {
-  if (savingUs === null || savingShare === null) return [];
-  const saving = amount(savingUs, "time_us");
-  const share = amount(savingShare, "ratio");
-  return say(templates, "op_saving", { saving, core: coreWord, share });
-}
+const savingOf = ({ gainUs }, templates) =>
+  gainUs === null ? [] : say(templates, "op_saving", { saving: amount(gainUs, "time_us") });
 
 /**
  * The bound of an op, in the table and on its card; without one, the knowledge of its work.

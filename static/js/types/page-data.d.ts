@@ -89,9 +89,6 @@ export interface OpColumns {
   timing?: Timing[];
   /** Id of the likely cause, where the op is above its roof. */
   above_roof?: (string | null)[];
-  /** The cause above a compute roof, whatever the peaks. */
-  compute_cause?: string[];
-  memory_cause?: string[];
   /** Why cells of the op are empty that could have a rate, an intensity or a share. */
   not_shown?: (string | null)[];
   program_id?: (string | null)[];
@@ -111,7 +108,7 @@ export interface OpColumns {
   /** The part of the budget that owns its time: "work.hbm" is at and below that roof. */
   part?: (string | null)[];
   self_time_per_core_us: Measure[];
-  saving_per_core_us: Measure[];
+  gain_us: Measure[];
   flop_rate_gflops: Measure[];
   memory_bandwidth_gibs: Measure[];
   roofline_efficiency_ratio: Measure[];

@@ -82,6 +82,19 @@ export function wireChartKeys(chart, { pan, zoom, reset }) {
   });
 }
 
+/** The row of a list that is one control: its keys act on it. @param {HTMLElement} list */
+export const activeIn = (list) => list.querySelector(`#${list.id}-active`);
+
+/** Makes it another one. @param {HTMLElement} list @param {HTMLElement | undefined} item */
+export function activate(list, item) {
+  if (!item) return;
+  activeIn(list)?.removeAttribute("id");
+  item.id = `${list.id}-active`;
+  list.tabIndex = 0;
+  list.setAttribute("aria-activedescendant", item.id);
+  if (list === document.activeElement) item.scrollIntoView({ block: "nearest" });
+}
+
 /** @type {Record<string, number | undefined>} */
 const TAB_STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 

@@ -15,23 +15,18 @@ import { GOLDEN, plain } from "../builders.js";
 /** @param {Partial<PlacedOp>} change @returns {PlacedOp} */
 const op = (change) => ({
   cost: "known",
-  coreWord: "core",
   bound: { id: "HBM", label: "HBM", kind: "slanted" },
   efficiency: 0.0606,
   aboveRoof: null,
   unheld: null,
-  savingUs: 13_200,
-  savingShare: 0.027,
+  gainUs: 13_200,
   ...change,
 });
 /** @param {Partial<PlacedOp>} change */
 const say = (change) => plain(placeSentence(op(change), GOLDEN.templates));
 
 test("a counted op: its share of the roof and what reaching it saves", () => {
-  assert.equal(
-    say({}),
-    "6.1 % of the HBM roof. At the roof it would save 13.2 ms per core (2.7 % of the time).",
-  );
+  assert.equal(say({}), "6.1 % of the HBM roof. At the roof it would save 13.2 ms.");
 });
 
 test("an op says where to stop", () => {
@@ -99,7 +94,7 @@ test("a prediction has no share of a roof", () => {
     bound: { id: "Unknown", label: "no peak", kind: "none" },
   };
   assert.match(say(without), /no roof is known/);
-  assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);
+  assert.match(say({ timing: "rate", gainUs: null }), /^6\.1 % of the HBM roof\.$/);
 });
 
 test("lower bounds are named", () => {

@@ -35,6 +35,7 @@ const FOR_THE_REFERENCE = new Set(["description", "hrName", "otherOpts", "requir
 const STAND_INS = [
   [/components\/modebar\/index\.js$/, "no-modebar.cjs"],
   [/components\/selections\/(?:index|select)\.js$/, "no-selections.cjs"],
+  [/components\/shapes\/display_outlines\.js$|plots\/command\.js$/, "unused.cjs"],
 ];
 
 /** A file of d3 with all that it imports in front, each once, as d3's own build joins them. */
@@ -80,6 +81,7 @@ function withoutTexts(text) {
 const smaller = {
   name: "smaller",
   setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^d3-time-format$/ }, () => ({ path: path.join(HERE, "unused.cjs") }));
     onResolve({ filter: /^culori$/ }, () => ({ path: path.join(HERE, "colours.js") }));
     onLoad({ filter: /@plotly\/d3\/d3\.js$/ }, () => ({ contents: smallD3() }));
     onLoad({ filter: /plotly\.js\/build\/plotcss\.js$|\.css$/ }, () => ({ contents: "" }));

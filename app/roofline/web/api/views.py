@@ -28,7 +28,8 @@ Devices = Annotated[
     list[str],
     Query(max_length=4, description="Parts of the catalogue; may be repeated."),
 ]
-_ZSTD_LEVEL = 6  # 280 kB become 76 kB in 4 ms; at 9 the same in 8 ms
+# A view of 600 kB becomes 124 kB in 7 ms. The facts, which no device changes, are packed once.
+_ZSTD_LEVELS = {"facts": 16, "view": 6, "parts": 6}
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -125,12 +126,13 @@ async def _sent(
     key = f"{profile_id} {etag} {encoding}"
     content = parts.rendered.get(key)
     if content is None:
-        content = await computed(reader, profile_id, lambda: _rendered(parts, key, make, encoding))
+
+        def rendered() -> bytes:
+            sent = packed(make(), encoding, zstd_level=_ZSTD_LEVELS[names[0]])
+            return parts.rendered.put(key, sent)
+
+        content = await computed(reader, profile_id, rendered)
     return Response(content, headers=headers, media_type="application/json")
-
-
-def _rendered(parts: ServerParts, key: str, make: Callable[[], bytes], encoding: str) -> bytes:
-    return parts.rendered.put(key, packed(make(), encoding, zstd_level=_ZSTD_LEVEL))
 
 
 def _stored_etag(reader: ProfileReader, profile_id: str, part: Part) -> str:
