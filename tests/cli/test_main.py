@@ -224,10 +224,18 @@ def test_bash_completes_commands_options_and_choices() -> None:
     assert completed("roofline", "analyze", "x", "--format", "x") == ["xprof"]
     assert completed("roofline", "completion", "") == ["bash", "zsh", "fish", "--help"]
     assert completed("roofline", "serve", "--po") == ["--port"]
+    assert completed("roofline", "ci", "i") == ["init"]
+    assert completed("roofline", "ci", "init", "g") == ["github", "gitlab"]
+    assert completed("roofline", "baseline", "save", "--not") == ["--note"]
     assert script in run("completion", "zsh").stdout.decode()
     fish = run("completion", "fish").stdout.decode().splitlines()
     after = "complete -c roofline -n '__fish_seen_subcommand_from check'"
     assert f"{after} -l format -x -a 'text json markdown'" in fish
+    assert f"{after} -s f -x -a 'text json markdown'" in fish
+    after = after.replace("check", "completion")
+    assert [one for one in fish if one.startswith(f"{after} -a ")] == [
+        f"{after} -a {shell}" for shell in ("bash", "zsh", "fish")
+    ]
 
 
 class _Terminal(io.StringIO):

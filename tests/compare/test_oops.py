@@ -2,8 +2,9 @@
 
 JAX captures the program on the CPU, and Flax and PyTorch where they are installed. The blocks of
 JAX call `dense` of a library that is installed in `site-packages`, so that the innermost frame of
-a product is not the user's; those of Flax call its own layer. A trace of PyTorch has no lines, no
-modules of a backward pass, and no numbers of blocks: its program infers.
+a product is not the user's; those of Flax and PyTorch call their own layers. A trace of PyTorch
+does not number the blocks of an operation. The layer is most of the work, so that it stands out of
+what a busy machine does to a time.
 """
 
 import json
@@ -36,7 +37,7 @@ def block(w, x, number, has_oops):
         return x
 
 def program(has_oops):
-    shapes = {"up": (32, 64), "down": (64, 32), "wide": (32, 512), "more": (512, 32)}
+    shapes = {"up": (32, 64), "down": (64, 32), "wide": (32, 4096), "more": (4096, 32)}
     keys = jax.random.split(jax.random.key(0), 4)
     w = {name: jax.random.normal(k, shapes[name]) * 0.05 for k, name in zip(keys, shapes)}
     def loss(w, x):
@@ -54,7 +55,7 @@ for step, w, x in sides.values():
 for turn in range(3):
     for name, (step, w, x) in sides.items():
         with jax.profiler.trace(f"{name}{turn}", profiler_options=options):
-            for number in range(3):
+            for number in range(5):
                 with jax.profiler.StepTraceAnnotation("train", step_num=number):
                     jax.block_until_ready(step(w, x))
 """
@@ -74,7 +75,7 @@ class Block(nn.Module):
 class Oops(nn.Module):
     @nn.compact
     def __call__(self, x):
-        return nn.Dense(32)(nn.relu(nn.Dense(512)(x)))  # line 16
+        return nn.Dense(32)(nn.relu(nn.Dense(4096)(x)))  # line 16
 
 class Net(nn.Module):
     has_oops: bool
@@ -96,17 +97,13 @@ TORCH_NET = """\
 import os, torch
 from torch import nn
 torch.set_num_threads(1)
-torch.set_grad_enabled(False)
 
 class Oops(nn.Module):
     def __init__(self):
         super().__init__()
-        self.wide = nn.Linear(32, 512, bias=False)
-        self.more = nn.Linear(512, 32, bias=False)
+        self.wide, self.more = nn.Linear(32, 4096, bias=False), nn.Linear(4096, 32, bias=False)
     def forward(self, x):
-        x = self.wide(x)
-        x = torch.relu(x)
-        return self.more(x)
+        return self.more(self.wide(x))  # line 10
 
 class Block(nn.Module):
     def __init__(self, has_oops):
@@ -127,10 +124,10 @@ class Net(nn.Module):
 sides, x = {name: Net(name == "slow") for name in ("base", "slow")}, torch.randn(256, 32)
 for turn in range(3):
     for name, net in sides.items():
-        net(x)
+        net(x).sum().backward()
         with torch.profiler.profile(with_flops=True, record_shapes=True, with_stack=True) as found:
-            for _ in range(3):
-                net(x)
+            for _ in range(5):
+                net(x).sum().backward()
         os.mkdir(f"{name}{turn}")
         found.export_chrome_trace(f"{name}{turn}/trace.json")
 """
@@ -140,19 +137,19 @@ PEAKS = ("--peak", "compute=100GFLOP/s", "--peak", "dram=20GB/s")
 @dataclass(frozen=True)
 class Program:
     """A program in a framework: its text, the layer's name, how many blocks are told apart, the
-    user's line."""
+    user's lines (PyTorch before 2.14 has the first one of the function) and the library's."""
 
     text: str
     name: str
     copies: int
-    line: int | None
+    lines: tuple[int, ...]
     library: str
 
 
 PROGRAMS = {
-    "jax": Program(JAX_NET, "oops", 3, 12, "site-packages/nnlib/__init__.py:5"),
-    "flax": Program(FLAX_NET, "oops", 3, 16, "flax/linen/linear.py"),
-    "torch": Program(TORCH_NET, "Oops", 1, None, ""),
+    "jax": Program(JAX_NET, "oops", 3, (12,), "site-packages/nnlib/__init__.py:5"),
+    "flax": Program(FLAX_NET, "oops", 3, (16,), "flax/linen/linear.py"),
+    "torch": Program(TORCH_NET, "Oops", 1, (9, 10), "torch/nn/modules/linear.py"),
 }
 
 
@@ -173,7 +170,11 @@ class Captured:
     @property
     def where(self) -> str:
         """The pattern of the user's line, behind the amount."""
-        return "" if self.program.line is None else rf"[^(]*\(net\.py:{self.program.line}"
+        return rf"[^(]*\(net\.py:{self.line}"
+
+    @property
+    def line(self) -> str:
+        return f"(?:{'|'.join(map(str, self.program.lines))})"
 
 
 @pytest.fixture(scope="module", params=PROGRAMS)
@@ -216,12 +217,11 @@ def test_compare_names_the_layer_and_the_users_line(captured: Captured) -> None:
         True,
         captured.program.copies,
     )
-    assert first["b_us"] > 0.5 * found["change_us"] > 0
-    if captured.program.line is not None:
-        line = f"net.py:{captured.program.line}"
-        assert any(re.match(rf"oops .*{line}, in \S+:\d+$", one) for one in lines)
-        assert first["source"].endswith(line)
-        assert captured.program.library in first["library"]
+    assert first["b_us"] > 0.5 * found["change_us"] > 0  # its forward pass is a third
+    name, where = captured.program.name, rf"net\.py:{captured.line}"
+    assert any(re.match(rf"{name} .*{where}, in \S+:\d+$", one) for one in lines)
+    assert re.search(where + "$", first["source"])
+    assert captured.program.library in first["library"]
 
 
 def test_each_format_of_a_check_names_them(captured: Captured, tmp_path: Path) -> None:
@@ -237,11 +237,11 @@ def test_each_format_of_a_check_names_them(captured: Captured, tmp_path: Path) -
         said = re.findall(captured.place + captured.where, form)
         assert len(said) >= len(rules), form
     results = json.loads(sarif.read_text())["runs"][0]["results"]
-    for rule in rules if captured.program.line is not None else ():
+    for rule in rules:
         first = next(one for one in results if one["ruleId"] == rule)
         place = first["locations"][0]["physicalLocation"]
         assert place["artifactLocation"]["uri"].endswith("net.py")
-        assert place["region"]["startLine"] == captured.program.line
-        line = rf"::error file=\S*net\.py,line={captured.program.line},title=Roofline {rule}::"
+        assert place["region"]["startLine"] in captured.program.lines
+        line = rf"::error file=\S*net\.py,line={captured.line},title=Roofline {rule}::"
         assert re.search(line, text)
     assert re.search(rf"Change of time: {captured.place}", text)

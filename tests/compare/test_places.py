@@ -181,6 +181,34 @@ def test_code_that_one_run_alone_has_is_named_with_its_line() -> None:
     assert _largest(_compared(BASE, [*BASE, *installed])) == "oops is new: +20 of +20 µs (y.py:3)."
 
 
+def test_a_layer_is_new_or_gone_whatever_its_operations_were_paired_with() -> None:
+    """As of PyTorch: one row for all modules that call it, named by the longest of them."""
+    base = [*BASE, Row(name="t", path="Model/Block/Linear/t", time_us=1.0)]
+    oops = [
+        Row(name="t", path="Model/Block/Oops/t", time_us=9.0),
+        Row(name="big", path="Model/Block/Oops/big", time_us=90.0),
+    ]
+    for a, b, said in ((base, [*BASE, *oops], "new: +99"), ([*BASE, *oops], base, "gone: −99")):
+        found = _compared(a, b)
+        assert _largest(found).startswith(f"Oops is {said} of ")
+        assert sum(one.change_us for one in found.places) == pytest.approx(found.change_us)
+        assert {one.name for one in found.places} >= {"Oops", "Linear"}
+
+
+def test_a_users_line_that_all_rows_have_gives_way_to_the_librarys() -> None:
+    rows = [
+        replace(one, source="run.py", line=28, library=f"/x/site-packages/lib.py:{k}")
+        for k, one in enumerate(BASE)
+    ]
+    assert _largest(_compared(rows, _slower(rows))) == "MLP takes 10 µs more (lib.py:0)."
+    rows[1] = replace(rows[1], line=29)
+    assert _largest(_compared(rows, _slower(rows))) == "MLP takes 10 µs more (run.py:28)."
+
+
+def _slower(rows: list[Row]) -> list[Row]:
+    return [replace(rows[0], time_us=rows[0].time_us + 10.0), *rows[1:]]
+
+
 def test_sides_are_named_by_device_then_title_then_letter() -> None:
     other = make_run(BASE, label="after", device="NVIDIA A100-SXM4-40GB")
     base = make_run(BASE, label="before", device="NVIDIA H100 80GB HBM3")
@@ -217,8 +245,8 @@ def test_modules_of_two_real_captures() -> None:
         "is_gone": False,
         "around": "DecoderLayer",
         "copies": 1,
-        "source": "",
-        "library": "",
+        "source": "moca/library/model_hub/huggingface/model/adapters/text_base_model.py:28",
+        "library": "transformers/models/qwen2/modeling_qwen2.py:218",
         "noise_us": None,
         "a_us": pytest.approx(7378.0, abs=0.1),
         "b_us": pytest.approx(5674.2, abs=0.1),

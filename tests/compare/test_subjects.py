@@ -104,7 +104,7 @@ def test_a_change_of_time_is_that_of_the_two_subjects() -> None:
     assert "Of the roof  54 %       39 %\n" in text
     assert text.startswith(
         "The MI300X takes 1.8 ms less a step: 33.1 instead of 34.9.\n"
-        "RMSNorm takes 1.7 ms less, Attention 1.7, MLP 1.4 ms more.\n"
+        "RMSNorm takes 1.7 ms less (modeling_qwen2.py:218), Attention 1.7, MLP 1.4 ms more.\n"
         "One capture of each, so it may be noise. Two more of each would tell.\n"
     )
     text = comparison_to_text(found, Detail(has_terms=True))

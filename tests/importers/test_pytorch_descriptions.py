@@ -87,6 +87,61 @@ def test_ranges_of_the_program_and_backward_passes_are_part_of_the_path(tmp_path
     assert path_of(profile, "aten::t") == "backward/aten::t"
 
 
+def stack_of(profile: Profile, name: str) -> list[str]:
+    return profile.ops.source_stack[row(profile, name)].split("\n")
+
+
+def python(name: str, begin: int, lasts: int, caller: str = "") -> Any:
+    given = {"CallFrom": caller} if caller else {}
+    return event(name, "python_function", begin, lasts, **given)
+
+
+LINEAR = "torch/nn/modules/linear.py"
+
+
+@pytest.mark.parametrize(
+    ("callers", "stack"),
+    [
+        (False, [f"{LINEAR}(124): forward", "net.py(9): forward", "net.py(1): <module>"]),
+        (True, [f"{LINEAR}(125): forward", "net.py(10): forward", "net.py(30): <module>"]),
+    ],
+)
+def test_the_stack_is_that_of_the_call_and_of_its_gradient_that_of_the_forward_pass(
+    tmp_path: Path, callers: bool, stack: list[str]
+) -> None:
+    """Newer traces say which line called, older ones where each function begins."""
+    node = "autograd::engine::evaluate_function: MmBackward0"
+    lines = ("net.py:30", "net.py:10", "torch/nn/modules/module.py:1783", f"{LINEAR}:125")
+    caller = iter(lines if callers else [""] * len(lines))
+    trace = [
+        python("net.py(1): <module>", 0, 400),
+        python("net.py(9): forward", 1, 60, next(caller)),
+        python("nn.Module: Linear_0", 2, 50, next(caller)),
+        python(f"{LINEAR}(124): forward", 3, 40, next(caller)),
+        python("<built-in function linear at 0x7f>", 4, 30, next(caller)),
+        call(5, **{"Sequence number": 7, "Fwd thread id": 0}),
+        *launched(7, 1, "gemm"),
+        event(node, "cpu_op", 100, 50, 2, **{"Sequence number": 7, "Fwd thread id": 1}),
+        call(105, "aten::t", 2),
+        *launched(107, 2, "copy", 2),
+    ]
+    profile = profile_of(tmp_path, trace)
+    assert stack_of(profile, "aten::mm") == stack
+    assert stack_of(profile, "aten::t") == stack
+    at = row(profile, "aten::mm")
+    line = 125 if callers else 124
+    assert (profile.ops.source_file[at], profile.ops.source_line[at]) == (LINEAR, line)
+
+
+def test_of_too_many_calls_no_stack_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = [python("net.py(9): forward", 1, 60), call(5), *launched(7, 1, "gemm")]
+    assert stack_of(profile_of(tmp_path, trace), "aten::mm") == ["net.py(9): forward"]
+    monkeypatch.setattr("roofline.importers.pytorch.trace.MOST_CALLS", 0)
+    assert stack_of(profile_of(tmp_path, trace), "aten::mm") == [""]
+
+
 def test_a_scope_on_another_thread_is_not_around_an_operator(tmp_path: Path) -> None:
     other = event("nn.Module: Model_0", "python_function", 0, 300, 9)
     profile = profile_of(tmp_path, [other, call(5), *launched(7, 1, "gemm")])

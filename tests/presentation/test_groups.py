@@ -187,6 +187,22 @@ def test_the_depth_ends_the_tree(analysis: RooflineAnalysis) -> None:
     assert [one.path for one in deep.children] == [("net", "layer_0", "mlp")]
 
 
+@needs_shared
+@pytest.mark.parametrize(
+    ("names", "lines"),
+    [
+        # One line of the user's around all of a library's model: then the library's lines.
+        (REAL[:1], ("modeling_qwen2.py", "line 218")),
+        (REAL[2:3], ("train.py", "line 17")),
+    ],
+)
+def test_a_source_is_the_users_line_where_it_tells(
+    names: tuple[str, ...], lines: tuple[str, ...]
+) -> None:
+    found = grouped(shared(*names), "source").rows[0]
+    assert (found.path[-1].rpartition("/")[2], found.children[0].path[-1]) == lines
+
+
 def phases_of(table: str) -> list[str]:
     return ["/".join(key) for key in op_keys(analysed(table), "phase")]
 

@@ -12,7 +12,7 @@ from roofline.cli.output import print_bytes
 from roofline.cli.words import options_of
 
 _CHOICES = re.compile(r"(--[a-z][\w-]*|-\w) \{([^}]+)\}")
-_OWN_CHOICES = re.compile(r"usage: [\w ]*(?:\[-h\] )?\{([^}]+)\}")
+_OWN_CHOICES = re.compile(r"\]\s+\{([^}]+)\}")
 
 
 def add_completion(parser: ArgumentParser) -> None:
@@ -39,8 +39,7 @@ def _bash(commands: Mapping[str, tuple[str, ArgumentParser]]) -> str:
             f"    {name},{option}) words={shlex.quote(words)} ;;"
             for option, words in _choices(parser).items()
         ]
-        words = " ".join([*_own_choices(parser), *options_of(parser)])
-        cases.append(f"    {name},*) words={shlex.quote(words)} ;;")
+        cases.append(f"    {name},*) words={shlex.quote(' '.join(_words(parser)))} ;;")
     return "\n".join(
         [
             "_roofline() {",
@@ -67,24 +66,38 @@ def _fish(commands: Mapping[str, tuple[str, ArgumentParser]]) -> str:
         lines.append(
             f"complete -c roofline -n __fish_use_subcommand -a {name} -d {shlex.quote(said)}"
         )
-        choices = _choices(parser)
-        for option in options_of(parser):
-            words = f" -x -a {shlex.quote(choices[option])}" if option in choices else ""
-            after = f"'__fish_seen_subcommand_from {name}'"
-            lines.append(f"complete -c roofline -n {after} -l {option[2:]}{words}")
+        after, choices = f"'__fish_seen_subcommand_from {name}'", _choices(parser)
+        for word in dict.fromkeys([*_words(parser), *(one for one in choices if one[0] == "-")]):
+            kind = "-a" if word[0] != "-" else "-l" if word[1] == "-" else "-s"
+            words = (
+                f" -x -a {shlex.quote(choices[word])}" if kind != "-a" and word in choices else ""
+            )
+            lines.append(f"complete -c roofline -n {after} {kind} {word.lstrip('-')}{words}")
     return "\n".join([*lines, ""])
 
 
 def _choices(parser: ArgumentParser) -> dict[str, str]:
-    """The words that an option takes, where it takes only these."""
+    """The words that follow an option or an action, where only these do."""
     found = _CHOICES.findall(" ".join(parser.format_help().split()))
-    return {option: words.replace(",", " ") for option, words in found}
+    choices = {option: words.replace(",", " ") for option, words in found}
+    for name, action in _actions(parser).items():
+        choices |= {name: " ".join(_words(action)), **_choices(action)}
+    return choices
 
 
-def _own_choices(parser: ArgumentParser) -> list[str]:
-    """The words of which a command takes one first, as in `roofline completion bash`."""
-    found = _OWN_CHOICES.match(parser.format_usage())
-    return found[1].split(",") if found else []
+def _words(parser: ArgumentParser) -> list[str]:
+    """The options of a command, and before them the words of which it takes one first, as in
+    `roofline completion bash`; those of its actions, too."""
+    found = _OWN_CHOICES.search(parser.format_usage())
+    actions = _actions(parser)
+    words = [*actions, *(found[1].split(",") if found else ()), *options_of(parser)]
+    return list(
+        dict.fromkeys([*words, *(word for one in actions.values() for word in _words(one))])
+    )
+
+
+def _actions(parser: ArgumentParser) -> Mapping[str, ArgumentParser]:
+    return parser.get_default("actions") or {}
 
 
 _WRITERS: Mapping[str, Callable[[Mapping[str, tuple[str, ArgumentParser]]], str]] = {

@@ -32,6 +32,7 @@ def add_baseline(parser: argparse.ArgumentParser) -> None:
     """The options of `roofline baseline`."""
     parser.description = "Keep a run as a small file, to check later runs against."
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    parser.set_defaults(actions=actions.choices)
     save = actions.add_parser("save", help="write captures of one program as a baseline")
     save.add_argument("baseline", type=Path, metavar="OUT", help="the file to write")
     save.add_argument(
@@ -347,6 +348,7 @@ def add_ci(parser: argparse.ArgumentParser) -> None:
     """The options of `roofline ci`."""
     parser.description = "Set up the check of pull requests; see docs/gate.md."
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    parser.set_defaults(actions=actions.choices)
     init = actions.add_parser("init", help="write the workflow for a service")
     init.add_argument("service", choices=tuple(_SERVICES))
     init.add_argument(

@@ -195,6 +195,7 @@ def _entry(path: str, category: str, a: tuple[Side, ...], b: tuple[Side, ...]) -
         library=longest.library,
         a=a,
         b=b,
+        was=_entry(a[0].path, a[0].category, a, ()) if a and b else None,
     )
 
 

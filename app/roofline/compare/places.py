@@ -3,8 +3,9 @@
 A group that has over half of both runs is split into the modules in it, until none has or nothing
 is inside: a model's root and its layers say nothing, the parts of a layer do. So is a group with a
 module that only one run has and that is worth a row; such a module stays whole. Instances
-(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation; to a
-category belong the operations of each side that have it.
+(`Block_3`) count as their class. A pair of operations belongs to the module of B's operation, but
+counts on each side where only one run has nearly all of a module; to a category belong the
+operations of each side that have it.
 Parts add up to the change; those of time, the waits among them, are rows of a comparison.
 """
 
@@ -42,7 +43,7 @@ class Entry:
     """Operations that belong together: their amounts in A and in B, and the user's line.
 
     `path`, `category`, `name` and `shapes` are of the operation that names them; they are in the
-    first `depth` modules of the path, without it in all.
+    first `depth` modules of the path, without it in all. `was` is a pair as A alone has it.
     """
 
     path: str
@@ -56,6 +57,7 @@ class Entry:
     a: tuple[Side, ...] = ()
     b: tuple[Side, ...] = ()
     depth: int | None = None
+    was: "Entry | None" = None
 
     @property
     def scope(self) -> Scope:
@@ -238,6 +240,7 @@ def _phase(path: str) -> str:
 
 
 def _by_module(entries: Sequence[Entry]) -> list[Part]:
+    entries = _without_strays(entries)
     split = _Split(entries)
     groups = split.parts([one for one in entries if one.scope], ())
     names = [key[-1] for key, _, _ in groups]
@@ -259,6 +262,41 @@ def _by_module(entries: Sequence[Entry]) -> list[Part]:
         )
     rest = tuple(one for one in entries if not one.scope)
     return found + ([Part(kind=UNNAMED, name="", entries=rest)] if rest else [])
+
+
+def _without_strays(entries: Sequence[Entry]) -> list[Entry]:
+    """Few pairs in a module that only one run has are not pairs.
+
+    A row of PyTorch stands for calls in several modules, or the layer that was added has an
+    operation of the same name.
+    """
+    sides = [(one.was or one, one) for one in entries]
+    of_a = _modules([was.scope for was, one in sides if one.before])
+    of_b = _modules([one.scope for one in entries if one.after])
+    new = [_first_outside(one.scope, of_a) if one.after else () for one in entries]
+    gone = [_first_outside(was.scope, of_b) if one.before else () for was, one in sides]
+    amounts = defaultdict[Scope, float](float)  # of the run that has the module, less the other's
+    for one, here, there in zip(entries, new, gone, strict=True):
+        amounts[here] += (1 - _NEARLY_ALL) * one.after - one.before
+        amounts[there] += (1 - _NEARLY_ALL) * one.before - one.after
+    found: list[Entry] = []
+    for one, *modules in zip(entries, new, gone, strict=True):
+        if one.was and any(module and amounts[module] > 0 for module in modules):
+            found.append(replace(one.was, before=one.before, a=one.a))
+            found.append(replace(one, before=0.0, a=()))
+        else:
+            found.append(one)
+    return found
+
+
+def _modules(scopes: Iterable[Scope]) -> set[Scope]:
+    return {scope[:level] for scope in scopes for level in range(1, len(scope) + 1)}
+
+
+def _first_outside(scope: Scope, known: set[Scope]) -> Scope:
+    """The outermost module around a place that is not among the known ones."""
+    around = (scope[:level] for level in range(1, len(scope) + 1))
+    return next((one for one in around if one not in known), ())
 
 
 class _Split:

@@ -31,12 +31,12 @@ from roofline.exports.comparison_words import (
     TIER_LABELS,
     change_verdict,
     everywhere,
-    line_of,
     per_of,
     place_name,
     side_names,
     sign,
     term_label,
+    where,
 )
 from roofline.exports.ledger import measured_lines
 from roofline.model.environment import LABELS
@@ -302,7 +302,7 @@ def comparison_to_markdown(found: Comparison, detail: Detail = Detail()) -> str:
 def _places(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
     """The change by module, with the user's line of each and the line of the library it calls."""
     heads, rows = place_rows(found)
-    lines = [cut(line_of(one.source, one.library), 36) for one in shown_places(found)]
+    lines = [cut(where(found, one), 36) for one in shown_places(found)]
     lines += [""] * (len(rows) - len(lines))
     named_rows: list[Sequence[str]] = [(*row, line) for row, line in zip(rows, lines, strict=True)]
     return (*heads, "Where"), named_rows
@@ -312,14 +312,14 @@ def explanation(found: Comparison, most: int) -> list[str]:
     """The largest change in a sentence, then the next ones by module, a line each."""
     first = _written(change_verdict(found).largest)
     rows = [one for one in found.places[1:most] if one.beyond_us >= _LEAST_SHOWN_US]
-    return [first or "Nothing changed.", *map(_place_line, rows)]
+    return [first or "Nothing changed.", *(_place_line(found, one) for one in rows)]
 
 
-def _place_line(one: PlaceChange) -> str:
+def _place_line(found: Comparison, one: PlaceChange) -> str:
     state = " is new" if one.is_new else " is gone" if one.is_gone else ""
-    where = f" ({line_of(one.source, one.library)})" if one.source else ""
+    line = where(found, one)
     said = f"{place_name(one)}{state}{everywhere(one) if state else ''}"
-    return plain(f"{said}: {_change(one.change_us)}{where}")
+    return plain(f"{said}: {_change(one.change_us)}{f' ({line})' if line else ''}")
 
 
 def check_lines(found: Comparison) -> list[str]:

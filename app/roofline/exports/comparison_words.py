@@ -239,6 +239,15 @@ def line_of(source: str, library: str = "") -> str:
     return f"{own}, in {'/'.join(PurePath(library).parts[-2:])}" if library else own
 
 
+def where(found: Comparison, one: PlaceChange, *, has_library: bool = True) -> str:
+    """The line of a row. A user's line that all rows have, as where a library has the whole model,
+    tells none apart: then it is the library's."""
+    lines = [each.source for each in found.places if each.source]
+    if one.library and len(lines) > 1 and len(set(lines)) == 1:
+        return line_of(one.library)
+    return line_of(one.source, one.library if has_library else "") if one.source else ""
+
+
 # -------------------------------------------------------------------------------- largest changes
 
 
@@ -272,7 +281,7 @@ def largest_changes(found: Comparison) -> Sentence:
         first=plain(place_name(first)),
         change=scale.length(abs(first.change_us)),
         how=_more(first.change_us),
-        where=_where(first),
+        where=_where(found, first),
         others=[segment for one in others for segment in one],
     )
 
@@ -303,12 +312,13 @@ def _new_or_gone(found: Comparison, one: PlaceChange, scale: Scale) -> Sentence:
         new="new" if one.is_new else "gone",
         places=everywhere(one),
         change=amount,
-        where=_where(one),
+        where=_where(found, one),
     )
 
 
-def _where(one: PlaceChange) -> str:
-    return f" ({line_of(one.source)})" if one.source else ""
+def _where(found: Comparison, one: PlaceChange) -> str:
+    line = where(found, one, has_library=False)
+    return f" ({line})" if line else ""
 
 
 def _with(places: Sequence[PlaceChange], first: PlaceChange, least: int) -> list[PlaceChange]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from roofline.analysis.kernel_names import stem
 from roofline.analysis.paths import BACKWARD, FORWARD, RECOMPUTED, op_path
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.source_frames import own_source
 from roofline.model.profile import OpTable
 from roofline.presentation.op_names import element_types
 
@@ -111,8 +112,12 @@ def _modules(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[Key]:
 
 def _sources(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[Key]:
     table = analysis.profile.ops
-    lines = table.source_line.tolist()
-    return [_source(table.source_file[op], lines[op]) for op in ops]
+    places = zip(table.source_file, table.source_line.tolist(), table.source_stack, strict=True)
+    inner = list(places)
+    own = [_source(*own_source(*one)[:2]) for one in inner]
+    # One line of the user's around a model that a library has would be one group of all.
+    tells = len(set(own) - {UNKNOWN}) > 1
+    return [own[op] if tells else _source(*inner[op][:2]) for op in ops]
 
 
 def _source(file: str, line: int) -> Key:

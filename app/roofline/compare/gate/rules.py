@@ -404,6 +404,7 @@ def _entries(case: Case, base: Run, matching: Matching, metric: str) -> list[Ent
             library=run.text("library")[row],
             shapes=run.text("operands")[row],
             depth=depth,
+            was=entry(a, ()) if a and b else None,
         )
 
     found = [entry(one.a, one.b) for one in matching.matches]

@@ -9,8 +9,8 @@ those of compiled code; steps; FLOPs and bytes from recorded shapes, masks and l
 Inductor wrote them; devices' names. Without kernels: the times of
 operators, and their FLOPs and bytes only where nothing says that an accelerator computed.
 Modules and ranges around an operator are its path; shapes and layouts are those of its first call.
-Lost: Python stacks, memory events, flow arrows, the module that a backward pass is of, streams;
-kernels of accelerators other than GPUs.
+With `with_stack`, Python's stack is that of its first call.
+Lost: memory events, flow arrows, streams; kernels of accelerators other than GPUs.
 """
 
 import re

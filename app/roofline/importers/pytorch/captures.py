@@ -26,7 +26,7 @@ from roofline.importers.pytorch.experts import Routing, grouped_product
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.pytorch.trace import Api, Columns, Trace, stacks_at
+from roofline.importers.pytorch.trace import Api, Columns, Stacks, Trace
 from roofline.model.op_columns import I32, I64, Bools
 
 # Names for nodes that are not kernels; some runtimes run them as kernels of their own.
@@ -249,9 +249,12 @@ def _around(trace: Trace, spans: Columns, at: I64) -> tuple[I32, I64]:
 
 def _note_stacks(trace: Trace, at: I64, around: I32, own: Mapping[int, int]) -> None:
     """Give the signature of each launch's call the stack of its first launch."""
-    for place, (operator, stack) in enumerate(
-        zip(around.tolist(), stacks_at(trace, at), strict=True)
+    launches = trace.launches
+    stacks = Stacks(trace, point_ns=launches["begin"][at], point_thread=launches["thread"][at])
+    for place, (operator, frame) in enumerate(
+        zip(around.tolist(), stacks.frame.tolist(), strict=True)
     ):
+        stack = stacks.of(frame)
         if not stack or (operator < 0 and place not in own):
             continue
         signature = own[place] if place in own else int(trace.operators["signature"][operator])

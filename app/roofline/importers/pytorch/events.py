@@ -31,9 +31,9 @@ from roofline.importers.pytorch.signatures import (
     read_signature,
 )
 from roofline.importers.pytorch.trace import (
+    MOST_CALLS,
     NO_KERNEL,
     Annotation,
-    Columns,
     Step,
     Trace,
     api_of,
@@ -41,7 +41,7 @@ from roofline.importers.pytorch.trace import (
 )
 from roofline.importers.shared.kernel_names import Collective, is_collective
 from roofline.importers.source import SourceFile
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import I64, Bools
 from roofline.model.profile import SHAPE_AXES
 from roofline.model.units import MIB
 
@@ -100,11 +100,10 @@ class _Reader:
     ) -> None:
         self._source = source
         self._valued = _READING_IN_CAPTURES if has_capture else _READING_VALUES
-        self._has_frames = has_capture
         self._progress = progress
         self._trace = Trace(file_name=source.name)
         self._names, self._signatures, self._shapes = Numbering(), Numbering(), Numbering()
-        self._threads, self._devices = Numbering(), Numbering()
+        self._threads, self._devices, self._lines = Numbering(), Numbering(), Numbering()
         self._others: dict[int, str] = {}
         self._api_hashes, self._api_kinds = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._is_collective: list[bool] = []
@@ -186,9 +185,7 @@ class _Reader:
     def _scan_window(self, buffer: NDArray[np.uint8], held: int) -> tuple[int, bool]:
         pos, counts = 0, np.zeros(4, np.int64)
         while True:
-            ended = scan_events(
-                buffer, pos, held, self._rows, self._valued, self._has_frames, counts
-            )
+            ended = scan_events(buffer, pos, held, self._rows, self._valued, counts)
             n, events, damaged, pos = counts.tolist()
             self._trace.n_events += events
             self._trace.n_damaged += damaged
@@ -206,8 +203,8 @@ class _Reader:
             buffer, rows[(kind == Kind.KERNEL) | (kind == Kind.MEMCPY) | (kind == Kind.MEMSET)]
         )
         self._take_launches(buffer, rows[kind == Kind.RUNTIME])
-        self._take_scopes(buffer, rows[kind == Kind.SCOPE], self._trace.scopes)
-        self._take_scopes(buffer, rows[kind == Kind.FRAME], self._trace.frames)
+        self._take_scopes(buffer, rows[kind == Kind.SCOPE])
+        self._take_frames(buffer, rows[(kind == Kind.FRAME) | (kind == Kind.SCOPE)])
         for row in rows[kind == Kind.STEP]:
             self._take_step(buffer, row)
         if (kind == Kind.COLLECTIVE).any():
@@ -370,19 +367,44 @@ class _Reader:
         keys = rows[:, Column.PID] * np.int64(0x9E3779B97F4A7C1) + rows[:, Column.TID]
         return self._threads.number(keys, lambda _: None)
 
-    def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64, into: Columns) -> None:
-        if not len(rows) or len(into) >= _MAX_SCOPES:
+    def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        if not len(rows) or len(self._trace.scopes) >= _MAX_SCOPES:
             return
         name = self._names.number(
             rows[:, Column.NAME_HASH],
             lambda k: self._trace.names.append(name_of(buffer, rows[k])),
         )
-        into.extend(
+        self._trace.scopes.extend(
             begin=rows[:, Column.BEGIN_NS],
             duration=rows[:, Column.DURATION_NS],
             thread=self._thread(rows),
             name=name,
         )
+
+    def _take_frames(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        """Calls of Python's functions; those without a file, as in C, only name their caller."""
+        if not len(rows) or len(self._trace.frames) > MOST_CALLS:
+            return
+        first = buffer[rows[:, Column.NAME_AT]]
+        has_file = (rows[:, Column.KIND] == Kind.FRAME) & (first != ord("<"))
+        self._trace.frames.extend(
+            begin=rows[:, Column.BEGIN_NS],
+            duration=rows[:, Column.DURATION_NS],
+            thread=self._thread(rows),
+            name=self._lines_of(buffer, rows, has_file, Column.NAME_AT),
+            caller=self._lines_of(buffer, rows, rows[:, Column.KERNEL_LEN] > 0, Column.KERNEL_AT),
+        )
+
+    def _lines_of(self, buffer: NDArray[np.uint8], rows: I64, known: Bools, column: Column) -> I64:
+        """The places in `lines` of the texts of `column`, whose hashes stand behind them."""
+        result = np.zeros(len(rows), np.int64)
+        these = rows[known]
+        if len(these):
+            result[known] = 1 + self._lines.number(
+                these[:, column + 2],
+                lambda k: self._trace.lines.append(name_of(buffer, these[k], column)),
+            )
+        return result
 
     def _take_step(self, buffer: NDArray[np.uint8], row: I64) -> None:
         match = _STEP_NUMBER.match(text_of(buffer, row, Column.NAME_AT))

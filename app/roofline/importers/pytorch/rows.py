@@ -34,8 +34,9 @@ class Row:
     """One op: its name, category and element type, and the kernels it ran.
 
     `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
-    compiled region or graph, `paths` the time in ns per framework path, `operands` the shapes of
-    its tensors, `stack` Python's at its first launch, `messages` what a collective sends. `tf32` is
+    compiled region or graph, `paths` the time in ns per framework path, `stacks`
+    Python's stack at the first of each path, `stack` that of a graph's capture, `operands` the
+    shapes of its tensors, `messages` what a collective sends. `tf32` is
     false where its arguments forbid TF32, `is_vector` true where its FLOPs are of a vector unit.
     `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an execution are unknown: then
     those of the op are, too.
@@ -49,6 +50,7 @@ class Row:
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
     regions: dict[str, int] = field(default_factory=dict)
     paths: dict[str, int] = field(default_factory=dict)
+    stacks: dict[str, str] = field(default_factory=dict)
     operands: str = ""
     stack: str = ""
     messages: set[Message] = field(default_factory=set)
@@ -64,8 +66,9 @@ class Row:
         """Add launches of its kernel in a compiled region or graph."""
         self.regions[region] = self.regions.get(region, 0) + count
 
-    def ran_under(self, path: str, time_ns: int) -> None:
-        """Add time that it ran under a framework path."""
+    def ran_under(self, path: str, time_ns: int, stack: str) -> None:
+        """Add time that it ran under a framework path, called from `stack`."""
+        self.stacks.setdefault(path, stack)
         self.paths[path] = self.paths.get(path, 0) + time_ns
 
     @property
@@ -75,15 +78,16 @@ class Row:
 
     def labels(self) -> OpLabels:
         """As the op table wants it; the long name lists the kernels, longest time first."""
-        source_file, source_line = source_of(self.stack)
+        stack = self.stack or self.stacks.get(self.main_path, "")
+        source_file, source_line = source_of(stack)
         return OpLabels(
             **self._message(),
             name=self.name,
             category=self.category,
-            has_source=bool(self.stack),
+            has_source=bool(stack),
             source_file=source_file,
             source_line=source_line,
-            source_stack=self.stack,
+            source_stack=stack,
             long_name=self._kernels_text(),
             framework_path=self.main_path,
         )

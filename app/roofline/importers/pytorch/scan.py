@@ -85,7 +85,7 @@ class Column(IntEnum):
     VALUES_AT = 25
     VALUES_LEN = 26
     SIGNATURE = 27
-    KERNEL_AT = 28
+    KERNEL_AT = 28  # of a call of a Python function: the line that called it
     KERNEL_LEN = 29
     KERNEL_HASH = 30
     GRID_AT = 31
@@ -126,7 +126,7 @@ _FLOP, _FLOPS, _KERNEL_FLOP = (_key(k) for k in ("flop", "flops", "kernel_flop")
 _KERNEL_GB = _key("kernel_num_gb")
 _DIMS, _TYPES, _STRIDES = (_key(k) for k in ("Input Dims", "Input type", "Input Strides"))
 _TYPES_TOO, _VALUES = _key("Input types"), _key("Concrete Inputs")
-_KERNEL = _key("kernel")
+_KERNEL, _CALLER = _key("kernel"), _key("CallFrom")
 _SEQUENCE, _FORWARD_THREAD = _key("Sequence number"), _key("Fwd thread id")
 _GRID, _BLOCK = _key("grid"), _key("block")
 
@@ -141,8 +141,9 @@ _KINDS = {
     ),
     Kind.STEP: ("user_annotation",),  # ignored unless it is a step or of a server
     Kind.COUNTERS: ("cuda_profiler_range",),
+    Kind.FRAME: ("python_function",),  # or the call of a module
     Kind.IGNORED: (
-        *("python_function", "ac2g", "fwdbwd", "overhead", "cuda_sync", "trace"),
+        *("ac2g", "fwdbwd", "overhead", "cuda_sync", "trace"),
         *("gpu_user_annotation", "cpu_instant_event", "async_cpu_to_gpu", "forward_backward"),
     ),
 }
@@ -159,7 +160,6 @@ _COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
 _MODULE_NAME = np.frombuffer(b"nn.Module: ", np.uint8)
 # How kernels that Inductor generated begin: their sizes are plain arguments.
 _GENERATED_NAME = np.frombuffer(b"triton_", np.uint8)
-_PYTHON = _key("python_function")
 _ON_DEVICE = _key("gpu_user_annotation")
 
 # Plain numbers for the compiled code, which knows no enums.
@@ -215,7 +215,7 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         _place(row, _C_STRIDES, start, stop)
     elif key == _VALUES:
         _place(row, _C_VALUES, start, stop)
-    elif key == _KERNEL and buf[start] == 34:
+    elif key in (_KERNEL, _CALLER) and buf[start] == 34:
         _place(row, _C_KERNEL, start + 1, stop - 1)
     elif key == _GRID and buf[start] == 91:
         _place(row, _C_GRID, start, stop)
@@ -306,7 +306,7 @@ def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
 
 
 @part
-def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
+def _kind(buf, row):  # type: ignore[no-untyped-def]
     """The kind of the event. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
     length = row[_C_NAME + 1]
@@ -325,10 +325,8 @@ def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
                 if _begins(buf, name, length, _COLLECTIVE_NAME):
                     return _K_COLLECTIVE
                 return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_SCOPE
-            if hashed == _PYTHON and _begins(buf, name, length, _MODULE_NAME):
+            if kind == _K_FRAME and _begins(buf, name, length, _MODULE_NAME):
                 return _K_SCOPE
-            if hashed == _PYTHON and has_frames:
-                return _K_FRAME
             if hashed == _ON_DEVICE and _is_of_server(buf, name, length):
                 return _K_DEVICE_ANNOTATION
             return kind
@@ -392,15 +390,14 @@ def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
                 hash_of(buf, block, block + row[_C_BLOCK + 1]),
             )
         )
-    elif row[_C_KIND] == _K_RUNTIME and row[_C_KERNEL + 1] > 0:
+    elif row[_C_KERNEL + 1] > 0:
         launched = row[_C_KERNEL]
         row[_C_KERNEL_HASH] = np.int64(hash_of(buf, launched, launched + row[_C_KERNEL + 1]))
 
 
-@kernel("int64(const uint8[], int64, int64, int64[,], uint64[], bool, int64[])")
-def scan_events(buf, pos, end, out, valued, has_frames, counts):  # type: ignore[no-untyped-def]
-    """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order;
-    calls of Python's functions count only with `has_frames`.
+@kernel("int64(const uint8[], int64, int64, int64[,], uint64[], int64[])")
+def scan_events(buf, pos, end, out, valued, counts):  # type: ignore[no-untyped-def]
+    """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order.
 
     Returns how it ended: `NEED_MORE`, `END` (the list of events is closed) or `FULL` (`out` is).
     `counts` gets the number of rows, of events read, of events skipped as damaged, and the place to
@@ -439,7 +436,7 @@ def scan_events(buf, pos, end, out, valued, has_frames, counts):  # type: ignore
         counts[_EVENTS] += 1
         if row[_C_KIND] == 0 or row[_C_NAME] < 0:
             continue
-        row[_C_KIND] = _kind(buf, row, has_frames)
+        row[_C_KIND] = _kind(buf, row)
         if row[_C_KIND] == _K_IGNORED:
             continue
         if row[_C_BEGIN] < 0 or row[_C_DURATION] >= MAX_NUMBER // 10:

@@ -15,7 +15,7 @@ import numpy as np
 
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
-from roofline.importers.pytorch.trace import Trace, node_of
+from roofline.importers.pytorch.trace import Stacks, Trace, node_of
 from roofline.model.op_columns import I32, I64, Bools
 
 BACKWARD = "backward"
@@ -34,7 +34,7 @@ class Scopes:
     """The modules around each operator: a number in `paths` (-1: nothing), and its direction.
 
     `layer` is the outermost instance of a module with several around it, a place in `layers` (-1:
-    none): the path of its class, its name, and its direction.
+    none): the path of its class, its name, and its direction. `frame` is one of `stacks`.
     """
 
     around: I32
@@ -42,6 +42,8 @@ class Scopes:
     layer: I32
     layers: Sequence[tuple[str, str, str]]
     is_backward: Bools
+    stacks: Stacks
+    frame: I32
 
     def path_of(self, number: int, operator: str, *, is_backward: bool) -> str:
         """ "backward" in a backward pass, scopes from the outermost one, and the operator."""
@@ -53,7 +55,9 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
     """The scopes of all operators of `trace`; `parent` is the operator around each."""
     operators, scopes = trace.operators, trace.scopes
     around = layer = np.full(len(operators), NOT_FOUND, np.int32)
-    is_backward = _is_backward(trace, parent)
+    is_backward, made_by = _is_backward(trace, parent), _inherited(_made_by(trace), parent)
+    stacks = Stacks(trace, point_ns=operators["begin"], point_thread=operators["thread"])
+    called = np.zeros(len(operators), np.bool_)
     direction = is_backward.astype(np.int32)
     paths: dict[str, int] = {}
     layers: list[tuple[str, str]] = []
@@ -69,7 +73,7 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
         in_module = _inherited(modules, outer) >= 0
         called = np.append(in_module, False)[scope]  # the last one is that of no scope
         direction[is_backward & called] = _DIRECTIONS.index("recomputed")
-        forward = _of_forward(trace, parent, scope)
+        forward = _of_forward(scope, made_by)
         joins = is_backward & ~called & np.append(in_module, False)[forward]
         scope = np.where(joins, forward, scope)
         texts = _paths(trace.names, scopes["name"], outer, order)
@@ -84,6 +88,10 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
         layer=np.where(layer >= 0, layer + direction * len(layers), layer).astype(np.int32),
         layers=ways,
         is_backward=is_backward,
+        stacks=stacks,
+        frame=np.where(
+            is_backward & ~called & (made_by >= 0), _of_forward(stacks.frame, made_by), stacks.frame
+        ),
     )
 
 
@@ -111,22 +119,27 @@ def _layers(
 def note_paths(
     trace: Trace, scopes: Scopes, numbers: RowNumbers, *, row: I64, operator: I64, time_ns: I64
 ) -> None:
-    """Add the time of events, each of a row and an operator, to the paths of the rows."""
+    """Add the time of events, each of a row and an operator, to the paths of the rows.
+
+    A path has the stack of its first event.
+    """
     names = [signature.operator for signature in trace.signatures]
     number = {name: k for k, name in enumerate(dict.fromkeys(names))}
     called = np.array([number[name] for name in names], np.int64)
     n_scopes, n_names = len(scopes.paths) + 1, max(len(number), 1)
     key = row * n_scopes + scopes.around[operator].astype(np.int64) + 1
     key = key * n_names + called[trace.operators["signature"][operator]]
-    keys, at = np.unique(key * 2 + scopes.is_backward[operator], return_inverse=True)
+    keys, first, at = np.unique(
+        key * 2 + scopes.is_backward[operator], return_index=True, return_inverse=True
+    )
     time = added_up(at, time_ns, len(keys), trace.file_name)
-    texts = list(number)
-    for code, ns in zip(keys.tolist(), time.tolist(), strict=True):
+    texts, frames = list(number), scopes.frame[operator[first]].tolist()
+    for code, ns, frame in zip(keys.tolist(), time.tolist(), frames, strict=True):
         rest, is_backward = divmod(code, 2)
         rest, name = divmod(rest, n_names)
         place, scope = divmod(rest, n_scopes)
         path = scopes.path_of(scope - 1, texts[name], is_backward=bool(is_backward))
-        numbers.rows[place].ran_under(path, ns)
+        numbers.rows[place].ran_under(path, ns, scopes.stacks.of(frame))
 
 
 def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> list[str]:
@@ -165,10 +178,9 @@ def _inherited(values: I32, parent: I32) -> I32:
     return result
 
 
-def _of_forward(trace: Trace, parent: I32, scope: I32) -> I32:
-    """The scope of the operator whose gradient each operator computes."""
-    made_by = _inherited(_made_by(trace), parent)
-    return np.where(made_by >= 0, scope[made_by], NOT_FOUND)
+def _of_forward(around: I32, made_by: I32) -> I32:
+    """The scope or call around the operator whose gradient each operator computes."""
+    return np.where(made_by >= 0, around[made_by], NOT_FOUND)
 
 
 def _made_by(trace: Trace) -> I32:

@@ -1,20 +1,22 @@
 """A trace file as columns: its operators, device work, launches and steps.
 
 About 30 bytes per operator, 50 per kernel, 20 per launch. Launches are told apart by the names of
-the runtime's calls: some launch a kernel, some a whole graph. A launch's stack follows from the
-calls of Python's functions that a trace `with_stack` has.
+the runtime's calls: some launch a kernel, some a whole graph. Stacks follow from the calls of
+Python's functions that a trace `with_stack` has.
 """
 
 import re
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from roofline.importers.pytorch.collectives import Message
-from roofline.importers.pytorch.nesting import nest
+from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import Collective
 from roofline.model.op_columns import I32, I64, Bools
@@ -144,8 +146,9 @@ class Trace:
     unknown; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
     `collectives` are those of device events by place, `messages` what they state. `scopes` are
-    calls of modules, and ranges that the program names, `frames` calls of Python's functions where
-    the trace records a graph. `device_annotations` are those of servers on the device's clock.
+    calls of modules, and ranges that the program names, `frames` calls of Python's functions and of
+    modules: `name` and `caller` are places in `lines`, of which the first is unknown.
+    `device_annotations` are those of servers on the device's clock.
     `kernel` of a launch is the name of what
     it launches, -1 where the launch does not say. `uses_device_memory` is looked for only where the
     machine has a device and no event is of one.
@@ -179,7 +182,8 @@ class Trace:
         )
     )
     scopes: Columns = field(default_factory=partial(_SPANS, name="i"))
-    frames: Columns = field(default_factory=partial(_SPANS, name="i"))
+    frames: Columns = field(default_factory=partial(_SPANS, name="i", caller="i"))
+    lines: list[str] = field(default_factory=lambda: [""])
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
@@ -217,38 +221,47 @@ class Trace:
 
 
 MOST_FRAMES = 24
+MOST_CALLS = 2_000_000
+"""Of more calls of functions than this no stack is made: some would lack their inner frames."""
 # `torch/nn/functional.py(2428): embedding`; functions in C have no file.
-_FRAME = re.compile(r"(?P<file>.+?)\((?P<line>\d{1,9})\): .+\Z")
+_FRAME = re.compile(r"(?P<file>.+?)\((?P<line>\d{1,9})\): (?P<function>.+)\Z")
 
 
-def stacks_at(trace: Trace, launches: I64) -> list[str]:
-    """The stack of each launch, a frame per line, the innermost first; "" where there is none."""
-    frames, calls = trace.frames, trace.launches
-    if not len(frames):
-        return [""] * len(launches)
-    parent, around, _ = nest(
-        begin=frames["begin"],
-        duration=frames["duration"],
-        thread=frames["thread"],
-        point_ns=calls["begin"][launches],
-        point_thread=calls["thread"][launches],
-    )
-    known: dict[int, str] = {-1: ""}
-    for frame in np.unique(around).tolist():
-        if frame >= 0:
-            known[frame] = _stack(trace, frame, parent)
-    return [known[frame] for frame in around.tolist()]
+class Stacks:
+    """The stacks around points of the host's threads, by the calls of Python's functions.
 
+    `frame` is the innermost call around each point, -1 where there is none.
+    """
 
-def _stack(trace: Trace, frame: int, parent: I32) -> str:
-    lines: list[str] = []
-    name = trace.frames["name"]
-    while frame >= 0 and len(lines) < MOST_FRAMES:
-        text = trace.names[int(name[frame])]
-        if _FRAME.match(text):
-            lines.append(text)
-        frame = int(parent[frame])
-    return "\n".join(lines)
+    def __init__(self, trace: Trace, *, point_ns: I64, point_thread: I64) -> None:
+        self.frame = np.full(len(point_ns), NOT_FOUND, np.int32)
+        self._frames, self._lines = trace.frames, trace.lines
+        self._known = {NOT_FOUND: ""}
+        if 0 < len(trace.frames) <= MOST_CALLS:
+            self._outer, self.frame, _ = nest(
+                begin=self._frames["begin"],
+                duration=self._frames["duration"],
+                thread=self._frames["thread"],
+                point_ns=point_ns,
+                point_thread=point_thread,
+            )
+
+    def of(self, frame: int) -> str:
+        """The stack of this call, a frame per line, the innermost first."""
+        if frame not in self._known:
+            self._known[frame] = "\n".join(islice(self._inside_out(frame), MOST_FRAMES))
+        return self._known[frame]
+
+    def _inside_out(self, frame: int) -> Iterator[str]:
+        """A trace has the first line of each function; newer ones also the line that called."""
+        name, caller, called_at = self._frames["name"], self._frames["caller"], ""
+        while frame >= 0:
+            text = self._lines[int(name[frame])]
+            if match := _FRAME.match(text):
+                file, _, line = called_at.rpartition(":")
+                yield f"{file}({line}): {match['function']}" if file == match["file"] else text
+            called_at = self._lines[int(caller[frame])]
+            frame = int(self._outer[frame])
 
 
 def source_of(stack: str) -> tuple[str, int]:
