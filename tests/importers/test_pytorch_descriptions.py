@@ -92,8 +92,12 @@ def stack_of(profile: Profile, name: str) -> list[str]:
 
 
 def python(name: str, begin: int, lasts: int, caller: str = "") -> Any:
-    given = {"CallFrom": caller} if caller else {}
+    given: dict[str, Any] = {"CallFrom": caller} if caller else {}
     return event(name, "python_function", begin, lasts, **given)
+
+
+def numbered(forward_thread: int) -> dict[str, Any]:
+    return {"Sequence number": 7, "Fwd thread id": forward_thread}
 
 
 LINEAR = "torch/nn/modules/linear.py"
@@ -119,9 +123,9 @@ def test_the_stack_is_that_of_the_call_and_of_its_gradient_that_of_the_forward_p
         python("nn.Module: Linear_0", 2, 50, next(caller)),
         python(f"{LINEAR}(124): forward", 3, 40, next(caller)),
         python("<built-in function linear at 0x7f>", 4, 30, next(caller)),
-        call(5, **{"Sequence number": 7, "Fwd thread id": 0}),
+        call(5, **numbered(0)),
         *launched(7, 1, "gemm"),
-        event(node, "cpu_op", 100, 50, 2, **{"Sequence number": 7, "Fwd thread id": 1}),
+        event(node, "cpu_op", 100, 50, 2, **numbered(1)),
         call(105, "aten::t", 2),
         *launched(107, 2, "copy", 2),
     ]

@@ -379,7 +379,8 @@ def _init(given: argparse.Namespace) -> None:
     content = workflow(given.service, given.capture, given.install, device)
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, content.encode())
-    print_bytes(f"{path} is written. Each turn runs: {given.capture}\n".encode())
+    said = f"{path} is written. It installs by: {given.install}\nEach turn runs: {given.capture}\n"
+    print_bytes(said.encode())
 
 
 def workflow(
