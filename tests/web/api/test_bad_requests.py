@@ -19,7 +19,19 @@ JUNK = (
     *("../../etc/passwd", "' OR 1=1 --", "{}", "[]", "null", "true", "1,2,3", "a=b", "5ms..1ms"),
     *("step:99999999999999999999", "category:", "1/0", "hbm=1TB/s", "hbm=-1"),
 )
-VALUES = (None, True, -1, 1e308, 10**400, [], {}, [[]], {"a": {"b": []}}, ["x"] * 50, *JUNK)
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    1e308,
+    10**400,
+    [],
+    {},
+    [[]],
+    {"a": {"b": []}},
+    ["x"] * 50,
+    *JUNK,
+)
 BODIES = (
     *((text, "application/json") for text in (b"", b"{", b"[]", b"null", b"5", b'"x"', b"{}")),
     *((text, "application/json") for text in (b"[" * 20_000, b'{"\\ud800": 1e999}', b"\xff\xfe")),
