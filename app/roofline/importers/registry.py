@@ -67,7 +67,11 @@ IMPORTERS: tuple[Importer, ...] = (
     pytorch,
     generic,
 )
-_WITH_KERNELS = ("roofline.importers.pytorch.job", "roofline.importers.xspace.reader")
+_WITH_KERNELS = (
+    "roofline.importers.nsight_systems.reader",
+    "roofline.importers.pytorch.job",
+    "roofline.importers.xspace.reader",
+)
 # Tables without single kernels: their files are never joined with those of other formats.
 _TABLES: frozenset[Importer] = frozenset({xprof_export, generic})
 # Formats whose files are whole alone; others are folders, or roofs and kernels in two files.

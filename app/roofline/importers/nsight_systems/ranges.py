@@ -70,6 +70,7 @@ def read_ranges(recording: Recording, thread: I64, launched: tuple[I64, I64, I64
     end = np.where(table["end"] == ABSENT, last, table["end"])
     begin, duration = table["start"], np.clip(end - table["start"], 0, last)
     texts, number = _distinct(recording.range_text)
+    number = number[table["text"]]
     kernels = _kernels_within(begin, duration, thread, number, texts, launched, recording.names)
     signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
     is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)
@@ -155,11 +156,14 @@ def _kernels_within(
     _, around, _ = nest(
         begin=begin, duration=duration, thread=thread, point_ns=at_ns, point_thread=at_thread
     )
+    inside = np.flatnonzero(around >= 0)
+    pairs = number[around[inside]] * len(names) + ran[inside]
+    _, first = np.unique(pairs, return_index=True)
     found: dict[int, str] = {}
-    for place in np.flatnonzero(around >= 0).tolist():
-        text = int(number[around[place]])
+    for pair in pairs[np.sort(first)].tolist():
+        text, kernel = divmod(pair, len(names))
         if shaped[text]:
-            found[text] = max(found.get(text, ""), names[ran[place]], key=_tells_type)
+            found[text] = max(found.get(text, ""), names[kernel], key=_tells_type)
     return found
 
 

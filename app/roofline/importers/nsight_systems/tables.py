@@ -12,6 +12,7 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.databases import ABSENT, Database, Table
+from roofline.importers.shared.events import distinct
 from roofline.importers.shared.notes import compared
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
@@ -22,6 +23,8 @@ from roofline.model.units import NS_PER_S
 _LONGEST_NS = 30 * 86_400 * NS_PER_S
 _MAX_NAME = 4_000
 _PREFIX = "CUPTI_ACTIVITY_KIND_"
+# Numbers behind these words in the text of a range are those of one call.
+IDS = (b", seq = ", b", op_id = ")
 _EVENT = ("start", "end", "deviceId", "globalPid")
 _SHAPE = tuple(f"{of}{axis}" for of in ("grid", "block") for axis in "XYZ")
 # `copyKind` by its number, after `ENUM_CUDA_MEMCPY_OPER`, in the words of other profilers.
@@ -67,8 +70,9 @@ class Recording:
     """One export. `gpus` are those that ran something, as rows of the file's own table of devices,
     `gpu_ids` their numbers by the ids of that table.
 
-    `launches` and `ranges` are tables of calls and of NVTX ranges; `range_text` has the text of
-    each range. `graph_time_ns` is the time of graphs that were recorded as one event each.
+    `launches` and `ranges` are tables of calls and of NVTX ranges; `range_text` has the texts of
+    ranges, at the places `ranges["text"]`. `graph_time_ns` is the time of graphs that were recorded
+    as one event each.
     """
 
     file_name: str
@@ -93,8 +97,7 @@ class Recording:
 
 def read_recording(source: SourceFile) -> Recording:
     """The content of one export. Raises `CorruptProfileError` for damage."""
-    with Database(source) as database:
-        return _Reader(source.name, database).recording()
+    return _Reader(source.name, Database(source)).recording()
 
 
 class _Reader:
@@ -277,19 +280,24 @@ class _Reader:
     # ---------------------------------------------------------------------------------------- rest
 
     def _ranges(self) -> tuple[Table, list[str]]:
-        """Push/pop ranges of threads with their texts; one without an end is still open."""
+        """Push/pop ranges of threads, and their texts; one without an end is still open."""
         table = self._database.read(
             "NVTX_EVENTS",
             needed=("start", "eventType", "globalTid"),
             optional=("end", "textId"),
-            texts=("text",),
+            distinct=("text",),
+            numbered=IDS,
         )
         is_range = np.isin(table["eventType"], (59, 70)) & (table["start"] >= 0)
         is_range &= table["start"] < 2**62
-        texts, numbers = table.texts["text"], table["textId"].tolist()
-        kept = np.flatnonzero(is_range)
-        shown = [texts[at] or self._text(numbers[at]) for at in kept.tolist()]
-        return _selected(table, is_range), shown
+        ranges, texts = _selected(table, is_range), table.distinct["text"]
+        empty = np.append([not text for text in texts], True)  # the last: no text
+        elsewhere = np.flatnonzero(empty[ranges["text"]])
+        numbers, place = np.unique(ranges["textId"][elsewhere], return_inverse=True)
+        ranges["text"][elsewhere] = len(texts) + place
+        texts += map(self._text, numbers.tolist())
+        used, ranges.numbers["text"] = distinct(ranges["text"], len(texts))
+        return ranges, [texts[number] for number in used.tolist()]
 
     def _version(self) -> str:
         for name in ("META_DATA_EXPORT", "EXPORT_META_DATA"):

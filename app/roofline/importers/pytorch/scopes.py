@@ -7,15 +7,16 @@ operators belong to the modules around the operator that made their node of auto
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.importers.kernels import kernel
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
 from roofline.importers.pytorch.trace import Stacks, Trace, node_of
+from roofline.importers.shared.events import in_order
 from roofline.model.op_columns import I32, I64, Bools
 
 BACKWARD = "backward"
@@ -59,7 +60,7 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
     stacks = Stacks(trace, point_ns=operators["begin"], point_thread=operators["thread"])
     called = np.zeros(len(operators), np.bool_)
     direction = is_backward.astype(np.int32)
-    paths: dict[str, int] = {}
+    paths: list[str] = []
     layers: list[tuple[str, str]] = []
     if len(scopes) and len(operators):
         outer, scope, order = nest(
@@ -76,15 +77,14 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
         forward = _of_forward(scope, made_by)
         joins = is_backward & ~called & np.append(in_module, False)[forward]
         scope = np.where(joins, forward, scope)
-        texts = _paths(trace.names, scopes["name"], outer, order)
-        number = [paths.setdefault(text, len(paths)) for text in texts]
-        around = np.where(scope >= 0, np.array(number, np.int32)[scope], NOT_FOUND)
-        of_scope, layers = _layers(trace.names, scopes["name"], outer, order, texts)
+        number, paths = _paths(trace.names, scopes["name"], outer, order)
+        around = np.where(scope >= 0, number[scope], NOT_FOUND)
+        of_scope, layers = _layers(trace.names, scopes["name"], outer, order, number, paths)
         layer = np.where(scope >= 0, of_scope[scope], NOT_FOUND)
     ways = [(*one, way) for way in _DIRECTIONS for one in layers]
     return Scopes(
         around=around.astype(np.int32),
-        paths=list(paths),
+        paths=paths,
         layer=np.where(layer >= 0, layer + direction * len(layers), layer).astype(np.int32),
         layers=ways,
         is_backward=is_backward,
@@ -95,25 +95,31 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
     )
 
 
+@kernel("void(int32[], int32[], int32[], int32[])")
+def _hand_down(order, outer, own, outermost):  # type: ignore[no-untyped-def]
+    for at in order:
+        around = outer[at]
+        is_inside = around >= 0 and outermost[around] >= 0
+        outermost[at] = outermost[around] if is_inside else own[at]
+
+
 def _layers(
-    names: Sequence[str], name: I64, outer: I32, order: I32, paths: Sequence[str]
+    names: Sequence[str], name: I64, outer: I32, order: I32, path: I64, paths: Sequence[str]
 ) -> tuple[I32, list[tuple[str, str]]]:
     """The layer that each scope is or lies in, and all of them: see `Scopes`."""
-    found: dict[str, set[str]] = defaultdict(set)
-    is_layer = [text.startswith(_MODULE) and not _LIST.search(text) for text in names]
-    called = name.tolist()
-    for at, path in enumerate(paths):
-        if is_layer[called[at]]:
-            found[path].add(names[called[at]])
-    layer, numbers = np.full(len(order), NOT_FOUND, np.int32), dict[tuple[str, str], int]()
-    for at in order.tolist():
-        around = int(outer[at])
-        if around >= 0 and layer[around] >= 0:
-            layer[at] = layer[around]
-        elif len(found.get(paths[at], ())) > 1 and is_layer[called[at]]:
-            key = (paths[at], names[called[at]].removeprefix(_MODULE))
-            layer[at] = numbers.setdefault(key, len(numbers))
-    return layer, list(numbers)
+    is_layer = np.array([text.startswith(_MODULE) and not _LIST.search(text) for text in names])
+    key = path * len(names) + name
+    found = np.unique(key[is_layer[name]])
+    is_one_of_several = np.bincount(found // len(names), minlength=len(paths)) > 1
+    own = np.where(is_layer[name] & is_one_of_several[path], np.arange(len(name)), NOT_FOUND)
+    layer = np.full(len(order), NOT_FOUND, np.int32)
+    _hand_down(order, outer, own.astype(np.int32), layer)
+    heads = order[layer[order] == order]
+    keys, number = in_order(*np.unique(key[heads], return_inverse=True))
+    of_head = np.full(len(order) + 1, NOT_FOUND, np.int32)
+    of_head[heads] = number
+    called = [(paths[one // len(names)], names[one % len(names)]) for one in keys.tolist()]
+    return of_head[layer], [(one, text.removeprefix(_MODULE)) for one, text in called]
 
 
 def note_paths(
@@ -142,17 +148,33 @@ def note_paths(
         numbers.rows[place].ran_under(path, ns, scopes.stacks.of(frame))
 
 
-def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> list[str]:
-    """The path of each scope; `order` lists them outside in."""
+@kernel("void(int32[], int32[], int64[], int64[], uint64[])")
+def _hash_paths(order, outer, name, level, path):  # type: ignore[no-untyped-def]
+    for at in order:
+        around = outer[at]
+        level[at] = level[around] + 1 if around >= 0 else 1
+        is_inside = around >= 0 and level[at] <= _MOST_LEVELS
+        above = path[around] if is_inside else np.uint64(0)
+        mixed = (above ^ np.uint64(name[at] + 1)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        path[at] = mixed ^ (mixed >> np.uint64(32))
+
+
+def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> tuple[I64, list[str]]:
+    """The path of each scope, a place among all; `order` lists them outside in."""
     shown = [_INSTANCE.sub("", text.removeprefix(_MODULE)) for text in names]
-    paths, levels = [""] * len(order), [0] * len(order)
-    for at in order.tolist():
-        around = int(outer[at])
+    number = {text: k for k, text in enumerate(dict.fromkeys(shown))}
+    level, path = np.zeros(len(order), np.int64), np.zeros(len(order), np.uint64)
+    _hash_paths(order, outer, np.array([number[text] for text in shown])[name], level, path)
+    _, first, place = np.unique(path, return_index=True, return_inverse=True)
+    found, paths = [""] * len(first), dict[str, int]()
+    for k in np.argsort(level[first], kind="stable").tolist():
+        at = int(first[k])
+        is_inside = outer[at] >= 0 and level[at] <= _MOST_LEVELS
         inner = shown[int(name[at])]
-        levels[at] = levels[around] + 1 if around >= 0 else 1
-        is_shown = around >= 0 and levels[at] <= _MOST_LEVELS
-        paths[at] = f"{paths[around]}/{inner}" if is_shown else inner
-    return paths
+        found[k] = f"{found[int(place[outer[at]])]}/{inner}" if is_inside else inner
+    numbers = [paths.setdefault(text, len(paths)) for text in found]
+    return np.array(numbers, np.int64)[place], list(paths)
 
 
 def _is_backward(trace: Trace, parent: I32) -> Bools:

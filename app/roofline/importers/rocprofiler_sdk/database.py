@@ -36,14 +36,14 @@ _SIZES = tuple(f"{of}_size_{axis}" for of in ("grid", "workgroup") for axis in "
 
 def read_database(source: SourceFile) -> list[Process]:
     """The processes in `source`. Raises `CorruptProfileError` for damage."""
-    with Database(source) as database:
-        suffixes = dict.fromkeys(
-            name.removeprefix(kind)
-            for name in sorted(database.tables)
-            for kind in (_DISPATCHES, _COPIES)
-            if name.startswith(kind)
-        )
-        return [_Set(database, suffix).process(source.name) for suffix in suffixes]
+    database = Database(source)
+    suffixes = dict.fromkeys(
+        name.removeprefix(kind)
+        for name in sorted(database.tables)
+        for kind in (_DISPATCHES, _COPIES)
+        if name.startswith(kind)
+    )
+    return [_Set(database, suffix).process(source.name) for suffix in suffixes]
 
 
 class _Set:

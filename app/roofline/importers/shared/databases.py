@@ -1,33 +1,39 @@
-"""SQLite files of strangers, read as columns: only tables, and only by statements of this program.
+"""SQLite files of strangers, read as columns: no SQL of the file runs.
 
-A database holds SQL: views, triggers, generated columns, virtual tables. None of it runs. SQLite
-opens the file as immutable and does not trust its schema, an authorizer allows nothing but reading
-columns of ordinary tables, and statements name only columns that `PRAGMA table_info` lists.
-SQLite gives each cell a type of its own, so a row of which a cell has another type is left out.
+A database holds SQL: views, triggers, generated columns, virtual tables. SQLite tells the names and
+columns of ordinary tables, from a file that it opens as immutable and whose schema it does not
+trust; their rows are decoded from the pages (`database_rows.py`). Each cell has a type of its own,
+so a row of which a cell has another type is left out.
 """
 
-import math
 import sqlite3
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.shared.database_rows import (
+    NULL,
+    REAL,
+    TEXT,
+    WHOLE,
+    DamagedRowsError,
+    Pages,
+    Rows,
+)
 from roofline.importers.source import SourceFile
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import F64, I64
 
 SIGNATURE = b"SQLite format 3\x00"
 ABSENT = -(2**63)
 """The number in place of a cell that is NULL, in columns where that is allowed."""
 
 _LONGEST_CELL = 16 << 20
-_ROWS_AT_ONCE = 1 << 16
 _MOST_DAMAGED = 0.01  # of the rows of a table
 _LIMITS = (
     (sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL),
@@ -38,6 +44,9 @@ _LIMITS = (
 )
 # A name that is not text: in SQL, or in SQLite's own message about a damaged schema.
 _UNREADABLE = (sqlite3.Error, UnicodeError)
+_TEXT_IS = {2: "utf-16-le", 3: "utf-16-be"}
+_NO_BYTES = np.zeros(0, np.uint8)
+_GENERATED = 2  # and not stored
 _PRAGMAS = ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0")
 
 
@@ -50,8 +59,7 @@ def has_tables(source: SourceFile, prefixes: tuple[str, ...]) -> bool:
     if not source.head.startswith(SIGNATURE):
         return False
     try:
-        with Database(source) as database:
-            return any(name.startswith(prefixes) for name in database.tables)
+        return any(name.startswith(prefixes) for name in Database(source).tables)
     except (CorruptProfileError, sqlite3.Error, OSError):
         return any(prefix.encode() in source.head for prefix in prefixes)
 
@@ -59,50 +67,51 @@ def has_tables(source: SourceFile, prefixes: tuple[str, ...]) -> bool:
 @dataclass(slots=True, kw_only=True)
 class Table:
     """Columns of one table: whole numbers, texts (`None` where a cell is not a text), and numbers
-    with a fraction (NaN where a cell is not a number)."""
+    with a fraction (NaN where a cell is not a number).
+
+    Of a column in `distinct` there are the distinct texts, and as a number the place of each among
+    them, -1 where a cell is not a text.
+    """
 
     numbers: dict[str, I64] = field(default_factory=dict)
     texts: dict[str, list[str | None]] = field(default_factory=dict)
-    reals: dict[str, list[float]] = field(default_factory=dict)
-    damaged: int = 0
+    reals: dict[str, F64] = field(default_factory=dict)
+    distinct: dict[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        lengths = [*map(len, self.numbers.values()), *map(len, self.texts.values())]
-        return lengths[0] if lengths else 0
+        columns = (self.numbers, self.texts, self.reals)
+        return next((len(column) for kind in columns for column in kind.values()), 0)
 
     def __getitem__(self, name: str) -> I64:
         return self.numbers[name]
 
 
+class _Stored(NamedTuple):
+    """A table of the file: the page of its tree, its columns as they lie in a record (`None` for
+    one that is computed), and the column that is the number of the row."""
+
+    root: int
+    columns: Sequence[str | None]
+    key: str | None
+
+
 class Database:
-    """One file, open while a `with` block runs."""
+    """The ordinary tables of one file."""
 
     def __init__(self, source: SourceFile) -> None:
-        self._name = source.name
         _refuse_cut(source)
-        self._connection = _connected(source.path)
-        self._columns: dict[str, frozenset[str]] = {}
+        self._source = source
+        self._codec = _TEXT_IS.get(int.from_bytes(source.head[56:60], "big"), "utf-8")
         try:
-            self._configure()
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._connection.close()
+            with closing(_connected(source.path)) as connection:
+                self._stored = dict(_stored_tables(connection))
+        except _UNREADABLE as error:
+            raise self._damaged(str(error)) from error
 
     @property
-    def tables(self) -> Mapping[str, frozenset[str]]:
-        """The ordinary tables with their stored columns."""
-        return self._columns
+    def tables(self) -> Mapping[str, object]:
+        """The ordinary tables by name."""
+        return self._stored
 
     def read(
         self,
@@ -112,86 +121,103 @@ class Database:
         optional: Sequence[str] = (),
         texts: Sequence[str] = (),
         reals: Sequence[str] = (),
+        distinct: Sequence[str] = (),
+        numbered: tuple[bytes, bytes] = (b"", b""),
     ) -> Table:
         """The table's columns; no rows where the table, or a needed column, is not in the file.
 
         Cells of `needed` columns are whole numbers, those of `optional` ones `ABSENT` where they
-        are NULL or the column is missing. Raises `CorruptProfileError` where cells of more than a
+        are NULL or the column is missing. Texts of `distinct` columns are one that differ only in
+        numbers behind the words `numbered`. Raises `CorruptProfileError` where cells of more than a
         hundredth of the rows have another type.
         """
-        there = self._columns.get(table, frozenset())
-        if table not in self._columns or not set(needed) <= there:
-            return Table(
-                numbers={name: np.zeros(0, np.int64) for name in (*needed, *optional)},
-                texts={name: [] for name in texts},
-                reals={name: [] for name in reals},
-            )
-        known = [name for name in optional if name in there]
-        spelled = [name for name in texts if name in there]
-        with_fraction = [name for name in reals if name in there]
-        plain, others = map(_quoted, needed), map(_quoted, [*spelled, *with_fraction])
-        or_absent = (f"ifnull({_quoted(name)}, {ABSENT})" for name in known)
-        rows = self._rows(table, [*plain, *or_absent, *others])
-        result = _collected(rows, needed, known, spelled, with_fraction)
-        if result.damaged > _MOST_DAMAGED * (len(result) + result.damaged):
-            raise self._damaged(f"{result.damaged:,} rows of its table {table} are not numbers")
-        for name in optional:
-            result.numbers.setdefault(name, np.full(len(result), ABSENT))
+        stored, wanted = self._stored.get(table), [*needed, *optional, *texts, *reals, *distinct]
+        slot = {name: k for k, name in enumerate(dict.fromkeys(wanted))}
+        is_there = stored is not None and set(needed) <= set(stored.columns)
+        rows = self._rows(table, stored, slot) if stored and is_there else _no_rows(len(slot))
+        kinds = {name: rows.kinds[k] for name, k in slot.items()}
+        sound = np.ones(len(rows), np.bool_)
+        for name in (*needed, *optional):
+            is_empty = kinds[name] == NULL
+            rows.values[slot[name]][is_empty] = ABSENT
+            sound &= (kinds[name] == WHOLE) | (is_empty if name not in needed else False)
+        if (damaged := int((~sound).sum())) > _MOST_DAMAGED * len(rows):
+            raise self._damaged(f"{damaged:,} rows of its table {table} are not numbers")
+        kept = np.flatnonzero(sound) if damaged else slice(None)
+        result = Table(numbers={name: rows.values[slot[name]][kept] for name in slot})
         for name in texts:
-            result.texts.setdefault(name, [None] * len(result))
+            words, is_text = result.numbers.pop(name), (kinds[name][kept] == TEXT).tolist()
+            result.texts[name] = [
+                self._text(rows, word) if is_one else None
+                for word, is_one in zip(words.tolist(), is_text, strict=True)
+            ]
         for name in reals:
-            result.reals.setdefault(name, [math.nan] * len(result))
+            whole = result.numbers.pop(name)
+            known = np.where(kinds[name][kept] == REAL, whole.view(np.float64), np.nan)
+            result.reals[name] = np.where(kinds[name][kept] == WHOLE, whole, known)
+        for name in distinct:
+            is_text = kinds[name][kept] == TEXT
+            words, place = rows.distinct(result.numbers[name][is_text], numbered)
+            result.distinct[name] = [self._text(rows, word) for word in words.tolist()]
+            result.numbers[name] = np.full(len(is_text), -1)
+            result.numbers[name][is_text] = place
         return result
 
-    def _rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """Rows in pieces. `columns` are expressions, in which names of this file are in quotes."""
-        listed = ", ".join(columns) or "NULL"
+    def _rows(self, name: str, stored: _Stored, slot: Mapping[str, int]) -> Rows:
+        places = [-1 if column is None else slot.get(column, -1) for column in stored.columns]
+        key = slot.get(stored.key, -1) if stored.key else -1
         try:
-            cursor = self._connection.execute(f"SELECT {listed} FROM {_quoted(table)}")
-            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-                yield rows
-        except _UNREADABLE as error:
-            raise self._damaged(f"its table {table} cannot be read ({error})") from error
+            pages = Pages(np.frombuffer(self._source.data, np.uint8))
+            return pages.rows(stored.root, places, len(slot), key)
+        except DamagedRowsError as error:
+            raise self._damaged(f"its table {name} cannot be read ({error})") from error
 
-    def _configure(self) -> None:
-        for limit, value in _LIMITS:
-            self._connection.setlimit(limit, value)
-        try:
-            for pragma in _PRAGMAS:
-                self._connection.execute(f"PRAGMA {pragma}")
-            found = self._connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-            ).fetchall()
-            names = [name for name, sql in found if _is_ordinary(name, sql)]
-            for name in names:
-                stored = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
-                self._columns[name] = frozenset(row[1] for row in stored if isinstance(row[1], str))
-        except _UNREADABLE as error:
-            raise self._damaged(str(error)) from error
-        # From here on only columns of these tables are read, and `ifnull` is called.
-        self._connection.set_authorizer(self._is_allowed)
-
-    def _is_allowed(
-        self, action: int, first: str | None, second: str | None, _base: str | None,
-        inner: str | None,
-    ) -> int:  # fmt: skip
-        reads = action == sqlite3.SQLITE_READ and first in self._columns and inner is None
-        is_ours = action == sqlite3.SQLITE_FUNCTION and second == "ifnull"
-        allowed = reads or ((action == sqlite3.SQLITE_SELECT or is_ours) and inner is None)
-        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+    def _text(self, rows: Rows, word: int) -> str:
+        return rows.text(word).decode(self._codec, "replace")
 
     def _damaged(self, why: str) -> CorruptProfileError:
         return CorruptProfileError(
-            f"{self._name} is not a sound SQLite database: {why}.",
+            f"{self._source.name} is not a sound SQLite database: {why}.",
             remedy="Export it again; a download or a copy may have been cut short.",
         )
 
 
+def _no_rows(n_columns: int) -> Rows:
+    return Rows(np.zeros((n_columns, 0), np.int64), np.zeros((n_columns, 0), np.uint8), [_NO_BYTES])
+
+
 def _connected(path: Path) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    for limit, value in _LIMITS:
+        connection.setlimit(limit, value)
     return connection
+
+
+def _stored_tables(connection: sqlite3.Connection) -> Iterator[tuple[str, _Stored]]:
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    found = connection.execute(
+        "SELECT name, sql, rootpage FROM sqlite_master WHERE type = 'table'"
+    ).fetchall()
+    for name, sql, root in found:
+        if not _is_ordinary(name, sql) or type(root) is not int:
+            continue
+        listed = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+        keys = [(column, kind) for _, column, kind, _, _, place, _ in listed if place]
+        is_row = len(keys) == 1 and keys[0][1].upper() == "INTEGER"
+        yield (
+            name,
+            _Stored(
+                root=root,
+                columns=[
+                    None if hidden else column
+                    for _, column, *_, hidden in listed
+                    if hidden != _GENERATED
+                ],
+                key=keys[0][0] if is_row else None,
+            ),
+        )
 
 
 def _is_ordinary(name: object, sql: object) -> bool:
@@ -222,57 +248,3 @@ def _refuse_cut(source: SourceFile) -> None:
             remedy="Copy or export it again. If a file *-wal lies beside it, run `sqlite3 FILE"
             " 'PRAGMA wal_checkpoint(TRUNCATE)'` first.",
         )
-
-
-def _collected(
-    pieces: Iterator[list[tuple[object, ...]]],
-    needed: Sequence[str],
-    optional: Sequence[str],
-    texts: Sequence[str],
-    reals: Sequence[str],
-) -> Table:
-    names, first_text = [*needed, *optional], len(needed) + len(optional)
-    numbers, result = (
-        [array("q") for _ in names],
-        Table(texts={name: [] for name in texts}, reals={name: [] for name in reals}),
-    )
-    for rows in pieces:
-        try:
-            found = _arrays(rows, first_text)
-        except TypeError:  # a cell of another type: look at each
-            kept = [row for row in rows if _is_sound(row, len(needed), first_text)]
-            result.damaged += len(rows) - len(kept)
-            rows = kept
-            found = _arrays([tuple(map(_or_absent, row[:first_text])) for row in rows], first_text)
-        for column, piece in zip(numbers, found, strict=False):
-            column.extend(piece)
-        for k, name in enumerate(texts, first_text):
-            result.texts[name] += [
-                cell if isinstance(cell := row[k], str) else None for row in rows
-            ]
-        for k, name in enumerate(reals, first_text + len(texts)):
-            result.reals[name] += [_real(row[k]) for row in rows]
-    result.numbers = {
-        name: np.frombuffer(column, np.int64) if column else np.zeros(0, np.int64)
-        for name, column in zip(names, numbers, strict=True)
-    }
-    return result
-
-
-def _arrays(rows: Sequence[tuple[Any, ...]], count: int) -> "list[array[int]]":
-    """The first columns of `rows`; raises `TypeError` where a cell is not a whole number."""
-    return [array("q", column) for column in list(zip(*rows, strict=True))[:count]]
-
-
-def _is_sound(row: tuple[object, ...], n_needed: int, n_numbers: int) -> bool:
-    return all(type(cell) is int for cell in row[:n_needed]) and all(
-        cell is None or type(cell) is int for cell in row[n_needed:n_numbers]
-    )
-
-
-def _or_absent(cell: object) -> int:
-    return cell if isinstance(cell, int) else ABSENT
-
-
-def _real(cell: object) -> float:
-    return float(cell) if isinstance(cell, int | float) else math.nan

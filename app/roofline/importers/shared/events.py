@@ -28,6 +28,16 @@ def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
     return keys_in_use, places[keys]
 
 
+def in_order(keys: I64, place: I64) -> tuple[I64, I64]:
+    """Distinct keys in order of appearance, and the place of each key among them."""
+    first = np.zeros(len(keys), np.int64)
+    first[place[::-1]] = np.arange(len(place))[::-1]  # of equal places the last stays: the first
+    order = np.argsort(first)
+    moved_to = np.empty(len(keys), np.int64)
+    moved_to[order] = np.arange(len(keys))
+    return keys[order], moved_to[place]
+
+
 NO_LAUNCH = np.iinfo(np.int64).max
 """The launch of an event is not in the file."""
 

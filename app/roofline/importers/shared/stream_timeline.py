@@ -14,6 +14,7 @@ from roofline.importers.shared.events import (
     Stretches,
     distinct,
     enders,
+    in_order,
     in_rows,
 )
 from roofline.importers.shared.join_timelines import joined_rows, with_least
@@ -148,7 +149,7 @@ def _device(events: DeviceEvents, edges: I64) -> _Device:
     moves = np.flatnonzero(np.asarray(events.kind) != WORK)
     width = len(events.moved) + 1
     keys = ((slot[moves].astype(np.int64)) * width + events.transfer[moves] + 1) * len(_KINDS)
-    pairs, number = _in_order(*distinct(keys + events.kind[moves], n_ops * width * len(_KINDS)))
+    pairs, number = in_order(*distinct(keys + events.kind[moves], n_ops * width * len(_KINDS)))
     slot[moves] = n_ops + number
     pairs, moving = np.divmod(pairs, len(_KINDS))
     op, transfer = np.divmod(pairs, width)
@@ -172,16 +173,6 @@ def _device(events: DeviceEvents, edges: I64) -> _Device:
         talks=talks,
         slot_of_talk=slot[talks].astype(np.int64),
     )
-
-
-def _in_order(keys: I64, place: I64) -> tuple[I64, I64]:
-    """Distinct keys in order of appearance, and the place of each key among them."""
-    first = np.zeros(len(keys), np.int64)
-    first[place[::-1]] = np.arange(len(place))[::-1]  # of equal places the last stays: the first
-    order = np.argsort(first)
-    moved_to = np.empty(len(keys), np.int64)
-    moved_to[order] = np.arange(len(keys))
-    return keys[order], moved_to[place]
 
 
 # --------------------------------------------------------------------------------------------- bins

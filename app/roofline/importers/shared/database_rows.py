@@ -1,0 +1,300 @@
+"""Rows of a table of SQLite, decoded from the pages of its file: no statement, no SQL of the file.
+
+Format: https://www.sqlite.org/fileformat2.html. A table is a tree of pages whose leaves hold one
+record per row: a head with the type of each cell, then the cells. What does not fit into a page
+goes on in a chain of others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.kernels import kernel, part
+from roofline.model.op_columns import I64
+
+U8 = NDArray[np.uint8]
+
+NULL, WHOLE, REAL, TEXT, BLOB = range(5)
+_INTERIOR, _LEAF = 5, 13
+_TEXT_BITS = 24  # a text is its position and its length in one word
+_LONGEST_TEXT = (1 << _TEXT_BITS) - 1
+_MOST_LEVELS = 20
+_LEAST_PAGE, _FILE_HEAD, _CELLS = 512, 100, 3
+
+
+class DamagedRowsError(ValueError):
+    """Bytes that are not a table."""
+
+
+@part
+def _varint(data, at, end):  # type: ignore[no-untyped-def]
+    """The number at `at`, and the place behind it: -1 where it does not end before `end`."""
+    value = np.int64(0)
+    for k in range(9):
+        if at >= end:
+            return value, np.int64(-1)
+        byte = np.int64(data[at])
+        at += 1
+        if k == 8:
+            return (value << 8) | byte, at
+        value = (value << 7) | (byte & 127)
+        if byte < 128:
+            break
+    return value, at
+
+
+@kernel("int64(const uint8[], int64, int64, const int64[], int64[], int64[], int64[], int64[])")
+def _find_records(  # type: ignore[no-untyped-def]
+    data, page_size, usable, leaves, begin, size, rowid, more
+):
+    """Where the record of each row of these leaves lies; `more` is the page where it goes on, or 0.
+
+    Returns -1 where a page is damaged.
+    """
+    row = np.int64(0)
+    least = (usable - 12) * 32 // 255 - 23
+    for leaf in leaves:
+        page = leaf * page_size
+        end = page + usable
+        head = page + (100 if leaf == 0 else 0)
+        cells = (np.int64(data[head + 3]) << 8) | np.int64(data[head + 4])
+        for k in range(cells):
+            place = head + 8 + 2 * k
+            if place + 2 > end or row >= begin.shape[0]:
+                return -1
+            at = page + ((np.int64(data[place]) << 8) | np.int64(data[place + 1]))
+            length, at = _varint(data, at, end)
+            if at < 0 or length < 0:
+                return -1
+            rowid[row], at = _varint(data, at, end)
+            if at < 0:
+                return -1
+            inside, follows = length, np.int64(0)
+            if length > usable - 35:
+                inside = least + (length - least) % (usable - 4)
+                inside = inside if inside <= usable - 35 else least
+                for byte in range(4):
+                    if at + inside + byte >= end:
+                        return -1
+                    follows = (follows << 8) | np.int64(data[at + inside + byte])
+            if at + inside > end:
+                return -1
+            begin[row], size[row], more[row] = at, length, follows
+            row += 1
+    return row
+
+
+@kernel(
+    "void(const uint8[], int64, const int64[], const int64[], const int64[], const int64[],"
+    " int64[,], uint8[,])"
+)
+def _read_records(  # type: ignore[no-untyped-def]
+    data, shift, rows, begin, size, slots, values, kinds
+):
+    """Cells of the records of `rows`; `slots` are the row of `values` for each column of the table.
+
+    Of a text the position, from `shift` on, and the length; of a damaged record nothing.
+    """
+    for which in range(rows.shape[0]):
+        row = rows[which]
+        start, end = begin[which], begin[which] + size[which]
+        length, at = _varint(data, start, end)
+        head_end = start + length
+        if at < 0 or length < 0 or head_end > end:
+            continue
+        cell = head_end
+        for column in range(slots.shape[0]):
+            if at >= head_end:
+                break
+            kind, at = _varint(data, at, head_end)
+            if at < 0 or kind < 0:
+                break
+            width = kind
+            if kind >= 12:
+                width = (kind - 12) >> 1
+            elif kind >= 8:
+                width = np.int64(0)
+            elif kind >= 5:
+                width = np.int64(6 if kind == 5 else 8)
+            if width > end - cell:
+                break
+            slot = slots[column]
+            if slot >= 0:
+                if kind >= 12:
+                    is_short = width <= _LONGEST_TEXT
+                    kinds[slot, row] = TEXT if kind & 1 and is_short else BLOB
+                    values[slot, row] = ((cell + shift) << _TEXT_BITS) | width
+                elif kind == 8 or kind == 9:
+                    kinds[slot, row] = WHOLE
+                    values[slot, row] = kind - 8
+                elif 0 < kind < 8:
+                    value = np.int64(0)
+                    if kind < 7 and data[cell] >= 128:
+                        value = np.int64(-1)
+                    for k in range(width):
+                        value = (value << 8) | np.int64(data[cell + k])
+                    kinds[slot, row] = REAL if kind == 7 else WHOLE
+                    values[slot, row] = value
+            cell += width
+
+
+@part
+def _behind(data, at, end, word):  # type: ignore[no-untyped-def]
+    """The place behind the digits that follow `word` at `at`; `at` where it is not there."""
+    place = at + word.shape[0]
+    if word.shape[0] == 0 or place > end:
+        return at
+    for k in range(word.shape[0]):
+        if data[at + k] != word[k]:
+            return at
+    while place < end and 48 <= data[place] <= 57:
+        place += 1
+    return place
+
+
+@kernel("void(const uint8[], const int64[], const uint8[], const uint8[], uint64[])")
+def _hash_texts(data, texts, first, second, hashes):  # type: ignore[no-untyped-def]
+    """A number per text, of all but the words `first` and `second` with the digits behind them."""
+    for k in range(texts.shape[0]):
+        at = texts[k] >> _TEXT_BITS
+        end = at + (texts[k] & _LONGEST_TEXT)
+        found = np.uint64(14_695_981_039_346_656_037)
+        while at < end:
+            if data[at] == 44:  # both begin with a comma
+                place = _behind(data, at, end, first)
+                place = _behind(data, place, end, second)
+                if place != at:
+                    at = place
+                    continue
+            found = (found ^ np.uint64(data[at])) * np.uint64(1_099_511_628_211)
+            found ^= found >> np.uint64(29)
+            at += 1
+        hashes[k] = found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Cells of one table: a row of `values` and of `kinds` for each column that was asked for."""
+
+    values: I64
+    kinds: U8
+    data: Sequence[U8]
+
+    def __len__(self) -> int:
+        return int(self.values.shape[1])
+
+    def text(self, word: int) -> bytes:
+        """The bytes of a text."""
+        at, data = word >> _TEXT_BITS, self.data[0]
+        if at >= len(data):
+            at, data = at - len(data), self.data[1]
+        return data[at : at + (word & _LONGEST_TEXT)].tobytes()
+
+    def distinct(self, texts: I64, numbered: tuple[bytes, bytes]) -> tuple[I64, I64]:
+        """Distinct ones of these texts, and the place of each among them.
+
+        Two are one that differ only in numbers behind the words `numbered`, which begin with a
+        comma.
+        """
+        hashes = np.zeros(len(texts), np.uint64)
+        words = [np.frombuffer(word, np.uint8) for word in numbered]
+        size = len(self.data[0])
+        for k, data in enumerate(self.data):
+            mine = (texts >> _TEXT_BITS >= size) == bool(k)
+            found = np.zeros(int(mine.sum()), np.uint64)
+            _hash_texts(data, texts[mine] - (k * size << _TEXT_BITS), *words, found)
+            hashes[mine] = found
+        _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+        return texts[first], place
+
+
+class Pages:
+    """The pages of one file, whose first 100 bytes are a head."""
+
+    def __init__(self, data: U8) -> None:
+        self._data = data
+        size = int.from_bytes(data[16:18].tobytes(), "big")
+        self._size = 65_536 if size == 1 else size
+        self._usable = self._size - int(data[20])
+        self._count = len(data) // self._size if self._size >= _LEAST_PAGE else 0
+
+    def rows(self, root: int, slots: Sequence[int], n_slots: int, key: int) -> Rows:
+        """The rows of the table whose tree begins at page `root`, counted from 1.
+
+        `slots` are the places of its columns among the `n_slots` that are wanted, -1 for others.
+        Empty cells at place `key` are the number of the row. Raises `DamagedRowsError`.
+        """
+        leaves = self._leaves(root - 1)
+        n_rows = sum(self._u16(page, _CELLS) for page in leaves.tolist())
+        begin, size, rowid, more = np.zeros((4, n_rows), np.int64)
+        if _find_records(
+            self._data, self._size, self._usable, leaves, begin, size, rowid, more
+        ) != n_rows:  # fmt: skip
+            raise DamagedRowsError("a page of rows is damaged")
+        values, kinds = np.zeros((n_slots, n_rows), np.int64), np.zeros((n_slots, n_rows), np.uint8)
+        places, data, whole = np.array(slots, np.int64), [self._data], np.flatnonzero(more == 0)
+        _read_records(self._data, 0, whole, begin[whole], size[whole], places, values, kinds)
+        parts = np.flatnonzero(more)
+        if size[parts].astype(np.float64).sum() > len(self._data):
+            raise DamagedRowsError("its rows are longer than the file")
+        if len(parts):
+            chains = zip(
+                begin[parts].tolist(), size[parts].tolist(), more[parts].tolist(), strict=True
+            )
+            joined = [self._joined(*chain) for chain in chains]
+            lengths = np.array([len(one) for one in joined], np.int64)
+            data.append(np.frombuffer(b"".join(joined), np.uint8))
+            starts = np.cumsum(lengths) - lengths
+            _read_records(data[1], len(self._data), parts, starts, lengths, places, values, kinds)
+        if key >= 0:
+            empty = kinds[key] == NULL
+            values[key][empty], kinds[key][empty] = rowid[empty], WHOLE
+        return Rows(values, kinds, data)
+
+    def _leaves(self, root: int) -> I64:
+        """The leaves of a tree, in order. All of one level have one kind."""
+        pages, seen = [root], 0
+        for _ in range(_MOST_LEVELS):
+            seen += len(pages)
+            if seen > self._count or not all(0 <= page < self._count for page in pages):
+                break
+            kinds = {int(self._data[self._head(page)]) for page in pages}
+            if kinds == {_LEAF}:
+                return np.array(pages, np.int64)
+            if kinds != {_INTERIOR}:
+                break
+            pages = [child for page in pages for child in self._children(page)]
+        raise DamagedRowsError("its tree of pages is damaged")
+
+    def _children(self, page: int) -> list[int]:
+        start, head = page * self._size, self._head(page)
+        places = self._data[head + 12 :][: 2 * self._u16(page, _CELLS)].tobytes()
+        at = start + np.frombuffer(places[: len(places) // 2 * 2], ">u2").astype(np.int64)
+        at = np.append(at, head + 8)  # the last child stands in the head
+        if int(at.max()) + 4 > start + self._usable:
+            raise DamagedRowsError("a page of its tree is damaged")
+        child = self._data[at[:, None] + np.arange(4)].astype(np.int64)
+        return [int(one) - 1 for one in child @ np.array([1 << 24, 1 << 16, 1 << 8, 1])]
+
+    def _head(self, page: int) -> int:
+        return page * self._size + (_FILE_HEAD if page == 0 else 0)
+
+    def _u16(self, page: int, offset: int) -> int:
+        at = self._head(page) + offset
+        return int(self._data[at]) << 8 | int(self._data[at + 1])
+
+    def _joined(self, begin: int, size: int, page: int) -> bytes:
+        """A record that goes on in other pages, whole."""
+        least = (self._usable - 12) * 32 // 255 - 23
+        inside = least + (size - least) % (self._usable - 4)
+        inside = inside if inside <= self._usable - 35 else least
+        pieces, left = [self._data[begin : begin + inside].tobytes()], size - inside
+        while left > 0 and 0 < page <= self._count:
+            start = (page - 1) * self._size
+            content = self._data[start : start + self._usable].tobytes()
+            pieces.append(content[4 : 4 + left])
+            left -= len(pieces[-1])
+            page = int.from_bytes(content[:4], "big")
+        return b"".join(pieces) if left == 0 else b""
