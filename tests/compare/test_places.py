@@ -63,6 +63,12 @@ def test_a_category_has_each_sides_own_operations_whatever_they_became() -> None
     assert rows == {"matmul": (8.0, 5.0), "copy": (a[1].time_us, 6.0)}
 
 
+def test_the_two_ends_of_what_runs_aside_are_one_category() -> None:
+    ends = [Row(name=f"x{end}", category=f"copy-{end}", time_us=9.0) for end in ("start", "done")]
+    found = _compared([*ends, BASE[0]], [replace(BASE[0], path="")])
+    assert {one.name: one.change_us for one in found.places}["copy-start/done"] == -18.0
+
+
 def test_where_most_is_of_no_known_category_the_rows_are_operations() -> None:
     rows = [Row(name="x", category="other", time_us=90.0), Row(name="y", category="copy")]
     found = _compared(rows, [replace(rows[0], time_us=70.0), rows[1]])
@@ -213,6 +219,8 @@ def test_sides_are_named_by_device_then_title_then_letter() -> None:
     other = make_run(BASE, label="after", device="NVIDIA A100-SXM4-40GB")
     base = make_run(BASE, label="before", device="NVIDIA H100 80GB HBM3")
     assert side_names(compare([base], [other])) == ("the H100", "the A100")
+    unknown = make_run(BASE, label="after", device="AMD GPU")
+    assert side_names(compare([base], [unknown])) == ("before", "after")
     assert side_names(_compared(BASE, BASE)) == ("before", "after")
     assert side_names(compare([make_run(BASE)], [make_run(BASE)])) == ("A", "B")
 

@@ -164,7 +164,9 @@ def test_subjects_of_two_kinds_are_named() -> None:
     capture = replace(STEP_6, of="capture", kind="capture", unit_word="")
     found = compare([_run(STEP_6)], [_run(capture)], STEP)
     assert change_verdict(found).state == "kinds"
-    assert plain_text(change_verdict(found).headline) == "A step against a capture"
+    said = change_verdict(found)
+    assert spaced(plain_text(said.headline)) == "A step of 100 µs against a capture of 100 µs"
+    assert said.largest == []  # a part of a step is not less than one of a capture
     assert change_verdict(compare([_run(STEP_6)], [_run(STEP_6)], STEP)).state == "none"
 
 

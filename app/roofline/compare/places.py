@@ -33,6 +33,7 @@ _ALTERNATIVES = ";"  # a fused op may have several paths: the first is its own
 _BACKWARD = "backward"
 _INSTANCE = re.compile(r"(?<=.)[._]\d+$")
 _NO_KIND = ("other", "")
+_ASYNCHRONOUS = re.compile(r"(.+)-(?:start|done)")
 _MOST = 0.5
 _WORTH = 0.1  # of all changes together
 _NEARLY_ALL = 0.9
@@ -222,7 +223,9 @@ def _of_side(one: Entry, side: Side) -> Entry:
 def _by_category(entries: Sequence[Entry]) -> list[Part]:
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for one in entries:
-        groups[one.category, _phase(one.path)].append(one)
+        # What XLA splits in two, as a copy, is one thing.
+        name = _ASYNCHRONOUS.sub(r"\1-start/done", one.category)
+        groups[name, _phase(one.path)].append(one)
     return [
         Part(kind=CATEGORY, name=name, phase=phase, entries=tuple(members))
         for (name, phase), members in groups.items()

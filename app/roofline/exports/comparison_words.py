@@ -138,7 +138,9 @@ def change_verdict(found: Comparison) -> ChangeVerdict:
     return ChangeVerdict(
         state=state,
         headline=_headline(found, state),
-        largest=[] if state in {"none", "apart"} else largest_changes(found),
+        largest=[]
+        if state in {"none", "apart"} or _are_of_two_lengths(found)
+        else largest_changes(found),
         lead=[*_beyond(state), *_certainty(found), *_busy(found)],
         split=_terms(found),
     )
@@ -157,7 +159,11 @@ def _headline(found: Comparison, state: str) -> Sentence:
     if state == "apart" and not (found.a_us > 0 and found.b_us > 0):
         return say("change_no_time")
     if state == "kinds":
-        first, second = (_KINDS[one.kind] for one in found.subjects if one is not None)
+        first, second = (
+            f"{_KINDS[one.kind]} of {Scale.of(us).length(us)}"
+            for one, us in zip(found.subjects, (found.a_us, found.b_us), strict=True)
+            if one is not None
+        )
         return say("change_kinds", first=first.capitalize(), second=second)
     if state in {"none", "apart", "within"}:
         return say(f"change_{state}", **fillings)
@@ -185,16 +191,18 @@ def _more(us: float) -> str:
 
 
 def side_names(found: Comparison) -> tuple[str, str]:
-    """What tells A and B apart in a sentence: their devices, else their titles, else A and B."""
+    """What tells A and B apart in a sentence: their devices where the catalogue has both, else
+    their titles, else what the files call the devices, else A and B."""
     devices = next((one for one in found.differences if one.name == "Device"), None)
-    if devices is not None and devices.a and devices.b and devices.a != devices.b:
-        a, b = short_device(devices.a), short_device(devices.b)
-        return (f"the {a}", f"the {b}") if a != b else (devices.a, devices.b)
+    named = (devices.a, devices.b) if devices is not None and devices.a != devices.b else ("", "")
+    if all(map(catalogue.find, named)):
+        a, b = map(short_device, named)
+        return (f"the {a}", f"the {b}") if a != b else named
     if len(found.captures_a.labels) == len(found.captures_b.labels) == 1:
         a, b = found.captures_a.labels[0], found.captures_b.labels[0]
         if a and b and a != b:
             return cut(a, _NAME_WIDTH), cut(b, _NAME_WIDTH)
-    return "A", "B"
+    return (f"the {named[0]}", f"the {named[1]}") if all(named) else ("A", "B")
 
 
 _NAME_WIDTH = 40
@@ -409,6 +417,13 @@ def _are_unlike(found: Comparison) -> bool:
     """True where the subjects of the two sides are not of one kind."""
     a, b = found.subjects
     return a is not None and b is not None and a.kind != b.kind
+
+
+def _are_of_two_lengths(found: Comparison) -> bool:
+    """True where the kinds differ and one is not of a whole run: what its parts are less says
+    nothing."""
+    kinds = {one.kind for one in found.subjects if one is not None}
+    return _are_unlike(found) and not kinds <= {Kind.CAPTURE, Kind.KERNELS}
 
 
 def _beyond(state: str) -> Sentence:
