@@ -27,7 +27,7 @@ import atheris
 # Compiled functions, which instrumented bytecode would break.
 _COMPILED = (
     "roofline.importers.pytorch.json_text",
-    "roofline.importers.pytorch.nesting",
+    "roofline.importers.shared.nesting",
     "roofline.importers.pytorch.scan",
     "roofline.importers.xspace.event_scan",
     "roofline.importers.xspace.messages",

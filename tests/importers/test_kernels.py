@@ -14,14 +14,14 @@ import pytest
 
 from roofline.importers import kernels, registry
 from roofline.importers.kernels import KEPT, UNREACHED, kernel_folder_name
-from roofline.importers.pytorch.nesting import self_times
+from roofline.importers.shared.nesting import self_times
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
 MODULE = "roofline.importers.pytorch.scan"
 IMPORTERS = PACKAGE_FOLDER / "importers"
 SUM_UP = (
     "import sys, numpy as np\n"
-    "from roofline.importers.pytorch.nesting import self_times\n"
+    "from roofline.importers.shared.nesting import self_times\n"
     "own = self_times(np.array([9, 4]), np.array([-1, 0], np.int32))\n"
     "print(own.tolist(), 'numba' in sys.modules)"
 )
@@ -42,7 +42,7 @@ def run(code: str, **environment: object) -> str:
 def test_first_call_compiles_and_later_processes_load_without_numba(tmp_path: Path) -> None:
     place = {kernels.VARIABLE: tmp_path / "kernels"}
     assert run(SUM_UP, **place) == "[5, 4] True"
-    folder = tmp_path / "kernels" / kernel_folder_name("roofline.importers.pytorch.nesting")
+    folder = tmp_path / "kernels" / kernel_folder_name("roofline.importers.shared.nesting")
     assert [path.name.partition("-")[0] for path in folder.iterdir()] == ["_subtract_children"]
     assert run(SUM_UP, **place) == "[5, 4] False"
 

@@ -12,7 +12,7 @@ from roofline.importers.generic.kernels import Conflict, Kernel, completed, conf
 from roofline.importers.generic.names import names_unit, precision_named, unit_named
 from roofline.importers.generic.roofs import Machine, main_memory, merged, reported_device
 from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
-from roofline.importers.shared.launches import MAX_COUNT, Launch, launch_tables, no_steps
+from roofline.importers.shared.launches import MAX_COUNT, Launch, Launches, launch_tables, no_steps
 from roofline.importers.shared.notes import Note, counted, noted
 from roofline.importers.shared.tables_text import decode, first_row
 from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
@@ -116,7 +116,7 @@ def read(
     _check_enough(whole, sources[0].name)
     device = reported_device(machine, main)
     ops, launches, _ = launch_tables(
-        [_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)]
+        Launches.of([_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)])
     )
     time_ps = int(ops.self_time_ps[ops.time_known].sum(dtype=np.uint64))
     hosts = [

@@ -194,7 +194,7 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
     """
     units, levels = _units(works), _levels(works)
     timed = np.array([w.time_ns is not None for w in works], np.bool_)
-    left_out = beside_timed(op, timed)
+    left_out, every = beside_timed(op, timed), np.arange(len(works))
     flop_known = in_all_launches(op, left_out | np.array([w.flop_known for w in works]))
     is_rate = ~left_out & in_all_launches(op, [w.has_only_shares for w in works])
     time_ps = np.where(is_rate, np.uint64(PS_PER_S), _times_ps(works))
@@ -221,8 +221,8 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
         unit_flop=unit_flop,
         unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
         level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
-        busy_ps=shares_of_time(op, time_ps, [w.busy for w in works]),
-        use_ps=shares_of_time(op, time_ps, [w.use for w in works]),
+        busy_ps=shares_of_time(op, time_ps, every, [w.busy for w in works]),
+        use_ps=shares_of_time(op, time_ps, every, [w.use for w in works]),
     )
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.importers.nsight_systems.tables import Recording
-from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.trace import Step
 from roofline.importers.shared.databases import ABSENT
+from roofline.importers.shared.nesting import nest
 from roofline.model.op_columns import I64
 
 _OPERATOR = re.compile(

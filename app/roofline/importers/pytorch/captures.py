@@ -23,10 +23,10 @@ import numpy as np
 
 from roofline.importers.pytorch.attention import names_a_layer
 from roofline.importers.pytorch.experts import Routing, grouped_product
-from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Api, Columns, Stacks, Trace
+from roofline.importers.shared.nesting import nest
 from roofline.model.op_columns import I32, I64, Bools
 
 # Names for nodes that are not kernels; some runtimes run them as kernels of their own.

@@ -17,7 +17,6 @@ from roofline.importers.pytorch.attribution import (
 )
 from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.inputs import shapes_label
-from roofline.importers.pytorch.nesting import NOT_FOUND, busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
     Costs,
@@ -51,6 +50,7 @@ from roofline.importers.shared.kernel_names import (
     is_communication,
     kernel_category,
 )
+from roofline.importers.shared.nesting import NOT_FOUND, busy_times
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,

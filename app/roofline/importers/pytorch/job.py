@@ -37,7 +37,6 @@ from roofline.importers.pytorch.header import (
 )
 from roofline.importers.pytorch.inputs import shapes_label
 from roofline.importers.pytorch.lengths import Assumed, apply_lengths, read_caches
-from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
@@ -55,6 +54,7 @@ from roofline.importers.pytorch.scopes import note_paths, scopes_of
 from roofline.importers.pytorch.serving import ServingStep, server_of, serving_steps, step_at
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.pytorch.words import operator_category
+from roofline.importers.shared.nesting import busy_times, innermost, nest, self_times
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged

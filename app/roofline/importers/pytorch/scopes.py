@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.importers.kernels import kernel
-from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
 from roofline.importers.pytorch.trace import Stacks, Trace, node_of
 from roofline.importers.shared.events import in_order
+from roofline.importers.shared.nesting import NOT_FOUND, nest, paths_of
 from roofline.model.op_columns import I32, I64, Bools
 
 BACKWARD = "backward"
@@ -26,7 +26,6 @@ _INSTANCE = re.compile(r"_\d{1,9}\Z")
 # Modules that only hold others: their instances are not alike.
 _LIST = re.compile(r"(?:Sequential|ModuleList|ModuleDict)(?:_\d{1,9})?\Z")
 _BACKWARD = "autograd::engine::evaluate_function"
-_MOST_LEVELS = 64
 _MOST_THREADS = 64  # of forward passes
 
 
@@ -77,7 +76,8 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
         forward = _of_forward(scope, made_by)
         joins = is_backward & ~called & np.append(in_module, False)[forward]
         scope = np.where(joins, forward, scope)
-        number, paths = _paths(trace.names, scopes["name"], outer, order)
+        shown = [_INSTANCE.sub("", text.removeprefix(_MODULE)) for text in trace.names]
+        number, paths = paths_of(shown, scopes["name"], outer, order)
         around = np.where(scope >= 0, number[scope], NOT_FOUND)
         of_scope, layers = _layers(trace.names, scopes["name"], outer, order, number, paths)
         layer = np.where(scope >= 0, of_scope[scope], NOT_FOUND)
@@ -146,35 +146,6 @@ def note_paths(
         place, scope = divmod(rest, n_scopes)
         path = scopes.path_of(scope - 1, texts[name], is_backward=bool(is_backward))
         numbers.rows[place].ran_under(path, ns, scopes.stacks.of(frame))
-
-
-@kernel("void(int32[], int32[], int64[], int64[], uint64[])")
-def _hash_paths(order, outer, name, level, path):  # type: ignore[no-untyped-def]
-    for at in order:
-        around = outer[at]
-        level[at] = level[around] + 1 if around >= 0 else 1
-        is_inside = around >= 0 and level[at] <= _MOST_LEVELS
-        above = path[around] if is_inside else np.uint64(0)
-        mixed = (above ^ np.uint64(name[at] + 1)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-        path[at] = mixed ^ (mixed >> np.uint64(32))
-
-
-def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> tuple[I64, list[str]]:
-    """The path of each scope, a place among all; `order` lists them outside in."""
-    shown = [_INSTANCE.sub("", text.removeprefix(_MODULE)) for text in names]
-    number = {text: k for k, text in enumerate(dict.fromkeys(shown))}
-    level, path = np.zeros(len(order), np.int64), np.zeros(len(order), np.uint64)
-    _hash_paths(order, outer, np.array([number[text] for text in shown])[name], level, path)
-    _, first, place = np.unique(path, return_index=True, return_inverse=True)
-    found, paths = [""] * len(first), dict[str, int]()
-    for k in np.argsort(level[first], kind="stable").tolist():
-        at = int(first[k])
-        is_inside = outer[at] >= 0 and level[at] <= _MOST_LEVELS
-        inner = shown[int(name[at])]
-        found[k] = f"{found[int(place[outer[at]])]}/{inner}" if is_inside else inner
-    numbers = [paths.setdefault(text, len(paths)) for text in found]
-    return np.array(numbers, np.int64)[place], list(paths)
 
 
 def _is_backward(trace: Trace, parent: I32) -> Bools:

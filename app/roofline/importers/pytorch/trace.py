@@ -16,9 +16,9 @@ from itertools import islice
 import numpy as np
 
 from roofline.importers.pytorch.collectives import Message
-from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import Collective
+from roofline.importers.shared.nesting import NOT_FOUND, nest
 from roofline.model.op_columns import I32, I64, Bools
 from roofline.model.profile import SHAPE_AXES
 

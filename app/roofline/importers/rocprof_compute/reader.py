@@ -34,7 +34,7 @@ from roofline.importers.shared.amd_counters import (
     why_slow,
 )
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
+from roofline.importers.shared.launches import Launch, Launches, launch_tables, no_steps
 from roofline.importers.shared.notes import Note, compared, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
@@ -307,7 +307,8 @@ def _profile(
     *,
     has_roofs: bool,
 ) -> Profile:
-    ops, launches, kernels = launch_tables(work.launches)
+    found = Launches.of(work.launches)
+    ops, launches, kernels = launch_tables(found)
     time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
     limits = [*_LIMITS, _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES]
     if not has_roofs:
@@ -329,7 +330,7 @@ def _profile(
         limits=tuple(limits),
         launches=launches,
         kernels=kernels,
-        kernels_timed=kernels_timed(work.launches),
+        kernels_timed=found.timed,
         environment=read_environment(system),
         program=read_program(system),
     )

@@ -16,8 +16,8 @@ from roofline.importers.rocprofiler_sdk.document import (
     Agent,
     Copy,
     Dispatch,
-    Marked,
     Process,
+    Ranges,
     agent_of,
     kernel_name,
     paths,
@@ -26,6 +26,7 @@ from roofline.importers.rocprofiler_sdk.document import (
 from roofline.importers.shared.databases import ABSENT, Database, Table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
+from roofline.model.profile import distinct_shapes
 from roofline.model.units import NS_PER_S
 
 PREFIX = "rocpd_"
@@ -114,21 +115,24 @@ class _Set:
         table = self._read("kernel_dispatch", needed=needed, optional=("event_id", "pid", *_SIZES))
         names, counters = self._kernels(), self._counters()
         calls = self._calls(table["event_id"])
-        launched, around = calls["start"].tolist(), self._paths(calls)
-        rows = zip(*(table[name].tolist() for name in (*needed, "event_id", *_SIZES)), strict=True)
+        sizes = distinct_shapes(np.stack([table[name] for name in _SIZES], axis=1))
+        shapes = [_shape(row) for row in sizes["shapes"].tolist()]
+        around = self._paths(calls)
+        columns = [table[name].tolist() for name in (*needed, "event_id")]
+        rows = zip(*columns, sizes["shape"].tolist(), calls["start"].tolist(), strict=True)
         result = []
-        for at, (start, end, agent, kernel, number, event, *sizes) in enumerate(rows):
-            grid, group = sizes[:3], sizes[3:]
+        for at, (start, end, agent, kernel, number, event, size, launched) in enumerate(rows):
+            grid, shape = shapes[size]
             result.append(
                 Dispatch(
                     kernel=names.get(kernel) or f"kernel {kernel}",
                     agent=agent,
                     number=number,
-                    grid="x".join(map(str, grid)) if min(sizes) > 0 else "",
-                    shape=shape_of(grid, group),
+                    grid=grid,
+                    shape=shape,
                     times=(start, end) if 0 < end - start < _LONGEST_NS and start >= 0 else None,
                     counters=counters.get(event, {}),
-                    launched_ns=launched[at] if launched[at] >= 0 else None,
+                    launched_ns=launched if launched >= 0 else None,
                     path=around[at],
                 )
             )
@@ -155,15 +159,22 @@ class _Set:
         events = self._read("event", needed=("id",), optional=("category_id",))
         columns = ("tid", "start", "end", "name_id", "event_id")
         regions = self._read("region", needed=("start", "event_id"), optional=columns)
-        kinds = _Lookup(events["id"], events["category_id"])(regions["event_id"]).tolist()
-        rows = zip(*(regions[name].tolist() for name in columns), kinds, strict=True)
-        ranges = [
-            Marked(tid, start, end, self._strings.get(name) or "")
-            for tid, start, end, name, _, kind in rows
-            if (self._strings.get(kind) or "").startswith(MARKER)
+        kinds = _Lookup(events["id"], events["category_id"])(regions["event_id"])
+        markers = [
+            number
+            for number in np.unique(kinds).tolist()
+            if (self._strings.get(number) or "").startswith(MARKER)
         ]
-        launched = zip(calls["tid"].tolist(), calls["start"].tolist(), strict=True)
-        return list(paths(ranges, [Marked(tid, at, at) for tid, at in launched]))
+        marked = np.flatnonzero(np.isin(kinds, markers))
+        named, name = np.unique(regions["name_id"][marked], return_inverse=True)
+        ranges = Ranges(
+            thread=regions["tid"][marked],
+            begin=regions["start"][marked],
+            end=regions["end"][marked],
+            name=name,
+            names=[self._strings.get(number) or "" for number in named.tolist()],
+        )
+        return paths(ranges, calls["tid"], calls["start"])
 
     def _counters(self) -> dict[int, dict[str, float]]:
         """Counters by event; one counter has a row per instance of its block."""
@@ -200,6 +211,12 @@ class _Set:
                 )
             )
         return result
+
+
+def _shape(sizes: list[int]) -> tuple[str, tuple[int, ...]]:
+    """Of a grid and a workgroup: the grid in words, and workgroups and work items of one."""
+    grid = "x".join(map(str, sizes[:3])) if min(sizes) > 0 else ""
+    return grid, shape_of(sizes[:3], sizes[3:])
 
 
 class _Lookup:

@@ -3,13 +3,16 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
+from roofline.importers.shared.nesting import nest, paths_of
 from roofline.importers.source import SourceFile
+from roofline.model.op_columns import I64
 from roofline.model.profile import SHAPE_AXES
 from roofline.model.units import GIB, NS_PER_S
 
@@ -59,6 +62,11 @@ class Dispatch:
         """The number of workgroups."""
         return math.prod(self.shape[:3]) or None
 
+    @property
+    def detail(self) -> str:
+        """Which one it is, in words."""
+        return f"dispatch {self.number}" + (f", grid {self.grid}" if self.grid else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
@@ -68,6 +76,7 @@ class Copy:
     agent: int
     times: tuple[int, int] | None
     size: int | None
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,35 +305,37 @@ _INSTANCE = re.compile(r"[\s#:=_-]+\d{1,12}\Z")
 _MOST_LETTERS = 200
 
 
-class Marked(NamedTuple):
-    """A range of a thread, or a launch, which has no length. Times are ns."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranges:
+    """Ranges of roctx: thread, times in ns, and a place in `names`."""
 
-    thread: int
-    begin_ns: int
-    end_ns: int
-    name: str = ""
+    thread: I64
+    begin: I64
+    end: I64
+    name: I64
+    names: Sequence[str]
 
 
-def paths(ranges: Iterable[Marked], launches: Sequence[Marked]) -> Iterator[str]:
+def paths(ranges: Ranges, thread: I64, at_ns: I64) -> list[str]:
     """The path of ranges around each launch, outermost first, without numbers of instances."""
-    found: dict[tuple[int, int], str] = {}
-    marks = [*(one for one in ranges if one.end_ns > one.begin_ns), *launches]
-    marks.sort(key=lambda one: (one.thread, one.begin_ns, -one.end_ns))
-    for _, of_thread in groupby(marks, key=lambda one: one.thread):
-        open_ranges: list[Marked] = []
-        for one in of_thread:
-            while open_ranges and open_ranges[-1].end_ns <= one.begin_ns:
-                open_ranges.pop()
-            if one.end_ns > one.begin_ns:
-                open_ranges.append(one)
-            else:
-                found[one.thread, one.begin_ns] = "/".join(map(_group, open_ranges))
-    return (found[one.thread, one.begin_ns] for one in launches)
+    lasted = np.flatnonzero(ranges.end > ranges.begin)
+    _, place = np.unique(np.append(ranges.thread[lasted], thread), return_inverse=True)
+    outer, around, order = nest(
+        begin=ranges.begin[lasted],
+        duration=(ranges.end - ranges.begin)[lasted],
+        thread=place[: len(lasted)],
+        point_ns=at_ns,
+        point_thread=place[len(lasted) :],
+    )
+    groups = [_group(text) for text in ranges.names]
+    path, texts = paths_of(groups, ranges.name[lasted], outer, order)
+    texts.append("")
+    return [texts[number] for number in np.append(path, -1)[around].tolist()]
 
 
-def _group(one: Marked) -> str:
+def _group(name: str) -> str:
     """`step 17` is `step`."""
-    text = "".join(ch if ch.isprintable() else " " for ch in one.name[:_MOST_LETTERS]).strip()
+    text = "".join(ch if ch.isprintable() else " " for ch in name[:_MOST_LETTERS]).strip()
     return (_INSTANCE.sub("", text) or text).replace("/", "∕") or "range"
 
 

@@ -30,7 +30,8 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.databases import SIGNATURE
 from roofline.importers.shared.kernel_names import COPY, kernel_category
-from roofline.importers.shared.launches import Launch, kernels_timed, launch_tables, no_steps
+from roofline.importers.shared.launches import Launch, Launches, launch_tables, no_steps
+from roofline.importers.shared.nesting import busy_times
 from roofline.importers.shared.notes import NO_PEAKS, Note, counted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
@@ -134,8 +135,8 @@ def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
 def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Profile:
     agents = _used_agents(processes)
     sizes = cache_sizes(next((agent.architecture for agent in agents), ""), None)
-    launches = [*_launches(processes, sizes)]
-    if sum(launch.time_ps or 0 for launch in launches) >= _LONGEST_PS:
+    launches = _launches(processes, sizes)
+    if sum(time_ps or 0 for time_ps in launches.time_ps) >= _LONGEST_PS:
         raise CorruptProfileError(
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
@@ -158,7 +159,7 @@ def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Pro
         launches=table,
         timeline=timeline,
         kernels=kernels,
-        kernels_timed=kernels_timed(launches),
+        kernels_timed=launches.timed,
         wall_time_ps=timeline.span_ps if timeline else None,
     )
 
@@ -201,19 +202,34 @@ def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Itera
         )
 
 
-def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
-    around = longest_paths(processes)
+def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Launches:
+    """All launches, process by process; those without counters have few kinds."""
+    around, kinds, kind = longest_paths(processes), list[Launch](), list[int]()
+    known: dict[object, int] = {}
     for process in processes:
-        for dispatch in process.dispatches:
-            size = _size(process.agents.get(dispatch.agent))
-            yield replace(_kernel(dispatch, sizes, size), framework_path=around[dispatch.kernel])
+        gpus = {number: _size(agent) for number, agent in process.agents.items()}
+        for one in process.dispatches:
+            key = id(one) if one.counters else (one.kernel, one.shape)
+            if key not in known:
+                known[key] = len(kinds)
+                launch = _kernel(one, sizes, gpus.get(one.agent, AmdSize()))
+                kinds.append(replace(launch, framework_path=around[one.kernel]))
+            kind.append(known[key])
         for copy in process.copies:
-            yield _copy(copy)
+            kind.append(len(kinds))
+            kinds.append(_copy(copy))
+    events = [event for process in processes for event in process.events]
+    return Launches(
+        kinds=kinds,
+        kind=np.array(kind, np.int64),
+        time_ps=[
+            (one.times[1] - one.times[0]) * PS_PER_NS if one.times else None for one in events
+        ],
+        detail=[one.detail for one in events],
+    )
 
 
-def _size(agent: Agent | None) -> AmdSize:
-    if agent is None:
-        return AmdSize()
+def _size(agent: Agent) -> AmdSize:
     return amd_size(
         agent.architecture,
         units=agent.compute_units,
@@ -234,7 +250,6 @@ def _kernel(dispatch: Dispatch, sizes: CacheSizes, size: AmdSize) -> Launch:
     return Launch(
         name=dispatch.kernel,
         category=kernel_category(dispatch.kernel),
-        detail=f"dispatch {dispatch.number}" + (f", grid {dispatch.grid}" if dispatch.grid else ""),
         time_ps=time_ps,
         flop=None if flop is None else sum(flop.values()),
         unit_flop=flop or {},
@@ -263,23 +278,20 @@ def _times(processes: Sequence[Process]) -> tuple[int, int]:
     """Busy time and span of all devices, summed, in ps."""
     busy = span = 0
     for process in processes:
-        by_agent: dict[int, list[tuple[int, int]]] = {}
-        for event in process.events:
-            if event.times is not None:
-                by_agent.setdefault(event.agent, []).append(event.times)
-        for spans in by_agent.values():
-            begin, end = (np.array(column) for column in zip(*sorted(spans), strict=True))
-            reached = np.maximum.accumulate(end)
-            before = np.concatenate([begin[:1], reached[:-1]])
-            busy += int(np.maximum(end - np.maximum(begin, before), 0).sum())
-            span += int(reached[-1] - begin[0])
+        timed = [(event.agent, *event.times) for event in process.events if event.times]
+        agent, begin, end = np.array(timed, np.int64).reshape(-1, 3).T
+        agents, number = np.unique(agent, return_inverse=True)
+        busy += int(busy_times(number, begin, end - begin, len(agents)).sum())
+        for one in range(len(agents)):
+            span += int(end[number == one].max() - begin[number == one].min())
     return busy * PS_PER_NS, span * PS_PER_NS
 
 
-def _diagnostics(launches: Sequence[Launch], processes: Sequence[Process]) -> Iterable[Diagnostic]:
+def _diagnostics(launches: Launches, processes: Sequence[Process]) -> Iterable[Diagnostic]:
     has_counters = any(_counter_names(process.dispatches) for process in processes)
     counts = {
-        "flop-not-counted": has_counters * sum(launch.flop is None for launch in launches),
-        "time-unknown": sum(launch.time_ps is None for launch in launches),
+        "flop-not-counted": has_counters
+        * sum(launches.kinds[at].flop is None for at in launches.kind.tolist()),
+        "time-unknown": sum(time_ps is None for time_ps in launches.time_ps),
     }
-    yield from counted(_NOTES, counts, launches=len(launches))
+    yield from counted(_NOTES, counts, launches=len(launches.kind))

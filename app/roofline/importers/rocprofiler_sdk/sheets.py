@@ -9,14 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+import numpy as np
+
 from roofline.errors import CorruptProfileError
 from roofline.importers.rocprofiler_sdk.document import (
     MARKER,
     Agent,
     Copy,
     Dispatch,
-    Marked,
     Process,
+    Ranges,
     agent_of,
     paths,
     shape_of,
@@ -97,20 +99,19 @@ def _process(found: _Set) -> Process:
     agents = dict(_agents(found.rows.get(Sheet.AGENTS, ())))
     calls = _calls(found.rows.get(Sheet.CALLS, ()))
     dispatches: dict[int, Dispatch] = {}
-    called: list[tuple[Dispatch, Marked]] = []
+    called: list[tuple[Dispatch, int]] = []
     for row in found.rows.get(Sheet.KERNELS, ()):
         dispatch = _dispatch(row, len(dispatches))
         call = calls.get(_whole(row, "correlation_id") or 0)
         if call is not None:
-            dispatch.launched_ns = call.begin_ns
-            called.append((dispatch, call))
+            thread, dispatch.launched_ns = call
+            called.append((dispatch, thread))
         dispatches[dispatch.number] = dispatch
-    ranges = (
-        Marked(_whole(row, "thread_id") or 0, *times, row["function"])
-        for row in found.rows.get(Sheet.CALLS, ())
-        if row["domain"].startswith(MARKER) and (times := _times(row))
+    around = paths(
+        _ranges(found.rows.get(Sheet.CALLS, ())),
+        np.array([thread for _, thread in called], np.int64),
+        np.array([dispatch.launched_ns for dispatch, _ in called], np.int64),
     )
-    around = paths(ranges, [call for _, call in called])
     for (dispatch, _), path in zip(called, around, strict=True):
         dispatch.path = path
     for row in found.rows.get(Sheet.COUNTERS, ()):
@@ -147,13 +148,25 @@ def _agents(rows: Sequence[Row]) -> Iterator[tuple[int, Agent]]:
             yield node, agent_of({**described, **names})
 
 
-def _calls(rows: Sequence[Row]) -> dict[int, Marked]:
-    """Where each launch was called for, by correlation id; marks and ranges launch nothing."""
-    found: dict[int, Marked] = {}
+def _ranges(rows: Sequence[Row]) -> Ranges:
+    marks = [
+        (_whole(row, "thread_id") or 0, *times)
+        for row in rows
+        if row["domain"].startswith(MARKER) and (times := _times(row))
+    ]
+    names = [row["function"] for row in rows if row["domain"].startswith(MARKER) and _times(row)]
+    thread, begin, end = np.array(marks, np.int64).reshape(-1, 3).T
+    return Ranges(thread=thread, begin=begin, end=end, name=np.arange(len(names)), names=names)
+
+
+def _calls(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:
+    """Thread and time of the call for each launch, by correlation id; marks and ranges launch
+    nothing."""
+    found: dict[int, tuple[int, int]] = {}
     for row in rows:
         correlation, begin = _whole(row, "correlation_id"), _whole(row, "start_timestamp")
         if correlation and begin is not None and not row["domain"].startswith(MARKER):
-            found.setdefault(correlation, Marked(_whole(row, "thread_id") or 0, begin, begin))
+            found.setdefault(correlation, (_whole(row, "thread_id") or 0, begin))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -78,12 +79,16 @@ def _device(number: int, events: Sequence[Event], op: I64, rows: I64) -> DeviceE
 def _move(event: Event) -> Move | None:
     """What an event moves over a link, and over which; `None` for work."""
     if isinstance(event, Dispatch):
-        is_one = is_collective(event.kernel)
-        return (Collective(kind_by_kernel(event.kernel)), None) if is_one else None
+        return _collective(event.kernel)
     direction = next((kind for words, kind in _HOST.items() if words in event.name), "")
     if not direction:
         return None
     return Collective(direction, NAN if event.size is None else event.size), MemoryLevel.HOST
+
+
+@lru_cache(maxsize=4096)
+def _collective(kernel: str) -> Move | None:
+    return (Collective(kind_by_kernel(kernel)), None) if is_collective(kernel) else None
 
 
 def _kind(move: Move | None) -> int:

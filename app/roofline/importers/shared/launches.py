@@ -55,6 +55,35 @@ class Launch:
     shape: tuple[int, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Launches:
+    """Many launches of few kinds: all that is in a `Launch` but its time and detail is in the kind.
+
+    `kind` is a place in `kinds`, which are in the order of their first launches.
+    """
+
+    kinds: Sequence[Launch]
+    kind: I64
+    time_ps: Sequence[int | None]
+    detail: Sequence[str]
+
+    @staticmethod
+    def of(launches: Sequence[Launch]) -> "Launches":
+        """Each launch as a kind of its own."""
+        return Launches(
+            kinds=launches,
+            kind=np.arange(len(launches)),
+            time_ps=[launch.time_ps for launch in launches],
+            detail=[launch.detail for launch in launches],
+        )
+
+    @property
+    def timed(self) -> tuple[int, int] | None:
+        """How many launches have a time, of how many; `None` where all or none have one."""
+        timed = sum(time_ps is not None for time_ps in self.time_ps)
+        return (timed, len(self.time_ps)) if 0 < timed < len(self.time_ps) else None
+
+
 class LaunchTables(NamedTuple):
     """The ops of launches, the launches in their order, and those of them that are kernels."""
 
@@ -63,31 +92,36 @@ class LaunchTables(NamedTuple):
     kernels: Kernels
 
 
-def launch_tables(launches: Sequence[Launch]) -> LaunchTables:
+def launch_tables(launches: Launches) -> LaunchTables:
     """The tables of `launches`."""
-    levels = _in_use(MemoryLevel, [launch.traffic_bytes for launch in launches])
+    kinds, kind = launches.kinds, launches.kind
+    levels = _in_use(MemoryLevel, [one.traffic_bytes for one in kinds])
     # One label per op, however often it was launched.
     first: dict[str, Launch] = {}
-    longest: dict[str, Launch] = {}
-    for launch in launches:
-        first.setdefault(launch.name, launch)
-        if (launch.time_ps or 0) >= (longest.setdefault(launch.name, launch).time_ps or 0):
-            longest[launch.name] = launch
-    labels = [_labels(launch, longest[name].slow) for name, launch in first.items()]
+    for one in kinds:
+        first.setdefault(one.name, one)
     place = {name: k for k, name in enumerate(first)}
-    label = np.array([place[launch.name] for launch in launches], np.int64)
-    rows = _rows(launches, label, levels)
+    label = np.array([place[one.name] for one in kinds], np.int64)[kind]
+    time_ps = _whole(launches.time_ps)
+    order = np.lexsort((time_ps, label))  # of each label the longest is the last
+    is_last = np.append(np.diff(label[order]) > 0, np.ones(min(len(kind), 1), np.bool_))
+    longest = kind[order[is_last]]
+    labels = [
+        _labels(one, kinds[at].slow)
+        for one, at in zip(first.values(), longest.tolist(), strict=True)
+    ]
+    rows = _rows(launches, label, time_ps, levels)
     builder = OpTableBuilder(levels or (MemoryLevel.HBM,))
     builder.add(labels, rows)
     table = LaunchTable(
         op=builder.numbers(labels)[label],
-        detail=tuple(launch.detail for launch in launches),
-        time_ps=_whole([launch.time_ps for launch in launches]),
-        flop=_known([None if launch.is_rate else launch.flop for launch in launches]),
+        detail=tuple(launches.detail),
+        time_ps=time_ps,
+        flop=_known([None if one.is_rate else one.flop for one in kinds])[kind],
         traffic_bytes={
-            level: _known(
-                [None if launch.is_rate else launch.traffic_bytes.get(level) for launch in launches]
-            )
+            level: _known([None if one.is_rate else one.traffic_bytes.get(level) for one in kinds])[
+                kind
+            ]
             for level in levels
         },
     )
@@ -95,25 +129,22 @@ def launch_tables(launches: Sequence[Launch]) -> LaunchTables:
 
 
 def _kernels(
-    launches: Sequence[Launch], table: LaunchTable, rows: OpRows, names: tuple[str, ...]
+    launches: Launches, table: LaunchTable, rows: OpRows, names: tuple[str, ...]
 ) -> Kernels:
-    place = np.array([k for k, one in enumerate(launches) if one.shape is not None], np.int64)
-    shapes = [one.shape for one in launches if one.shape is not None]
+    has_shape = np.array([one.shape is not None for one in launches.kinds], np.bool_)
+    found = distinct_shapes([one.shape for one in launches.kinds if one.shape is not None])
+    place = np.flatnonzero(has_shape[launches.kind])
+    at = (np.cumsum(has_shape) - 1)[launches.kind[place]]
     return Kernels(
         names=names,
         name=rows.label[place],
         op=table.op[place],
         step=np.full(len(place), -1),
-        **distinct_shapes(shapes),
+        shapes=found["shapes"],
+        shape=found["shape"][at],
         time_ps=table.time_ps[place],
         work=rows.select(place),
     )
-
-
-def kernels_timed(launches: Sequence[Launch]) -> tuple[int, int] | None:
-    """How many launches have a time, of how many; `None` where all or none have one."""
-    timed = sum(launch.time_ps is not None for launch in launches)
-    return (timed, len(launches)) if 0 < timed < len(launches) else None
 
 
 def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
@@ -143,9 +174,10 @@ def beside_timed(op: I64, timed: Bools) -> Bools:
 
 
 def shares_of_time(
-    op: I64, time_ps: U64, shares: Sequence[Mapping[Declared, float]]
+    op: I64, time_ps: U64, kind: I64, shares: Sequence[Mapping[Declared, float]]
 ) -> dict[Declared, F64]:
     """Share × time (ps) of each launch of `op`, by key; keys without any share are left out.
+    `shares` are those of its `kind`.
 
     A launch without a share has the mean of its op, weighted by time, so that the op's sum is that
     mean times its time. It is NaN where launches of less than half of the op's time have a share.
@@ -153,7 +185,7 @@ def shares_of_time(
     time = time_ps.astype(np.float64)
     columns = {}
     for key in dict.fromkeys(key for by_key in shares for key in by_key):
-        share = np.array([by_key.get(key, np.nan) for by_key in shares], np.float64)
+        share = np.array([by_key.get(key, np.nan) for by_key in shares], np.float64)[kind]
         known = np.isfinite(share)
         known_ps = np.bincount(op, np.where(known, time, 0.0))
         busy_ps = np.bincount(op, np.where(known, share * time, 0.0))
@@ -163,48 +195,48 @@ def shares_of_time(
     return columns
 
 
-def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel]) -> OpRows:
+def _rows(launches: Launches, label: I64, time_ps: U64, levels: Sequence[MemoryLevel]) -> OpRows:
     """The launches as rows of an op table; `label` says of which op each is."""
-    units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
+    kinds, kind = launches.kinds, launches.kind
+    units = _in_use(ComputeUnit, [one.unit_flop for one in kinds])
     main = main_level(levels)
-    timed = np.array([launch.time_ps is not None for launch in launches], np.bool_)
+    timed = np.array([time is not None for time in launches.time_ps], np.bool_)
     left_out = beside_timed(label, timed)
 
-    def total(values: Sequence[int | None], known: Bools) -> U64:
-        return np.where(known & ~left_out, _whole(values), np.uint64(0))
+    def flags(of_kind: Iterable[bool]) -> Bools:
+        return np.array([*of_kind], np.bool_)[kind]
 
-    def everywhere(known: Sequence[bool]) -> Bools:
-        return in_all_launches(label, np.array(known, np.bool_) | left_out)
+    def total(values: Iterable[int | None], known: Bools) -> U64:
+        return np.where(known & ~left_out, _whole([*values])[kind], np.uint64(0))
 
-    has_bytes = np.array([_uses(launch, link=False) for launch in launches], np.bool_)
-    has_moved = np.array([_uses(launch, link=True) for launch in launches], np.bool_)
-    has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
-    flop_known = everywhere([launch.flop is not None for launch in launches])
+    has_bytes = flags(_uses(one, link=False) for one in kinds)
+    has_moved = flags(_uses(one, link=True) for one in kinds)
+    has_flop = flags(one.flop is not None for one in kinds)
+    has_main = flags(main in one.traffic_bytes for one in kinds)
+    flop_known = in_all_launches(label, has_flop | left_out)
     traffic = {
         level: total(
-            [launch.traffic_bytes.get(level) for launch in launches],
+            (one.traffic_bytes.get(level) for one in kinds),
             has_moved if level.is_link else has_bytes,
         )
         for level in levels
     }
-    time_ps = _whole([PS_PER_S if launch.is_rate else launch.time_ps for launch in launches])
+    time_ps = np.where(flags(one.is_rate for one in kinds), np.uint64(PS_PER_S), time_ps)
     return OpRows(
         label=label,
-        occurrences=np.array([launch.calls for launch in launches], np.int64),
+        occurrences=np.array([one.calls for one in kinds], np.int64)[kind],
         time_ps=time_ps,
         time_known=timed,
-        flop=total([launch.flop for launch in launches], flop_known),
-        bytes_accessed=traffic.get(main, np.zeros(len(launches), np.uint64)),
+        flop=total((one.flop for one in kinds), flop_known),
+        bytes_accessed=traffic.get(main, np.zeros(len(kind), np.uint64)),
         traffic_bytes=traffic,
         traffic_known=has_bytes,
         cost_known=has_flop | has_bytes | has_moved,
         flop_known=flop_known,
-        bytes_known=everywhere([main in launch.traffic_bytes for launch in launches]),
-        unit_flop={
-            u: total([launch.unit_flop.get(u) for launch in launches], flop_known) for u in units
-        },
-        busy_ps=shares_of_time(label, time_ps, [launch.busy for launch in launches]),
-        use_ps=shares_of_time(label, time_ps, [launch.use for launch in launches]),
+        bytes_known=in_all_launches(label, has_main | left_out),
+        unit_flop={u: total((one.unit_flop.get(u) for one in kinds), flop_known) for u in units},
+        busy_ps=shares_of_time(label, time_ps, kind, [one.busy for one in kinds]),
+        use_ps=shares_of_time(label, time_ps, kind, [one.use for one in kinds]),
     )
 
 

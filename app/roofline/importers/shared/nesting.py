@@ -1,5 +1,7 @@
 """Which operator encloses which, and which one a launch was made in: by time, per thread."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 
 NOT_FOUND = -1
+_MOST_LEVELS = 64
 
 
 @kernel(
@@ -172,3 +175,34 @@ def busy_times(group: I64, begin: I64, duration: I64, n_groups: int) -> I64:
         busy,
     )
     return busy
+
+
+@kernel("void(int32[], int32[], int64[], int64[], uint64[])")
+def _hash_paths(order, outer, name, level, path):  # type: ignore[no-untyped-def]
+    for at in order:
+        around = outer[at]
+        level[at] = level[around] + 1 if around >= 0 else 1
+        is_inside = around >= 0 and level[at] <= _MOST_LEVELS
+        above = path[around] if is_inside else np.uint64(0)
+        mixed = (above ^ np.uint64(name[at] + 1)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        path[at] = mixed ^ (mixed >> np.uint64(32))
+
+
+def paths_of(names: Sequence[str], name: I64, outer: I32, order: I32) -> tuple[I64, list[str]]:
+    """The path of each span, as a place among all paths; `name` is a place in `names`, `outer` and
+    `order` are those of `nest`."""
+    number = {text: k for k, text in enumerate(dict.fromkeys(names))}
+    level, path = np.zeros(len(order), np.int64), np.zeros(len(order), np.uint64)
+    _hash_paths(
+        order, outer, np.array([number[text] for text in names], np.int64)[name], level, path
+    )
+    _, first, place = np.unique(path, return_index=True, return_inverse=True)
+    found, paths = [""] * len(first), dict[str, int]()
+    for k in np.argsort(level[first], kind="stable").tolist():
+        at = int(first[k])
+        is_inside = outer[at] >= 0 and level[at] <= _MOST_LEVELS
+        inner = names[int(name[at])]
+        found[k] = f"{found[int(place[outer[at]])]}/{inner}" if is_inside else inner
+    numbers = [paths.setdefault(text, len(paths)) for text in found]
+    return np.array(numbers, np.int64)[place], list(paths)
