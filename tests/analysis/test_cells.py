@@ -22,6 +22,7 @@ from roofline.exports.render import render
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import gib_to_gb
 from roofline.pipeline import analyse_files
 from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import analysed, profile_from_table
@@ -82,6 +83,18 @@ def test_up_to_ten_times_a_share_is_shown_with_its_cause() -> None:
     ops = shown("x|loop fusion|1|1|0|1e6")
     assert value(ops, "roofline_efficiency_ratio") == pytest.approx(9.31, rel=1e-3)
     assert (ops.not_shown[0], ops.above_roof[0]) == (None, Cause.COMPILER_ESTIMATE)
+
+
+@pytest.mark.covers(94, 175, 179)
+@pytest.mark.parametrize("share", [0.92, 0.55, 0.35, 0.78])
+@pytest.mark.parametrize("of_ridge", [0.5, 2.0])
+def test_a_kernel_of_the_guide_has_its_share_of_the_roof(share: float, of_ridge: float) -> None:
+    """FLOPs ÷ bytes, FLOPs ÷ time, and the share: below the ridge and beyond it, in a second."""
+    flop, ridge = 1e12 * share * min(of_ridge, 1.0), 1000 / gib_to_gb(100)
+    ops = shown(f"A|loop fusion|1e6|1|{flop}|{flop / (of_ridge * ridge)}")
+    assert value(ops, "roofline_efficiency_ratio") == pytest.approx(share)
+    assert value(ops, "operational_intensity") == pytest.approx(of_ridge * ridge)
+    assert value(ops, "flop_rate_gflops") == pytest.approx(flop / 1e9)
 
 
 @pytest.mark.parametrize(("each_ns", "is_rate"), [(9, False), (10, True)])

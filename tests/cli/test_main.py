@@ -21,7 +21,7 @@ import roofline
 from roofline.cli.main import main
 from roofline.cli.progress import progress_on_terminal, say_when_compiling
 from roofline.importers import kernels
-from roofline.presentation.text_table import WIDTH, table
+from roofline.presentation.text_table import WIDTH, table, wrapped
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.make_rocprof_folder import workload
 
@@ -205,6 +205,21 @@ def test_a_table_fits_into_the_terminal() -> None:
     assert max(map(len, shown.splitlines())) == 30
     assert "1,234 us" in shown
     assert table(["Name", "Time"], rows, left={0}).splitlines()[1].startswith(rows[0][0])
+
+
+def test_columns_that_do_not_fit_and_sentences_give_way_to_the_terminal() -> None:
+    heads = ["Name", *(f"Number {k}" for k in range(6))]
+    rows = [["Attention/dot_general", *("1,234.5 us" for _ in range(6))]]
+    token = WIDTH.set(60)
+    try:
+        shown = table(heads, rows, left={0}).splitlines()
+        text = wrapped("one sentence of a report " * 9)
+    finally:
+        WIDTH.reset(token)
+    assert max(map(len, (*shown, *text))) <= 60
+    assert shown[0].split()[-2:] == ["Number", "3"]
+    assert shown[-1] == "On a wider terminal: Number 4, Number 5."
+    assert max(map(len, wrapped("one sentence of a report " * 9))) > 90
 
 
 def test_bash_completes_commands_options_and_choices() -> None:

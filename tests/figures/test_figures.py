@@ -49,6 +49,7 @@ def test_the_heaviest_make_nearly_all() -> None:
     assert heaviest([]) == []
 
 
+@pytest.mark.covers(178)
 def test_roofs_meet_at_their_ridges() -> None:
     shown = Roofs(memory=(HBM, L2), compute=(TENSOR,))
     hbm, l2, tensor = roof_lines(shown, X)

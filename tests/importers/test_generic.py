@@ -69,7 +69,7 @@ def document(**rest: object) -> str:
     return json.dumps({"schema": "roofline-generic/1", "kernels": kernels, **rest})
 
 
-@pytest.mark.covers(94, 208)
+@pytest.mark.covers(208)
 def test_minimal_table(read: Callable[..., Profile]) -> None:
     profile = read(GEMM)
     ops = profile.ops

@@ -220,7 +220,6 @@ def test_numbers_have_six_significant_digits(full: Mapping[str, Any]) -> None:
     assert full["ops"]["columns"]["self_time_per_core_us"][0] == 250.062
 
 
-@pytest.mark.covers(178)
 def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full: Mapping[str, Any]) -> None:
     hbm = full["roofs"]["memory"][0]
     assert (hbm["gibs"], hbm["gbs"]) == (1525.49, 1637.98)

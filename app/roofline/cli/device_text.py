@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from roofline.api.calibration import calibrate
@@ -25,6 +25,7 @@ from roofline.devices.table import (
 )
 from roofline.devices.this_machine import read_machine
 from roofline.model.units import GIGA, KILO, TERA
+from roofline.presentation.text_table import table
 
 
 def describe_parts(query: Query) -> str:
@@ -34,25 +35,13 @@ def describe_parts(query: Query) -> str:
     lines = [
         (row.part.id, row.part.name, *(cell.text for cell in row.cells)) for row in rows_of(query)
     ]
-    widths = [max(map(len, cells)) for cells in zip(head, *lines, strict=True)]
     kind = "of pruned weights" if query.is_sparse else "dense"
     note = (
         f"Per chip, {kind}. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
         "figure, – no such unit.\n`roofline devices ID` shows one with its sources, `roofline "
         "devices --over FILE` a profile on each."
     )
-    return "\n".join([*(_line(cells, widths) for cells in (head, *lines)), "", note]) + "\n"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    sized = zip(cells, widths, strict=True)
-    return "  ".join(
-        f"{cell:<{width}}" if at < _NAMES else f"{cell:>{width}}"
-        for at, (cell, width) in enumerate(sized)
-    ).rstrip()
-
-
-_NAMES = 2  # columns of text
+    return f"{table(head, lines, left={0, 1})}\n\n{note}\n"
 
 
 def describe_part(name: str) -> str:
@@ -94,8 +83,7 @@ def _in_flight(part: Part) -> Iterable[str]:
     if not lines:
         return
     yield "Bytes in flight for the whole bandwidth, per chip, at least (a thread: 512 per SM)"
-    widths = [max(map(len, cells)) for cells in zip(HEADS, *lines, strict=True)]
-    yield from (f"  {_line(cells, widths)}" for cells in (HEADS, *lines))
+    yield from (f"  {line}" for line in table(HEADS, lines, left={0, 1}).splitlines())
     yield ""
 
 

@@ -28,13 +28,12 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import amount, duration, intensity
 from roofline.presentation.sentences import Sentence, plain_text
 from roofline.presentation.shown import places_of
-from roofline.presentation.text_table import named, plain, spaced, table
+from roofline.presentation.text_table import line_width, named, plain, spaced, table
 
 Record = dict[str, Any]
 
 _NAMES = 3
 _NAME_WIDTH = 60
-_WIDTH = 100
 FILTERED = frozenset({IDLE, INFEED, HOST})
 """Parts of the time that the page filters by, beside exposed communication."""
 
@@ -225,7 +224,7 @@ def _waiting(record: Record) -> list[str]:
 def _wrapped(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
         _line(text),
-        _WIDTH,
+        line_width(),
         initial_indent=indent,
         subsequent_indent=indent or "   ",
         break_long_words=False,

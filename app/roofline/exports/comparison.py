@@ -44,7 +44,7 @@ from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Sentence, plain_text
-from roofline.presentation.text_table import cut, named, plain, spaced, table
+from roofline.presentation.text_table import cut, named, plain, spaced, table, wrapped
 
 Record = dict[str, Any]
 
@@ -253,29 +253,25 @@ def _written(sentence: Sentence) -> str:
 
 def comparison_to_text(found: Comparison, detail: Detail = Detail()) -> str:
     """The report for a terminal, at most 120 columns wide."""
-    import textwrap  # only reports need it
-
     verdict = change_verdict(found)
-    lines = [f"{_written(verdict.headline)}.", _written(verdict.largest)]
-    lines += textwrap.wrap(_written(verdict.lead), 100)
-    sections = ["\n".join(line for line in lines if line), _subjects(found)]
+    said = (f"{_written(verdict.headline)}.", _written(verdict.largest), _written(verdict.lead))
+    lines = [line for one in said for line in wrapped(one)]
+    sections = ["\n".join(lines), _subjects(found)]
     sections += [table(*_places(found), left={0, 5}), _differences(found)]
     if detail.has_ops:
         sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
     if detail.has_terms:
-        split = textwrap.wrap(_written(verdict.split), 100)
+        split = wrapped(_written(verdict.split))
         sections.append("\n".join([SPLIT, *split, "", table(*_term_rows(found), left={0})]))
-        sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
+        sections.append("\n".join(wrapped(f"How sure: {how_sure(found)}")))
         sections.append(_listed(TRUSTED, [f"  {one}" for one in check_lines(found)]))
     sections.append(_listed("Notes", [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]))
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _listed(head: str, lines: Sequence[str]) -> str:
-    import textwrap  # only reports need it
-
-    wrapped = [row for one in lines for row in textwrap.wrap(one, 100, subsequent_indent="    ")]
-    return "\n".join([head, *wrapped]) if wrapped else ""
+    rows = [row for one in lines for row in wrapped(one, indent="    ")]
+    return "\n".join([head, *rows]) if rows else ""
 
 
 def comparison_to_markdown(found: Comparison, detail: Detail = Detail()) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from textwrap import fill
 from typing import Any
 
 from roofline.compare.comparison import compare
@@ -12,11 +11,10 @@ from roofline.exports.comparison_words import largest_changes
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, ratio, say
-from roofline.presentation.text_table import cut, table
+from roofline.presentation.text_table import cut, table, wrapped
 
 _HEADS = ("Run", "Time", "Would do", "Of the roof", "Known", "Roof time", "Gate")
 _NAME_WIDTH = 40
-_TEXT_WIDTH = 100
 _PER = {"step": "a step", "execution": "an execution", "capture": "a capture"}
 
 
@@ -97,7 +95,7 @@ def series_to_text(
         )
         for number, one in enumerate(runs, start=1)
     ]
-    found = "".join(f"\n{fill(words, _TEXT_WIDTH)}\n" for _, words in changes)
+    found = "".join("\n".join(["", *wrapped(words), ""]) for _, words in changes)
     whole = table(_HEADS, rows, left={0, 6})
     return f"Runs over time, per {unit} and core\n\n{whole}\n{found}"
 

@@ -32,7 +32,7 @@ from roofline.presentation.quantities import (
 )
 from roofline.presentation.sentences import Segment, Sentence, plain_text, say
 from roofline.presentation.serving import FIGURES, batch_text, weights_range
-from roofline.presentation.text_table import plain, spaced, table
+from roofline.presentation.text_table import plain, spaced, table, wrapped
 from roofline.presentation.verdict import Answer, lines_of
 
 OPS_SHOWN = 20
@@ -256,10 +256,8 @@ def _limits(analysis: RooflineAnalysis) -> str:
 
 
 def _wrapped(lines: Iterable[str], indent: str = "    ") -> Iterable[str]:
-    import textwrap  # only reports need it
-
     for line in lines:
-        yield from textwrap.wrap(line, 100, subsequent_indent=indent) or [""]
+        yield from wrapped(line, indent=indent) or [""]
 
 
 def _number(value: float | None) -> str:
@@ -290,7 +288,6 @@ def _counted(count: int, word: str) -> str:
 _LEFT_OUT = {
     *("busy_us", "other_bytes", "weight_ratio", "cache_ratio", "known_ratio", "longest_wait_us"),
 }
-_NOTE_WIDTH = 100
 
 
 def serving_table(analysis: RooflineAnalysis) -> str:
@@ -307,9 +304,7 @@ def serving_table(analysis: RooflineAnalysis) -> str:
     ]
     note = weights_range(analysis.serving.groups)
     listed = table(["Steps of", *(one.label for one in figures)], rows, left={0})
-    from textwrap import wrap  # only reports need it
-
-    return "\n".join([listed, *wrap(note, _NOTE_WIDTH), *_curve(analysis)])
+    return "\n".join([listed, *wrapped(note), *_curve(analysis)])
 
 
 def _curve(analysis: RooflineAnalysis) -> Iterator[str]:

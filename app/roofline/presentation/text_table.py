@@ -10,14 +10,22 @@ WIDTH: ContextVar[int | None] = ContextVar("width", default=None)
 """The characters of a line on the reader's terminal; `None` where there is none to fit into."""
 
 _NARROWEST = 12
+_LINE = 100
+_FEWEST = 2
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int]) -> str:
-    """Columns two spaces apart; those at the places `left` begin at the left."""
+    """Columns two spaces apart; those at the places `left` begin at the left. The last ones that a
+    terminal has no room for are named in a line instead."""
     widths = [max(len(row[k]) for row in (heads, *rows)) for k in range(len(heads))]
+    others: list[str] = []
     if (most := WIDTH.get()) is not None:
-        widths = _narrowed(widths, left, most)
-        rows = [[cut(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+        widths = _fitting(widths, left, most)
+        others = wrapped(f"On a wider terminal: {', '.join(heads[len(widths) :])}.")
+        heads, others = heads[: len(widths)], others if len(widths) < len(heads) else []
+        rows = [
+            [cut(cell, width) for cell, width in zip(row, widths, strict=False)] for row in rows
+        ]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
@@ -26,7 +34,16 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int]
         )
         return "  ".join(padded).rstrip()
 
-    return "\n".join([line(heads), *(line(row) for row in rows)])
+    return "\n".join([line(heads), *(line(row) for row in rows), *others])
+
+
+def _fitting(widths: Sequence[int], left: set[int], most: int) -> list[int]:
+    """The widths of as many columns as fit, the first ones."""
+    for count in range(len(widths), _FEWEST, -1):
+        found = _narrowed(widths[:count], {place for place in left if place < count}, most)
+        if sum(found) + 2 * (count - 1) <= most:
+            return found
+    return _narrowed(widths[:_FEWEST], left & {*range(_FEWEST)}, most)
 
 
 def _narrowed(widths: Sequence[int], left: set[int], most: int) -> list[int]:
@@ -40,6 +57,18 @@ def _narrowed(widths: Sequence[int], left: set[int], most: int) -> list[int]:
         found[widest] -= 1
         over -= 1
     return found
+
+
+def wrapped(text: str, *, indent: str = "") -> list[str]:
+    """`text` in lines of `line_width()`."""
+    from textwrap import wrap  # only reports need it
+
+    return wrap(text, line_width(), subsequent_indent=indent)
+
+
+def line_width() -> int:
+    """The most characters of a line of sentences: 100, or as many as the terminal has."""
+    return min(_LINE, WIDTH.get() or _LINE)
 
 
 def spaced(text: str) -> str:
