@@ -160,6 +160,21 @@ def test_a_run_with_a_subject_beside_one_without_says_that_it_is_not_known() -> 
     assert ("Time", "–", "100\N{NO-BREAK SPACE}µs") in subject_rows(found)
 
 
+@needs_shared
+def test_a_table_without_a_number_of_cores_is_not_half_as_fast() -> None:
+    """XProf's `hlo_stats` sums over cores that it does not count; its roofline table counts two."""
+    stats, roofline = (
+        run_of(shared(f"samples/xprof_export/a100_{table}.json"))
+        for table in ("hlo_stats", "roofline_model")
+    )
+    said = change_verdict(compare([stats], [roofline]))
+    assert (said.state, said.largest) == ("apart", [])
+    assert plain_text(said.headline).endswith(
+        "one file does not say of how many cores its times are"
+    )
+    assert change_verdict(compare([stats], [stats])).state == "none"
+
+
 def test_subjects_of_two_kinds_are_named() -> None:
     capture = replace(STEP_6, of="capture", kind="capture", unit_word="")
     found = compare([_run(STEP_6)], [_run(capture)], STEP)

@@ -141,7 +141,7 @@ def _of_matching(
         tested=_tested(of_a, of_b),
         differences=_differences(a, b),
         notes=notes,
-        is_comparable=not set(notes) & {"no-time", "little-matched"},
+        is_comparable=not set(notes) & {"no-time", "little-matched", "unknown-cores"},
         main_memory=a.main_memory,
         peaks=(a.peaks, b.peaks),
         exposed_us=(time_a.parts.get(_EXPOSED, 0.0), time_b.parts.get(_EXPOSED, 0.0)),
@@ -242,8 +242,9 @@ def _notes(a: Run, b: Run, of_a: Captures, of_b: Captures) -> tuple[str, ...]:
         notes.append("no-peaks")
     if len({one.facts.get("Device", "").casefold() for one in (a, b)} - {""}) > 1:
         notes.append("other-device")
-    if a.facts.get("Cores") != b.facts.get("Cores"):
-        notes.append("other-cores")
+    cores = [one.facts.get("Cores", "") for one in (a, b)]
+    if cores[0] != cores[1]:
+        notes.append("other-cores" if all(cores) else "unknown-cores")
     if min(len(of_a.time_us), len(of_b.time_us)) < FEWEST_CAPTURES:
         notes.append("few-captures")
     return tuple(notes)

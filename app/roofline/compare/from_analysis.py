@@ -168,7 +168,7 @@ def _facts(analysis: RooflineAnalysis) -> dict[str, str]:
     programs = sorted({_program(name) for name in profile.program_names.values()})
     return {
         "Device": device.name,
-        "Cores": str(device.core_count),
+        "Cores": str(device.core_count) if profile.device.counts_cores else "",
         "Hosts": str(len(profile.hosts)),
         "Compute peak": compute[0] if compute else "",
         "Memory peak": memory[0] if memory else "",

@@ -101,6 +101,7 @@ NOTES: Mapping[str, str] = {
     "command line a device or peaks can be given.",
     "other-device": "The runs were captured on different devices.",
     "other-cores": "The runs used different numbers of cores; times are per core.",
+    "unknown-cores": "One file does not say of how many cores its times are: they may be sums.",
     "above-roof": "Some operations run above their roof: their bytes or FLOPs are not those that "
     "ran. The terms add up, but how well they use the hardware is not known.",
     "few-captures": "One capture says nothing about noise: steps of one capture share its machine, "
@@ -158,6 +159,8 @@ def _headline(found: Comparison, state: str) -> Sentence:
     }
     if state == "apart" and not (found.a_us > 0 and found.b_us > 0):
         return say("change_no_time")
+    if "unknown-cores" in found.notes:
+        return say("change_no_cores")
     if state == "kinds":
         first, second = (
             f"{_KINDS[one.kind]} of {Scale.of(us).length(us)}"

@@ -126,12 +126,14 @@ class ReportedDevice:
     by unit and precision; `peak_gflops` is one peak without a precision. `derivation` says, for
     "compute", a unit's or a level's key, how the importer computed a peak from other numbers of
     the file. `peak_origin` is `MEASURED` where a profiler measured these peaks, `peak_clock_ghz`
-    the clock that the processors had meanwhile.
+    the clock that the processors had meanwhile. `counts_cores` is false where the file does not say
+    of how many cores its times are.
     """
 
     kind: DeviceKind
     name: str
     core_count: int
+    counts_cores: bool = True
     peak_gflops: float | None = None
     unit_gflops: Mapping[ComputeUnit, float] = field(default_factory=dict)
     bandwidth_gbs: Mapping[MemoryLevel, float] = field(default_factory=dict)

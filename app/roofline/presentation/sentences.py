@@ -98,6 +98,8 @@ SENTENCES: Mapping[str, str] = {
     "change_as_long": "{who} takes as long as {other}: {after} {per}",
     "change_apart": "These captures have too little in common for a comparison: {total} {per} "
     "became {after}",
+    "change_no_cores": "These captures cannot be compared: one file does not say of how many cores "
+    "its times are",
     "change_no_time": "These captures cannot be compared: no operation of one of them has a time",
     "change_kinds": "{first} against {second}",
     "change_largest": "{First} takes {change} {how}{where}{others}. ",

@@ -373,7 +373,7 @@ def _from_hlo_stats(table: ExportTable) -> Profile:
         "The table hlo_stats has no steps, no peaks, no device name and no number of cores.",
         "Infeed, outfeed and copies are not listed: their time counts as idle.",
     ]
-    device = read_device(table, core_count=1)
+    device = replace(read_device(table, core_count=1), counts_cores=False)
     limits += _GPU_COSTS if device.kind is DeviceKind.GPU else []
     return _profile(table, device, roofline, limits)
 
