@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from bench.page_times import opened
 from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.watching import is_ready
+from tests.tools.generate_xspace import Config, write_profile
 
 SHARED = ROOT.parent / "shared"
 MOST_CONTROLS = 20
@@ -124,3 +126,14 @@ def is_quiet(page: Page) -> None:
     assert all(n <= limit for n, limit in zip(counts, most, strict=True)), (counts, seen)
     assert seen["bottom"] <= 900, "the strip, the findings and the roofline are on the first screen"
     assert seen["shift"] < MOST_SHIFT, seen["shifted"]
+
+
+def test_a_cold_page_of_a_thousand_operations_is_light(
+    new_page: NewPage, visitor: BrowserContext, tmp_path: Path
+) -> None:
+    traits = ("framework_ops", "sources", "long_names")
+    capture = Config(device="v6e", n_distinct_ops=1_060, n_events=8_000, n_steps=4, traits=traits)
+    url = uploaded(visitor, *write_profile(capture, tmp_path))
+    _, found = opened(new_page(folded=True).context, url)
+    assert found.received < 500
+    assert found.requests <= 15

@@ -5,7 +5,6 @@ import { saveRows } from "../page/compare-csv.js";
 import { CompareOps } from "../page/compare-ops.js";
 import { showVersus } from "../page/compare-versus.js";
 import { copyAddress } from "../page/copy-address.js";
-import { COMPARE_KEYS } from "../page/key-help.js";
 import { wireSiteHelp } from "../page/site-working.js";
 import {
   foldsOf,
@@ -93,7 +92,7 @@ function wireControls() {
   for (const button of findAll(HTMLElement, "[data-csv]"))
     button.addEventListener("click", async () => saveRows((await shown()).listed, sides));
   buttonPart("copy-link").addEventListener("click", copyAddress);
-  const { own, withCtrl } = wireSiteHelp(COMPARE_KEYS, BUTTONS);
+  const { own, withCtrl } = wireSiteHelp(BUTTONS);
   /** @type {KeyActions} */
   const tabs = Object.fromEntries(
     TABS.map((tab, i) => [

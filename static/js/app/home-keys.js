@@ -1,6 +1,5 @@
 // The keys of the home page: search, walking over the rows, selecting, and those of every page.
 
-import { HOME_KEYS } from "../page/key-help.js";
 import { wireSiteHelp } from "../page/site-working.js";
 import { findAll } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
@@ -36,7 +35,7 @@ function pick() {
 }
 
 export function wireHomeKeys() {
-  const { own, withCtrl } = wireSiteHelp(HOME_KEYS, BUTTONS);
+  const { own, withCtrl } = wireSiteHelp(BUTTONS);
   wireKeyboard({
     search: () => findAll(HTMLInputElement, "[data-recent-search]")[0]?.focus(),
     move,

@@ -6,7 +6,6 @@ import { createHeatMap } from "../page/heat-map.js";
 import { createRunCard } from "../page/run-card.js";
 import { createRunDrawer } from "../page/run-drawer.js";
 import { createRunTables } from "../page/run-tables.js";
-import { RUN_KEYS } from "../page/key-help.js";
 import { wireSiteHelp } from "../page/site-working.js";
 import { readRun } from "../state/run-model.js";
 import { METRICS, parseRun, runQuery, SORTS, TABS } from "../state/run-query.js";
@@ -177,7 +176,7 @@ function wireControls(view) {
     search: () => field.focus(),
     move: (step) => walk(view, step),
     close: () => view.state.host && view.open(""),
-    ...wireSiteHelp(RUN_KEYS, BUTTONS),
+    ...wireSiteHelp(BUTTONS),
   });
 }
 

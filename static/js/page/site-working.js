@@ -6,7 +6,6 @@ import { createPalette } from "./palette.js";
 import { buttonCommands, pageCommands, profileCommands } from "./site-commands.js";
 
 /** @import { KeyActions } from "../ui/keyboard.js" */
-/** @import { KeySection } from "./key-help.js" */
 /** @import { ButtonAction } from "./site-commands.js" */
 
 /** @type {ButtonAction} */
@@ -14,12 +13,11 @@ const THEME = ["Colour theme: next", "[data-theme-switch]"];
 
 /**
  * The actions of Ctrl K and of the question mark, for `wireKeyboard`.
- * @param {readonly KeySection[]} keys
  * @param {readonly ButtonAction[]} buttons
  * @returns {{ own: KeyActions, withCtrl: KeyActions }}
  */
-export function wireSiteHelp(keys, buttons) {
-  const help = createKeyHelp(keys);
+export function wireSiteHelp(buttons) {
+  const help = createKeyHelp();
   const isServed = location.protocol !== "file:"; // a run may be a file, with no pages beside it
   const palette = createPalette({
     kinds: isServed ? "action, page or profile" : "action",

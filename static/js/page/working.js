@@ -7,7 +7,7 @@ import { followCommands } from "./arrivals.js";
 import { nextGrouping } from "./by-module.js";
 import { commandsOf } from "./commands.js";
 import { turnHeight } from "./filter-bar.js";
-import { createKeyHelp, PROFILE_KEYS } from "./key-help.js";
+import { createKeyHelp } from "./key-help.js";
 import { createPalette } from "./palette.js";
 import { profileCommands } from "./site-commands.js";
 
@@ -19,7 +19,7 @@ import { profileCommands } from "./site-commands.js";
 /** @param {object} options @param {PageView} options.view @param {Model} options.model @param {Store} options.store */
 export function wireWorking({ view, model, store }) {
   const { selection } = view;
-  const help = createKeyHelp(PROFILE_KEYS);
+  const help = createKeyHelp();
   const step = (/** @type {number} */ by) => selectStep(model, store, by);
   const isShared = findAll(HTMLElement, "[data-drop-compare]").length === 0;
   /** @type {Command[]} */

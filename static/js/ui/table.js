@@ -10,6 +10,7 @@ const ROWS_PER_PAGE = 50;
  * follow a frame later.
  */
 const ROWS_AT_ONCE = { seen: 20, unseen: 3 };
+const ON_PAPER = 20; // rows of a page that are printed: page.css
 const MOST_CHIPS = 3;
 /** With very many columns half a page keeps the document as light as usual. */
 const MANY_COLUMNS = 24;
@@ -374,8 +375,10 @@ export class Table {
   #paintPager(visible) {
     const first = (this.#page - 1) * this.#pageSize;
     const all = this.#rows.length.toLocaleString("en-GB");
-    this.pageText.textContent =
-      visible > 0 ? `Rows ${first + 1}–${first + visible} of ${all}` : "No rows";
+    /** @param {number} last */
+    const text = (last) => (last > 0 ? `Rows ${first + 1}–${first + last} of ${all}` : "No rows");
+    this.pageText.textContent = text(visible);
+    this.pageText.dataset.paper = text(Math.min(visible, ON_PAPER));
     this.previous.disabled = this.#page <= 1;
     this.next.disabled = this.#page >= this.#pages;
   }
