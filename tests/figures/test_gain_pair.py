@@ -50,6 +50,13 @@ def test_work_of_unknown_cost_is_no_part_of_the_height() -> None:
     assert sum(one.time_us for one in blocks_of("", 6, 0, 9)) == 6
 
 
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+def test_a_long_name_of_a_device_has_two_lines_in_the_margin(width: Width) -> None:
+    figure = gain_pair_figure(PAIRS, ("TPU v6e (Trillium)", "<b>"), AXIS, "")
+    texts = figure["layouts"][width]["yaxis" if width == "wide" else "xaxis"]["ticktext"]
+    assert [one.strip("\u2068\u2069") for one in texts] == ["TPU v6e<br>(Trillium)", "&lt;b&gt;"]
+
+
 def test_pictures_have_one_scale() -> None:
     a, b = pair_pictures(PAIRS, AXIS)
     assert a.startswith("<svg") and b.startswith("<svg")

@@ -207,7 +207,7 @@ def _labels(
 
 def _layout(names: tuple[str, str], axis: Axis, width: Width) -> Json:
     heights = height_axis([100 * (base + STRIP / 2) for base in _BASES[width]], width) | {
-        "ticktext": [f"\u2068{inert(name)}\u2069" for name in names],
+        "ticktext": [f"\u2068{inert(name).replace(' (', '<br>(')}\u2069" for name in names],
         "showgrid": False,
     }
     time = time_axis(axis.longest_us / axis.unit_us, f" {axis.unit}", width)
