@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.intake.folders import files_of_folder
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.memory import MemoryLevel
@@ -83,11 +84,13 @@ def test_kernels_have_their_names_and_no_work() -> None:
     assert "only-times" in codes(profile)
 
 
-def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
-    path = change(
-        tmp_path / "a.db",
+def counted(path: Path, counter: str) -> Path:
+    """A database with a counter of two instances: 1,500.5 in each dispatch."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return change(
+        path,
         f"CREATE TABLE rocpd_info_pmc{UUID} (id, symbol, name)",
-        f"INSERT INTO rocpd_info_pmc{UUID} VALUES (1, 'SQ_INSTS_VALU_ADD_F32', '')",
+        f"INSERT INTO rocpd_info_pmc{UUID} VALUES (1, '{counter}', '')",
         f"CREATE TABLE rocpd_pmc_event{UUID} (event_id, pmc_id, value)",
         *(
             f"INSERT INTO rocpd_pmc_event{UUID} VALUES ({event}, 1, {value})"
@@ -95,7 +98,20 @@ def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
             for value in (1000.0, 500.5)
         ),
     )
-    profile = profile_of(path)
+
+
+def test_databases_of_passes_in_a_folder_are_one_program(tmp_path: Path) -> None:
+    """As rocprof-compute keeps them: `out/pmc_1/HOST/PID_results.db`."""
+    for k, counter in enumerate(("SQ_INSTS_VALU_ADD_F32", "SQ_INSTS_VALU_MUL_F32"), 1):
+        counted(tmp_path / f"out/pmc_{k}/host/{k}_results.db", counter)
+    profile = analyse_files(files_of_folder(tmp_path)).profile
+    at = profile.ops.name.index(KERNEL)
+    assert (profile.host_count, int(profile.ops.occurrences[at])) == (1, 3)
+    assert int(profile.ops.flop[at]) == pytest.approx(2 * 3 * 64 * 1500.5, abs=6)
+
+
+def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
+    profile = profile_of(counted(tmp_path / "a.db", "SQ_INSTS_VALU_ADD_F32"))
     at = profile.ops.name.index(KERNEL)
     # 64 lanes of 1,500.5 instructions, in each of three dispatches
     assert int(profile.ops.flop[at]) == pytest.approx(3 * 64 * 1500.5, abs=3)

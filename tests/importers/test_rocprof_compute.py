@@ -265,6 +265,27 @@ def test_ranks_are_added_up(tmp_path: Path) -> None:
     assert [host.file_name for host in profile.hosts] == ["rank0.csv", "rank1.csv"]
 
 
+@pytest.mark.parametrize("has_whole", [False, True])
+def test_passes_of_one_program_are_one_table(has_whole: bool, tmp_path: Path) -> None:
+    """`pmc_perf_0.csv` and others hold the same dispatches, each with other counters."""
+    rows = [dispatch(k, kernel) for k, kernel in enumerate((GEMM, REDUCE, GEMM))]
+    whole = read(written(tmp_path / "whole", {**workload(), "pmc_perf.csv": table(rows)}))
+    counted = [name for name in rows[0] if name.startswith(("SQ", "TC", "GRBM"))]
+    files = {**workload()}
+    del files["pmc_perf.csv"]
+    for k in range(3):
+        left_out = [name for at, name in enumerate(counted) if at % 3 != k]
+        some = [{c: v for c, v in row.items() if c not in left_out} for row in rows]
+        files[f"pmc_perf_{k}.csv"] = table(some)
+    if has_whole:
+        files["pmc_perf.csv"] = table(rows)
+    parts = read(written(tmp_path / "parts", files))
+    assert parts.host_count == 1
+    assert parts.ops.name == whole.ops.name
+    for column in ("occurrences", "time_ps", "flop", "bytes_accessed"):
+        assert getattr(parts.ops, column).tolist() == getattr(whole.ops, column).tolist()
+
+
 def test_zip_of_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "workload.zip"
     with zipfile.ZipFile(path, "w") as archive:

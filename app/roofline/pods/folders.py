@@ -18,7 +18,7 @@ from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 
 # A folder with this table is a workload of rocprof-compute, which its importer reads whole.
-_WORKLOAD = "pmc_perf.csv"
+_WORKLOAD = "pmc_perf*.csv"
 _PASSES = re.compile(r"(?P<folder>.+)/(?P<number>(?:pmc|pass)_\d+)/.+\.json")
 _PASS = re.compile(r"(?:pmc|pass)_\d+")
 # The folder of rocprof-compute that is named after the part: `MI200`, `MI300X_A1`.
@@ -133,7 +133,7 @@ def folders_among(paths: Sequence[str], *, refuse: bool = True) -> dict[str, lis
     Raises `UploadRejectedError` for passes of several processes in one folder, if it is to `refuse`
     them: nothing tells which belong together.
     """
-    workloads = {_folder(path) for path in paths if PurePosixPath(path).name == _WORKLOAD}
+    workloads = {_folder(path) for path in paths if PurePosixPath(path).match(_WORKLOAD)}
     found: dict[str, list[str]] = {}
     passes: dict[str, dict[str, list[str]]] = {}
     for path in paths:

@@ -19,9 +19,12 @@ from pathlib import Path
 
 from roofline.errors import UploadRejectedError
 
-WORKLOAD = "pmc_perf.csv"
+# All passes, or one file each.
+WORKLOAD = "pmc_perf*.csv"
 # The profiler writes workloads/NAME/PART/pmc_perf.csv: each of these folders may be given.
 _PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
+# Newer versions keep a database of each pass, as rocprofv3 does: out/pmc_1/HOST/PID_results.db.
+_PASSES = tuple(f"{out}pmc_*/{host}*_results.db" for out in ("", "out/") for host in ("", "*/"))
 # JAX and TensorFlow write LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb: so may each of these.
 _SESSIONS = ("*", "*/*", "profile/*/*", "plugins/profile/*/*", "*/plugins/profile/*/*")
 _XSPACE = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst")
@@ -31,14 +34,16 @@ _WORKLOADS_SHOWN = 4
 
 def files_of_folder(folder: Path) -> list[Path]:
     """The tables of the workload in `folder`, or in the one of the folders below it that has some;
-    else the files of all hosts of the newest session; else the newest capture.
+    else the databases of its passes; else the files of all hosts of the newest session; else the
+    newest capture.
 
     Raises `UploadRejectedError` where there is none, or several workloads.
     """
     tables = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
     workloads = sorted({path.parent for path in tables})
     if not workloads:
-        return _newest_session(folder)
+        passes = sorted(path for place in _PASSES for path in folder.glob(place) if path.is_file())
+        return passes or _newest_session(folder)
     if len(workloads) > 1:
         names = ", ".join(str(path.relative_to(folder)) for path in workloads[:_WORKLOADS_SHOWN])
         rest = len(workloads) - _WORKLOADS_SHOWN

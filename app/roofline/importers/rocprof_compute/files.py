@@ -144,6 +144,11 @@ def number(table: Table, row: int, column: str) -> float | None:
     )
 
 
+def counter_names(table: Table) -> set[str]:
+    """The counters of its dispatches that are read."""
+    return {name for name in (table.rows or ({},))[0] if _COUNTER.fullmatch(name)}
+
+
 def counters(table: Table, row: int) -> dict[str, float]:
     """The counters of one dispatch; those of single channels are added up to `<name>_sum`."""
     result: dict[str, float] = {}

@@ -12,6 +12,7 @@ from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadR
 from roofline.importers.rocprof_compute.files import (
     Kind,
     Table,
+    counter_names,
     counters,
     gpu_name,
     number,
@@ -166,8 +167,8 @@ def _system(tables: Sequence[Table]) -> Mapping[str, str]:
 
 
 def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
-    """`pmc_perf.csv`, one per rank; not the files of single passes, which have few columns."""
-    tables_of_counters = [table for table in tables if table.kind is Kind.COUNTERS]
+    """`pmc_perf.csv`, one per rank; not other files, which have few columns."""
+    tables_of_counters = _joined([table for table in tables if table.kind is Kind.COUNTERS])
     widest = max((table.n_columns for table in tables_of_counters), default=0)
     if not tables_of_counters:
         names = ", ".join(source.name for source in sources[:4])
@@ -182,6 +183,37 @@ def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> l
             remedy="Profile again: the application launched no kernel, or the filter left none.",
         )
     return result
+
+
+def _joined(tables: Sequence[Table]) -> list[Table]:
+    """Passes of one program as one table: the same kernels in the same order, other counters.
+
+    Newer versions write `pmc_perf_0.csv`, `pmc_perf_1.csv` …, with or without all of them in one.
+    Times are those of the table with most columns.
+    """
+    found: dict[int, Table] = {}
+    for at in sorted(range(len(tables)), key=lambda at: -tables[at].n_columns):
+        table = tables[at]
+        names = counter_names(table)
+        of_one = [
+            (k, counter_names(other)) for k, other in found.items() if _same_kernels(table, other)
+        ]
+        if any(names < others for _, others in of_one):
+            continue  # a pass of a table that has its counters
+        known = next((k for k, others in of_one if names and names.isdisjoint(others)), None)
+        if known is None:
+            found[at] = table
+            continue
+        rows = zip(table.rows, found[known].rows, strict=True)
+        more = table.n_columns + found[known].n_columns
+        merged = tuple({**row, **of_first} for row, of_first in rows)
+        found[known] = replace(found[known], rows=merged, n_columns=more)
+    return [found[at] for at in sorted(found)]
+
+
+def _same_kernels(table: Table, other: Table) -> bool:
+    kernels, others = ([row.get("kernel_name") for row in one.rows] for one in (table, other))
+    return kernels == others
 
 
 def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: bool) -> CacheSizes:
