@@ -11,11 +11,12 @@ from roofline.cli.options import add_network, add_of, file_argument, read_range
 from roofline.cli.output import BAD_INPUT, put_out
 
 if TYPE_CHECKING:
+    from roofline.analysis.records import RooflineAnalysis
     from roofline.presentation.grouping_choice import Grouping
     from roofline.presentation.listing import Listing
 
-FORMATS = ("text", "json", "csv", "generic", "xprof", "html")
-OWN_FORMATS = ("text", "json", "csv")
+FORMATS = ("text", "json", "csv", "markdown", "generic", "xprof", "html")
+OWN_FORMATS = ("text", "json", "csv", "markdown")
 
 
 def add_analyze(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,8 @@ def add_analyze(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         default="text",
-        help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table;"
+        help="markdown: short, with how sure each answer is, for agents and notes;"
+        " generic: to read again, see docs/generic-format.md; xprof: XProf's own table;"
         " html: the page of a run, with --engine",
     )
     parser.add_argument(
@@ -78,6 +80,15 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--host", metavar="NAME", help="only this host of several, as the file or the page names it"
+    )
+    parser.add_argument(
+        "--explain", metavar="OP", default="", help="one operation, by id or name; as markdown"
+    )
+    parser.add_argument(
+        "--why",
+        metavar="WHAT",
+        default="",
+        help="where a statement is from: verdict, flops, bytes, peak:hbm, a finding; as markdown",
     )
     add_of(parser)
 
@@ -134,6 +145,8 @@ def _analyze(given: argparse.Namespace) -> None:
         _refuse("groups", given.format)
     if (given.find or given.sort) and (given.by or given.format not in OWN_FORMATS):
         _refuse("operations that are searched for", "groups" if given.by else given.format)
+    if (given.explain or given.why) and given.format != "markdown":
+        _refuse("reasons", given.format, "markdown")
     if given.range and given.format == "xprof":
         sys.stderr.write("roofline: XProf's table is of the whole capture\n")
         sys.stderr.write("          Leave --range out, or use another --format.\n")
@@ -159,7 +172,9 @@ def _analyze(given: argparse.Namespace) -> None:
             progress=progress,
         )
     infeed = not given.exclude_infeed_outfeed
-    if given.by:
+    if given.format == "markdown":
+        content = _markdown(given, analysis)
+    elif given.by:
         content = render_groups(analysis, given.format, given.by, infeed=infeed, of=given.of)
     else:
         content = render(
@@ -187,7 +202,28 @@ def _listing(given: argparse.Namespace) -> "Listing | None":
     return Listing(q=given.find, sort=given.sort) if given.find or given.sort else None
 
 
-def _refuse(what: str, output_format: str) -> NoReturn:
+def _markdown(given: argparse.Namespace, analysis: "RooflineAnalysis") -> bytes:
+    """What the tools of `roofline mcp` answer of the same profile."""
+    from roofline.agents import answers
+    from roofline.agents.folders import digest_of
+    from roofline.agents.reading import Reading
+    from roofline.api.profiles import Profile
+
+    name = given.files[0]
+    reading = Reading(Profile(Path(name).name, analysis, given.of), name, digest_of(Path(name)))
+    if given.explain:
+        return answers.explain(reading, given.explain).encode()
+    if given.why:
+        return answers.why(reading, given.why).encode()
+    if given.by:
+        return answers.grouped(reading, given.by).encode()
+    if given.find or given.sort:
+        sort = given.sort or answers.LONGEST
+        return answers.top_ops(reading, where=given.find, sort=sort).encode()
+    return answers.summary(reading).encode()
+
+
+def _refuse(what: str, output_format: str, others: str = ", ".join(OWN_FORMATS)) -> NoReturn:
     sys.stderr.write(f"roofline: {what} cannot be written as {output_format}\n")
-    sys.stderr.write(f"          Use --format {', '.join(OWN_FORMATS)}.\n")
+    sys.stderr.write(f"          Use --format {others}.\n")
     sys.exit(BAD_INPUT)

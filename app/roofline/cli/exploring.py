@@ -11,8 +11,9 @@ from roofline.cli.output import put_out
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
     from roofline.compare.run import Run
+    from roofline.exports.number_formats import Formats
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "markdown")
 _PARTS_OF_OPS = 3
 TENSORS = ("auto", "weights", "all")
 
@@ -63,6 +64,9 @@ def _whatif(given: argparse.Namespace) -> None:
         category=given.category,
         op=given.op,
     )
+    if given.format == "markdown":
+        put_out(_markdown(given, chosen).encode(), given.output)
+        return
     run = _read(given.files, given.device, given.peak)
     record = formats_record(with_formats(run, chosen))
     said = json.dumps(record, indent=2) + "\n" if given.format == "json" else formats_text(record)
@@ -89,6 +93,17 @@ def parts_over(files: list[Path], prices: list[str], names: list[str], ops: int)
     found = on_parts(prepared, analysis, answer_of(analysis).subject, held, usual)
     table = parts_text(found, read_prices(" ".join(prices)))
     return table + (f"\n{ops_text(found, ops)}" if ops else "")
+
+
+def _markdown(given: argparse.Namespace, chosen: "Formats") -> str:
+    """What the tool `what_if` answers of the same profile."""
+    from roofline.agents.elsewhere import in_formats
+    from roofline.agents.reading import Reading
+    from roofline.api.profiles import Profile
+
+    analysis = _analysed(given.files, given.device, given.peak)
+    name = str(given.files[0])
+    return in_formats(Reading(Profile(given.files[0].name, analysis), name), chosen)
 
 
 def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":

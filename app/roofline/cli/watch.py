@@ -11,28 +11,12 @@ from roofline.cli import sharing
 from roofline.cli.options import add_of, with_of
 from roofline.cli.output import print_bytes
 from roofline.errors import RooflineError
+from roofline.importers.source import CAPTURE_ENDINGS
 
 if TYPE_CHECKING:
     from roofline.cli.upload import Receiver, Upload
     from roofline.importers.xspace.captures import Captured
 
-# Endings of what profilers write; files with other endings are not looked at.
-ENDINGS = (
-    ".xplane.pb",
-    ".xplane.pb.gz",
-    ".ncu-rep",
-    ".sqlite",
-    ".sqlite.gz",
-    "_results.db",
-    "_results.db.gz",
-    ".json",
-    ".json.gz",
-    ".csv",
-    ".zip",
-    ".tar",
-    ".tar.gz",
-    ".tgz",
-)
 # Hosts of one run write into one folder; files with other endings are a run each.
 _OF_ONE_RUN = (".xplane.pb", ".xplane.pb.gz")
 Stamp = tuple[int, int]
@@ -131,7 +115,7 @@ def _stamped(folder: Path) -> Iterator[tuple[Path, Stamp]]:
             stat = path.stat()
         except OSError:  # it went while we looked
             continue
-        if path.name.endswith(ENDINGS) and path.is_file() and stat.st_size > 0:
+        if path.name.endswith(CAPTURE_ENDINGS) and path.is_file() and stat.st_size > 0:
             yield path, (stat.st_size, stat.st_mtime_ns)
 
 

@@ -257,12 +257,14 @@ def _summary(record: Record) -> str:
 
 def _markdown(record: Record, top: int) -> list[str]:
     done = [_escaped(one["text"]) for one in record["done"]]
-    lines = ["# What would help", "", *done, *([""] if done else []), _summary(record)]
+    lines = ["# What would help", "", *done, *([""] if done else [])]
+    lines.append(f"{_summary(record)} (certain: {record['certain']})")
     for number, one in enumerate(record["findings"][:top], 1):
         saved = f" · {one['saves']}" if one["saves"] else ""
         lines += [
             "",
-            f"{number}. **{_escaped(one['title'])}**{saved} · confidence: {one['confidence']}",
+            f"{number}. **{_escaped(one['title'])}**{saved} · confidence: {one['confidence']}"
+            f" · {_escaped(one['id'])}",
             *(f"   {_escaped(one[key])}  " for key in ("why", "try")),
             *_fenced(one["snippet"]),
             f"   {one['how_to_verify']}  ",

@@ -8,6 +8,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.verdict import verdict_of
 from roofline.exports.advice import advice_record
+from roofline.exports.certainty import certainty_of
 from roofline.presentation.goal import First, form_of, headline
 from roofline.presentation.verdict import Answer
 
@@ -41,7 +42,8 @@ def answered(
         else First(first["title"], first["saving_us"], is_most=first["measured"]),
         finding="" if first is None else first["finding"],
     )
-    return Answered(answer=answer, advice=advice)
+    certain = certainty_of(analysis, answer).word
+    return Answered(answer=answer, advice=advice | {"certain": certain})
 
 
 def answer_of(analysis: RooflineAnalysis, of: str | None = None) -> Answer:

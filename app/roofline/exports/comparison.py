@@ -22,6 +22,7 @@ from roofline.compare.changes import (
 )
 from roofline.compare.sides import MEMORIES
 from roofline.exports.acceptance import Check, CheckState, checks_of
+from roofline.exports.certainty import certainty_of_change
 from roofline.exports.comparison_subjects import subject_records, subject_rows
 from roofline.exports.comparison_words import (
     CHECK_LABELS,
@@ -278,7 +279,7 @@ def comparison_to_markdown(found: Comparison, detail: Detail = Detail()) -> str:
     """The report for a pull request: the same, as Markdown tables."""
     verdict = change_verdict(found)
     sections = [
-        f"### {markdown_plain(_written(verdict.headline))}",
+        f"### {markdown_plain(_written(verdict.headline))} (certain: {certainty_of_change(found)})",
         markdown_plain(_written(verdict.largest)),
         markdown_plain(_written(verdict.lead)),
     ]

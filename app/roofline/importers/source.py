@@ -7,6 +7,23 @@ from functools import cached_property
 from pathlib import Path
 
 HEAD_BYTES = 65_536
+CAPTURE_ENDINGS = (
+    ".xplane.pb",
+    ".xplane.pb.gz",
+    ".ncu-rep",
+    ".sqlite",
+    ".sqlite.gz",
+    "_results.db",
+    "_results.db.gz",
+    ".json",
+    ".json.gz",
+    ".csv",
+    ".zip",
+    ".tar",
+    ".tar.gz",
+    ".tgz",
+)
+"""Endings of what profilers write: what looks for captures in a folder leaves out other files."""
 
 Progress = Callable[[str, float], None]
 """Told the phase ("recognise", "read", "analyse") and the fraction of it that is done, 0 to 1."""

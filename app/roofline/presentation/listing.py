@@ -69,10 +69,10 @@ def _found(analysis: RooflineAnalysis, view: View, subject: Subject, listing: Li
         raise BadViewError(
             f"“{column[:100]}” is not a column.", remedy="Columns are those of the CSV."
         )
-    return found[_order(values, is_down=listing.sort.startswith("-"))]
+    return found[in_order(values, is_down=listing.sort.startswith("-"))]
 
 
-def _order(values: Sequence[Any], *, is_down: bool) -> I64:
+def in_order(values: Sequence[Any], *, is_down: bool) -> I64:
     """Places of the values in order; what is not known comes last."""
     known = [k for k, value in enumerate(values) if isinstance(value, int | float | str)]
     known.sort(key=lambda k: values[k], reverse=is_down)

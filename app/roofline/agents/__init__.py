@@ -1,0 +1,1 @@
+"""Answers for coding agents: short texts that say how sure they are, and tools that give them."""

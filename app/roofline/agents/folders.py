@@ -1,0 +1,104 @@
+"""Profiles in folders of this machine, as the tools of `roofline mcp` name them."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roofline.agents.reading import Reading
+from roofline.api.profiles import open_profile
+from roofline.errors import BadViewError, ProfileNotFoundError
+from roofline.importers.source import CAPTURE_ENDINGS
+
+LATEST = "latest"
+_KEPT = 4  # profiles in memory
+_LOOKED_AT = 20_000  # files below the folders
+
+Key = tuple[str, int, int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A file that may be a profile, by its path below a root, and when it changed last."""
+
+    name: str
+    changed_s: float
+
+
+@dataclass(slots=True)
+class Folders:
+    """Captures below `roots`; nothing outside of them is read, whatever links lead to."""
+
+    roots: Sequence[Path]
+    _open: dict[Key, Reading] = field(default_factory=dict)
+
+    def captures(self) -> list[Capture]:
+        """Every capture, the newest first."""
+        found = [one for root in self.roots for one in self._below(root)]
+        return sorted(found, key=lambda one: -one.changed_s)
+
+    def open(self, name: str, peaks: Sequence[str] = ()) -> Reading:
+        """The profile with this name, or the `latest`; analysed once while its file is the same.
+
+        Raises `ProfileNotFoundError` for what is not below a root, and `RooflineError` for what
+        cannot be read.
+        """
+        path = self.path(self._newest().name if name == LATEST else name)
+        stat = path.stat()
+        key = (str(path), stat.st_size, stat.st_mtime_ns, tuple(peaks))
+        if key not in self._open:
+            while len(self._open) >= _KEPT:
+                del self._open[next(iter(self._open))]
+            profile = open_profile(path, peaks=peaks)
+            self._open[key] = Reading(profile, self._name(path), digest_of(path))
+        return self._open[key]
+
+    def path(self, name: str) -> Path:
+        """The file or folder of this name below a root. Raises `ProfileNotFoundError`."""
+        for root in self.roots if "\0" not in name else ():
+            path = (root / name).resolve()
+            if path.exists() and path.is_relative_to(root.resolve()) and not _has_links(path):
+                return path
+        raise ProfileNotFoundError(
+            f"No capture “{name[:200]}” is in the folders of this server.",
+            remedy="find() lists them; `roofline mcp FOLDER` opens another folder.",
+        )
+
+    def _name(self, path: Path) -> str:
+        root = next(one.resolve() for one in self.roots if path.is_relative_to(one.resolve()))
+        return str(path.relative_to(root))
+
+    def _newest(self) -> Capture:
+        found = self.captures()
+        if not found:
+            raise BadViewError(
+                "The folders of this server hold no capture.",
+                remedy="Record one: `roofline record -- python train.py`.",
+            )
+        return found[0]
+
+    def _below(self, root: Path) -> Iterator[Capture]:
+        left = _LOOKED_AT
+        for folder, folders, names in os.walk(root):
+            folders[:] = [one for one in folders if not one.startswith((".", "node_modules"))]
+            for name in names:
+                left -= 1
+                path = Path(folder, name)
+                if name.endswith(CAPTURE_ENDINGS) and not path.is_symlink():
+                    yield Capture(str(path.relative_to(root)), path.stat().st_mtime)
+            if left < 0:
+                return
+
+
+def _has_links(folder: Path) -> bool:
+    """True for a folder whose links could lead outside, which its reader would follow."""
+    return any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal, or "" of a folder."""
+    if path.is_dir():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,112 @@
+"""A profile as agents read it: its document, its operations by id, and how sure all of it is."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+from roofline.api.profiles import Profile
+from roofline.errors import BadViewError
+from roofline.exports.certainty import Certainty, certainty_of, certainty_of_op
+
+Record = Mapping[str, Any]
+
+_ID_LETTERS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roof:
+    """A roof: its peak per core in `unit`, and where that is from."""
+
+    label: str
+    peak: float
+    unit: str
+    origin: str
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """`name` is how a caller names the profile, `digest` the SHA-256 of its file, or ""."""
+
+    profile: Profile
+    name: str
+    digest: str = ""
+
+    @cached_property
+    def document(self) -> Record:
+        """The document of `roofline analyze --format json`."""
+        return self.profile.to_dict()
+
+    @cached_property
+    def ids(self) -> Mapping[str, Record]:
+        """Every operation by its id, the one of the longest self time first."""
+        return dict(zip(op_ids(self.rows), self.rows, strict=True))
+
+    @cached_property
+    def rows(self) -> Sequence[Record]:
+        """Every operation with the columns of the CSV."""
+        return self.profile.rows()
+
+    def op(self, wanted: str) -> tuple[str, Record]:
+        """The operation with this id, or the longest with this name.
+
+        Raises `BadViewError` where there is none.
+        """
+        found = self.ids.get(wanted)
+        if found is not None:
+            return wanted, found
+        for op_id, row in self.ids.items():
+            if row["name"] == wanted:
+                return op_id, row
+        raise BadViewError(
+            f"No operation has the id or the name “{wanted[:100]}”.",
+            remedy="Ids are in the first column of the operations: top_ops, or"
+            " `roofline analyze --find TEXT --format markdown`.",
+        )
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """How sure the verdict of the profile is."""
+        return certainty_of(self.profile.analysis, self.profile.answered.answer)
+
+    @cached_property
+    def sure(self) -> Mapping[str, str]:
+        """How sure it is what binds each operation, by its id."""
+        analysis = self.profile.analysis
+        ops = analysis.with_infeed.every.op.tolist()
+        return {key: certainty_of_op(analysis, op) for key, op in zip(self.ids, ops, strict=True)}
+
+    @cached_property
+    def roofs(self) -> Mapping[str, Roof]:
+        """Every roof by its id."""
+        roofs = self.document["roofs"]
+        flops = [(one["id"], one, "peak_gflops", "GFLOP/s") for one in roofs["compute"]]
+        memory = [(one["level"], one, "peak_gibs", "GiB/s") for one in roofs["memory"]]
+        links = [(one["level"], one, "peak_gbs", "GB/s") for one in roofs["links"]]
+        return {
+            name: Roof(
+                label=one["label"],
+                peak=one[key],
+                unit=unit,
+                origin=one["origin"],
+                source=one["source"],
+            )
+            for name, one, key, unit in (*flops, *memory, *links)
+        }
+
+
+def op_ids(rows: Sequence[Record]) -> list[str]:
+    """Ids that are equal in every run that has the operation: of its program, path, name and
+    shapes, and of its place among those that are alike in all of these."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    found = []
+    for row in rows:
+        columns = ("program", "path", "name", "operands", "results")
+        key = tuple(str(row.get(column) or "") for column in columns)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        found.append(blake2b(text.encode("utf-8", "replace")).hexdigest()[:_ID_LETTERS])
+    return found

@@ -1,0 +1,201 @@
+"""The tools by the Model Context Protocol: a client of the SDK calls them as an agent would."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult, TextContent
+
+from roofline import agents
+from roofline.agents import answers
+from roofline.agents.addresses import networks, pinned
+from roofline.agents.folders import Folders
+from roofline.agents.server import server
+from roofline.errors import BadViewError, CaptureFailedError
+from tests.cli.test_main import run
+
+SAMPLES = Path("sample_profiles").absolute()
+TRAINING = "pytorch/h100-training.json"
+UNFUSED = "pytorch/h100-training-unfused.json"
+ADDING = "aten::add [4x2048x4096, 4x2048x4096] bf16"
+MOST_BYTES = 9_000  # of the list of tools, which every agent reads
+
+
+def called(name: str, **given: Any) -> tuple[str, bool]:
+    """What the tool said, and whether it failed."""
+
+    async def ask() -> CallToolResult:
+        async with Client(server(Folders([SAMPLES]), networks([]))) as client:
+            return await client.call_tool(name, given)
+
+    return _said(anyio.run(ask))
+
+
+def _said(result: CallToolResult) -> tuple[str, bool]:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text, bool(result.is_error)
+
+
+def test_the_tools_are_the_ten_of_the_documents_and_cost_little() -> None:
+    async def ask() -> tuple[list[str], int, list[bool | None]]:
+        async with Client(server(Folders([SAMPLES]), networks([]))) as client:
+            found = await client.list_tools()
+        size = len(found.model_dump_json(by_alias=True, exclude_none=True))
+        reads = [tool.annotations and tool.annotations.read_only_hint for tool in found.tools]
+        return [tool.name for tool in found.tools], size, reads
+
+    names, size, reads = anyio.run(ask)
+    documented = re.findall(r"^\| `(\w+)\(", Path("docs/agents.md").read_text("utf-8"), re.M)
+    assert names == documented
+    assert size <= MOST_BYTES
+    assert reads == [True] * 9 + [False]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("find", {"query": "h100"}, TRAINING),
+        ("summary", {"profile": TRAINING}, "(certain: modelled)"),
+        ("summary", {"profile": "latest"}, "(certain: "),
+        ("top_ops", {"profile": TRAINING, "limit": 3}, "op_id\ttime_us"),
+        ("top_ops", {"profile": TRAINING, "group": "category"}, "matmul"),
+        (
+            "explain",
+            {"profile": TRAINING, "op": "aten::add [4x2048x4096, 4x2048x4096] bf16"},
+            "hbm",
+        ),
+        ("why", {"profile": TRAINING}, "FLOPs estimated"),
+        ("compare", {"before": UNFUSED, "after": TRAINING}, "(certain: in doubt, fewer than three"),
+        ("advise", {"profile": TRAINING, "limit": 1}, "confidence: "),
+        ("what_if", {"profile": TRAINING, "device": "b200"}, "(certain: modelled)"),
+        ("what_if", {"profile": TRAINING, "compute": "fp8"}, "(certain: modelled)"),
+        ("what_if", {"profile": TRAINING, "peaks": ["hbm=2TB/s"]}, "under hbm=2TB/s"),
+    ],
+)
+def test_a_tool_answers_in_words(name: str, given: dict[str, Any], said: str) -> None:
+    text, failed = called(name, **given)
+    assert not failed, text
+    assert said in text
+    assert len(text) <= answers.MOST_LETTERS
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("summary", {"profile": "nothing.json"}, "find() lists them"),
+        ("summary", {"profile": "../pyproject.toml"}, "No capture"),
+        ("summary", {"profile": "samples.toml"}, "not"),
+        ("why", {"profile": TRAINING, "of": "peak:nvlink9"}, "Roofs: "),
+        ("top_ops", {"profile": TRAINING, "group": "colour"}, "is none of"),
+        ("what_if", {"profile": TRAINING}, "Nothing is changed"),
+        ("what_if", {"profile": TRAINING, "device": "h999"}, "h999"),
+        ("check", {"profile": TRAINING, "baseline": "none.json"}, "none.json"),
+        ("capture", {"address": "192.0.2.1:9999"}, "may be captured"),
+        ("capture", {"address": "localhost:1", "seconds": 0.05}, "listens"),
+        ("capture", {"address": "localhost:1", "seconds": 1e9}, "out of range"),
+    ],
+)
+def test_a_tool_that_fails_says_what_to_do(name: str, given: dict[str, Any], said: str) -> None:
+    text, failed = called(name, **given)
+    assert failed
+    assert said in text
+
+
+def test_a_check_of_the_tool_is_that_of_the_command(tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("baseline", "save", baseline, SAMPLES / TRAINING)
+    name = Path(TRAINING).name
+    (tmp_path / name).write_bytes((SAMPLES / TRAINING).read_bytes())
+
+    async def ask() -> CallToolResult:
+        async with Client(server(Folders([tmp_path]), networks([]))) as client:
+            return await client.call_tool("check", {"profile": name, "baseline": "baseline.json"})
+
+    text, failed = _said(anyio.run(ask))
+    done = run("check", tmp_path / name, "--against", baseline, "--format", "markdown")
+    assert not failed
+    assert text == done.stdout.decode()
+
+
+def test_the_command_serves_the_tools_on_standard_input() -> None:
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "roofline", "mcp", str(SAMPLES)]
+    )
+
+    async def ask() -> CallToolResult:
+        async with Client(command) as client:
+            return await client.call_tool("summary", {"profile": TRAINING})
+
+    text, failed = _said(anyio.run(ask))
+    assert not failed
+    assert text.startswith("19.5 ms a step")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8.8.8.8:53", "10.0.0.1:80", "169.254.169.254:80", "0.0.0.0:80", "[::]:80",
+        "[::ffff:10.0.0.1]:80", "[fe80::1%lo]:80", "192.168.1.1:443", "0x0a000001:80",
+        "167772161:80",
+        "012.0.0.1:80", "10.1:80", "localhost", "localhost:0", "localhost:65536", "localhost:١",
+        ":80", "http://localhost:80/x", "user@10.0.0.1:80", "", "\0:80", "a" * 300 + ":80",
+    ],
+)  # fmt: skip
+def test_addresses_that_nobody_allowed_are_refused(address: str) -> None:
+    with pytest.raises(CaptureFailedError):
+        pinned(address, networks([]))
+
+
+def test_addresses_that_are_allowed_are_pinned() -> None:
+    assert pinned("127.0.0.1:80", networks([])) == "127.0.0.1:80"
+    assert pinned("[::1]:80", networks([])) == "[::1]:80"
+    assert pinned("10.0.0.7:80", networks(["10.0.0.0/24"])) == "10.0.0.7:80"
+    with pytest.raises(CaptureFailedError):
+        pinned("10.0.1.7:80", networks(["10.0.0.0/24"]))
+    with pytest.raises(BadViewError, match="allow-capture"):
+        networks(["somewhere"])
+
+
+def test_a_name_that_leads_inside_and_outside_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def both(*_given: object, **_named: object) -> list[tuple[Any, ...]]:
+        return [(2, 1, 6, "", ("127.0.0.1", 80)), (2, 1, 6, "", ("10.0.0.1", 80))]
+
+    monkeypatch.setattr("socket.getaddrinfo", both)
+    with pytest.raises(CaptureFailedError, match="may be captured"):
+        pinned("rebind.test:80", networks([]))
+
+
+SKILL = Path(agents.__file__).with_name("skill.md").read_text("utf-8")
+COMMANDS = [
+    line.split("#")[0].strip()
+    for line in SKILL.splitlines()
+    if line.startswith("roofline ") and "record" not in line and "capture" not in line
+]
+
+
+def test_every_command_of_the_skill_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, sample in (("FILE", TRAINING), ("BEFORE", UNFUSED), ("AFTER", TRAINING)):
+        (tmp_path / name).write_bytes((SAMPLES / sample).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert len(COMMANDS) >= 10
+    for command in COMMANDS:
+        words = [ADDING if word == "OP_ID" else word for word in shlex.split(command)[1:]]
+        assert run(*words).stdout or words[0] == "baseline"
+
+
+def test_the_skill_is_short_and_is_written_where_agents_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(SKILL.splitlines()) <= 90
+    assert run("skill").stdout.decode() == SKILL
+    monkeypatch.chdir(tmp_path)
+    run("skill", "--install")
+    assert Path(".claude/skills/roofline/SKILL.md").read_text("utf-8") == SKILL
+    run("skill", "--to", tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere" / "SKILL.md").read_text("utf-8") == SKILL
