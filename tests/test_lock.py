@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -48,14 +49,15 @@ def locked() -> Iterator[Key]:
 
 
 def _key(where: str, entry: dict[str, Any]) -> Key:
-    return where, entry["name"], frozenset(entry.get("extras", ())), entry.get("specifier", "")
+    specifier = str(SpecifierSet(entry.get("specifier", "")))
+    return where, entry["name"], frozenset(entry.get("extras", ())), specifier
 
 
 def test_lock_is_of_the_dependencies_that_pyproject_names() -> None:
     wanted, found = set(asked()), set(locked())
     # An extra that includes another of ours (`roofline[fleet,team]`) is written out in the lock.
     assert wanted - found == set(), HINT
-    own = ("fleet", "notebook", "server", "team")
+    own = ("fleet", "mcp", "notebook", "server", "team")
     extra = {key for key in found - wanted if not {(one, *key[1:]) for one in own} & wanted}
     assert extra == set(), HINT
     assert LOCK["requires-python"] == PROJECT["project"]["requires-python"], HINT

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from roofline.agents import answers, elsewhere
-from roofline.agents.folders import Folders, digest_of
-from roofline.agents.reading import Reading
+from roofline.api.agents import answers, elsewhere
+from roofline.api.agents.folders import Folders, digest_of
+from roofline.api.agents.reading import Reading
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.exports.certainty import SURE

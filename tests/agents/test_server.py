@@ -11,11 +11,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
-from roofline import agents
-from roofline.agents import answers
-from roofline.agents.addresses import networks, pinned
-from roofline.agents.folders import Folders
-from roofline.agents.server import server
+from roofline.api import agents
+from roofline.api.agents import answers
+from roofline.api.agents.addresses import networks, pinned
+from roofline.api.agents.folders import Folders
+from roofline.api.agents.server import server_of_folders
 from roofline.errors import BadViewError, CaptureFailedError
 from tests.cli.test_main import run
 
@@ -30,7 +30,7 @@ def called(name: str, **given: Any) -> tuple[str, bool]:
     """What the tool said, and whether it failed."""
 
     async def ask() -> CallToolResult:
-        async with Client(server(Folders([SAMPLES]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
             return await client.call_tool(name, given)
 
     return _said(anyio.run(ask))
@@ -44,10 +44,10 @@ def _said(result: CallToolResult) -> tuple[str, bool]:
 
 def test_the_tools_are_the_ten_of_the_documents_and_cost_little() -> None:
     async def ask() -> tuple[list[str], int, list[bool | None]]:
-        async with Client(server(Folders([SAMPLES]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
             found = await client.list_tools()
         size = len(found.model_dump_json(by_alias=True, exclude_none=True))
-        reads = [tool.annotations and tool.annotations.read_only_hint for tool in found.tools]
+        reads = [tool.annotations.read_only_hint for tool in found.tools if tool.annotations]
         return [tool.name for tool in found.tools], size, reads
 
     names, size, reads = anyio.run(ask)
@@ -114,7 +114,7 @@ def test_a_check_of_the_tool_is_that_of_the_command(tmp_path: Path) -> None:
     (tmp_path / name).write_bytes((SAMPLES / TRAINING).read_bytes())
 
     async def ask() -> CallToolResult:
-        async with Client(server(Folders([tmp_path]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([tmp_path]), networks([]))) as client:
             return await client.call_tool("check", {"profile": name, "baseline": "baseline.json"})
 
     text, failed = _said(anyio.run(ask))

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from roofline import agents
+from roofline.api import agents
 from roofline.cli.output import print_bytes, write
 from roofline.errors import ExtraMissingError
 
@@ -52,14 +52,14 @@ def _skill(given: argparse.Namespace) -> None:
 
 
 def _mcp(given: argparse.Namespace) -> None:
-    from roofline.agents.addresses import networks  # loads slowly, as do the tools
-    from roofline.agents.folders import Folders
+    from roofline.api.agents.addresses import networks  # loads slowly, as do the tools
+    from roofline.api.agents.folders import Folders
 
     allowed = networks(given.allow_capture)
     try:
-        from roofline.agents.server import server
+        from roofline.api.agents.server import server_of_folders
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         raise ExtraMissingError.of("mcp") from error
-    server(Folders(given.folders or [Path()]), allowed).run("stdio")
+    server_of_folders(Folders(given.folders or [Path()]), allowed).run("stdio")

@@ -204,9 +204,9 @@ def _listing(given: argparse.Namespace) -> "Listing | None":
 
 def _markdown(given: argparse.Namespace, analysis: "RooflineAnalysis") -> bytes:
     """What the tools of `roofline mcp` answer of the same profile."""
-    from roofline.agents import answers
-    from roofline.agents.folders import digest_of
-    from roofline.agents.reading import Reading
+    from roofline.api.agents import answers
+    from roofline.api.agents.folders import digest_of
+    from roofline.api.agents.reading import Reading
     from roofline.api.profiles import Profile
 
     name = given.files[0]

@@ -97,8 +97,8 @@ def parts_over(files: list[Path], prices: list[str], names: list[str], ops: int)
 
 def _markdown(given: argparse.Namespace, chosen: "Formats") -> str:
     """What the tool `what_if` answers of the same profile."""
-    from roofline.agents.elsewhere import in_formats
-    from roofline.agents.reading import Reading
+    from roofline.api.agents.elsewhere import in_formats
+    from roofline.api.agents.reading import Reading
     from roofline.api.profiles import Profile
 
     analysis = _analysed(given.files, given.device, given.peak)

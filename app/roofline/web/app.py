@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from roofline import __version__
@@ -49,7 +50,7 @@ from roofline.web.http.access import (
     metrics_token_matches,
     uploads_per_hour,
 )
-from roofline.web.http.api_tokens import TokenHolders, known_by_token
+from roofline.web.http.api_tokens import TOOLS_PATH, TokenHolders, known_by_token
 from roofline.web.http.assets import load_static
 from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.errors import ErrorResponses
@@ -58,6 +59,7 @@ from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import Attempts, Door, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
+from roofline.web.pages import agents as agent_pages
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import devices as devices_pages
@@ -70,6 +72,7 @@ from roofline.web.pages import routes as pages
 from roofline.web.pages import run as run_pages
 from roofline.web.pages import series as series_pages
 from roofline.web.pages import shared as shared_pages
+from roofline.web.pages.agents import ToolsByHttp
 from roofline.web.parts import ServerParts
 
 _ROUTERS = (
@@ -93,6 +96,7 @@ _ROUTERS = (
     notes.router,
     shared.router,
     trash.router,
+    agent_pages.router,
     pages.router,
     report_pages.router,
     comparing_pages.router,
@@ -113,8 +117,10 @@ def create_app(settings: Settings) -> "Application":
     """The application; it claims the data folder when it starts and frees it when it stops."""
     check_access(settings)
     parts = _parts(settings)
-    app = Application(parts, _policy(parts))
+    tools = ToolsByHttp(parts)
+    app = Application(parts, _policy(parts), tools)
     app.state.parts = parts
+    app.router.routes.append(Route(TOOLS_PATH, tools))
     for router in (*_ROUTERS, *_log_in_routers(parts)):
         # As they are: `include_router` would build the validators of every route a second time.
         app.router.routes.extend(router.routes)
@@ -131,14 +137,14 @@ def _log_in_routers(parts: ServerParts) -> Iterator[APIRouter]:
 class Application(FastAPI):
     """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
 
-    def __init__(self, parts: ServerParts, policy: Policy) -> None:
+    def __init__(self, parts: ServerParts, policy: Policy, tools: ToolsByHttp) -> None:
         super().__init__(
             title="Roofline",
             summary="See what bounds an accelerator program.",
             version=__version__,
             docs_url=None,  # FastAPI's pages load scripts from other hosts; ours is /api
             redoc_url=None,
-            lifespan=_lifespan(parts),
+            lifespan=_lifespan(parts, tools),
         )
         self._policy = policy
         self._count = parts.metrics.count_request
@@ -239,7 +245,9 @@ def _policy(parts: ServerParts) -> Policy:
     )
 
 
-def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    parts: ServerParts, tools: ToolsByHttp
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(parts.instance.open)
@@ -247,6 +255,7 @@ def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextMan
         for path in parts.instance.damaged:
             _log.error("a profile's manifest cannot be read", file=path.name)
         yield
+        await tools.stop()
         await run_in_threadpool(parts.runs.watch.stop)
         await run_in_threadpool(parts.instance.close)
 

@@ -62,6 +62,7 @@ WITHOUT = {
         "/devices",
         "/devices.csv",
         "/limits",
+        "/llms.txt",
         "/tokens",
         "/trash",
         "/openapi.json",

@@ -98,7 +98,7 @@ def refusal_to_token(scope: Scope, path: str) -> NotAllowedError | None:
             "Tokens are made and revoked by people, not with a token.",
             remedy="Log in with a browser, and open /tokens.",
         )
-    if scope == "read" and path not in _COMPUTES:
+    if scope == "read" and path not in _COMPUTES and path != TOOLS_PATH:
         return NotAllowedError(
             "This token may read, and change nothing.",
             remedy="Use a token with the scope `upload`.",
@@ -116,6 +116,7 @@ def _digest(key: str, token: str) -> str:
     return hmac.digest(key.encode(), token.encode(), hashlib.sha256).hex()
 
 
+TOOLS_PATH = "/mcp"  # its messages are sent by POST, and change nothing
 LINK_FOLDER = "/l/"
 
 

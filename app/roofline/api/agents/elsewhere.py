@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from roofline.agents.answers import OPS_SHOWN, answer, cell, head, number, quoted, tsv
-from roofline.agents.reading import Reading
 from roofline.analysis.analyse import prepare
 from roofline.analysis.records import AnalysisOptions
+from roofline.api.agents.answers import OPS_SHOWN, answer, cell, head, number, quoted, tsv
+from roofline.api.agents.reading import Reading
 from roofline.compare.from_analysis import run_of
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part

@@ -2,16 +2,16 @@
 
 Tables are separated by tabs, with units in the names of their columns and three digits. Names of
 operations are a stranger's text: one quoted cell, never a line of ours. An answer has at most
-`MOST_LETTERS` letters, about 1,500 tokens; where lines are left out, it names the call that gets them.
+`MOST_LETTERS` letters, about 1,500 tokens; it says how many lines are left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from roofline import __version__
-from roofline.agents.reading import Reading, Record
 from roofline.analysis.records import Cost
 from roofline.analysis.short_names import middle_cut
+from roofline.api.agents.reading import Reading, Record
 from roofline.errors import BadViewError
 from roofline.exports.advice import render_record
 from roofline.exports.certainty import certainty_of_place

@@ -4,9 +4,11 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
-from roofline.agents.reading import Reading
+from roofline.api.agents.answers import quoted
+from roofline.api.agents.reading import Reading
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.importers.source import CAPTURE_ENDINGS
@@ -37,6 +39,12 @@ class Folders:
         """Every capture, the newest first."""
         found = [one for root in self.roots for one in self._below(root)]
         return sorted(found, key=lambda one: -one.changed_s)
+
+    def found(self, query: str, limit: int) -> tuple[list[Sequence[str]], int]:
+        """When each changed, its name, and "-": files have no title."""
+        every = [one for one in self.captures() if query.lower() in one.name.lower()]
+        rows = [(time_text(one.changed_s), quoted(one.name), "-") for one in every[:limit]]
+        return [*rows], len(every)
 
     def open(self, name: str, peaks: Sequence[str] = ()) -> Reading:
         """The profile with this name, or the `latest`; analysed once while its file is the same.
@@ -94,6 +102,11 @@ class Folders:
 def _has_links(folder: Path) -> bool:
     """True for a folder whose links could lead outside, which its reader would follow."""
     return any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def time_text(unix_s: float) -> str:
+    """A time in UTC, to the second."""
+    return datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
 
 
 def digest_of(path: Path) -> str:

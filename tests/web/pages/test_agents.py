@@ -1,0 +1,120 @@
+"""What agents read of a server: texts of profiles, and the tools by HTTP, each sender's own."""
+
+from typing import Any
+
+import pytest
+
+from roofline.api.agents.server import Tools
+from tests.conftest import SAMPLES
+from tests.web.conftest import Client, Launch
+from tests.web.http.test_access import BEARER, TOKEN, session
+from tests.web.http.test_api_tokens import ada, bearer, make
+
+TRAINING = SAMPLES / "pytorch" / "h100-training.json"
+ACCEPT = {"accept": "application/json, text/event-stream"}
+NOT_THERE = "There is no profile at this address."
+
+
+@pytest.fixture
+def guarded(launch: Launch) -> Client:
+    return launch(auth="token", token=TOKEN)
+
+
+def uploaded(client: Client, headers: dict[str, str], **fields: str) -> str:
+    answer = client.request(
+        "POST",
+        "/api/v1/profiles?wait=60",
+        files={"file": (TRAINING.name, TRAINING.read_bytes())},
+        data=fields,
+        headers=headers,
+    )
+    assert answer.status_code == 201, answer.text
+    profile: str = answer.json()["id"]
+    return profile
+
+
+def called(client: Client, headers: dict[str, str], tool: str, **given: Any) -> tuple[str, bool]:
+    """The text of a tool, and whether it failed."""
+    message = {"name": tool, "arguments": given}
+    answer = client.post(
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message},
+        headers=ACCEPT | headers,
+    )
+    assert answer.status_code == 200, answer.text
+    result = answer.json()["result"]
+    return result["content"][0]["text"], result.get("isError", False)
+
+
+def test_a_profile_an_operation_and_a_reason_are_texts(client: Client) -> None:
+    profile = uploaded(client, {})
+    text = client.get(f"/p/{profile}.md")
+    assert text.headers["content-type"].startswith("text/markdown")
+    assert text.text.splitlines()[0].endswith("(certain: modelled)")
+    reason = client.get(f"/p/{profile}.md?why=peak:hbm").text
+    assert "from: catalogue" in reason
+    assert "(certain: in doubt)" in client.get(f"/p/{profile}.md?peak.hbm=1000").text
+    op = client.get(f"/p/{profile}.md?op=aten::add [4x2048x4096, 4x2048x4096] bf16")
+    assert "of_roof = least_us ÷ self_time_us" in op.text
+    assert client.get(f"/p/{profile}.md?op=none").status_code == 400
+    assert client.get("/p/AAAAAAAAAAAAAAAAAAAAAA.md").status_code == 404
+    assert "](/p/ID.md)" in client.get("/llms.txt").text
+
+
+def test_the_tools_answer_what_the_text_says(client: Client) -> None:
+    profile = uploaded(client, {})
+    text, failed = called(client, {}, "summary", profile=profile)
+    assert not failed
+    assert text == client.get(f"/p/{profile}.md").text
+    assert called(client, {}, "summary", profile="latest")[0] == text
+    found, _ = called(client, {}, "find", query="h100")
+    assert profile in found
+    text, failed = called(client, {}, "compare", before=profile, after=profile)
+    assert not failed
+    assert "(certain: in doubt" in text
+
+
+def test_only_the_tools_that_read_are_on_a_server(client: Client) -> None:
+    answer = client.post(
+        "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=ACCEPT
+    )
+    names = {tool["name"] for tool in answer.json()["result"]["tools"]}
+    assert names == {name for name in vars(Tools) if not name.startswith("_")}
+    assert not names & {"capture", "check"}
+
+
+def test_a_stranger_is_refused_and_a_token_that_reads_is_not(guarded: Client) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert guarded.post("/mcp", json=message, headers=ACCEPT).status_code == 401
+    headers = ada(guarded)
+    reading = bearer(make(guarded, headers, scope="read"))
+    assert guarded.post("/mcp", json=message, headers=ACCEPT | reading).status_code == 200
+    assert guarded.get("/llms.txt").status_code == 401
+
+
+def test_a_hidden_profile_is_an_unknown_one_to_the_tools(guarded: Client) -> None:
+    hers = session(guarded, name="Ada")
+    guarded.forget_cookies()
+    profile = uploaded(guarded, hers, visibility="owner")
+    his = session(guarded, name="Bob")
+    guarded.forget_cookies()
+    assert called(guarded, his, "find")[0].startswith("0 of 0")
+    for tool, given in (
+        ("summary", {"profile": profile}),
+        ("compare", {"before": profile, "after": profile}),
+        ("what_if", {"profile": profile, "peaks": ["hbm=1TB/s"]}),
+        ("summary", {"profile": "latest"}),
+    ):
+        text, failed = called(guarded, his, tool, **given)
+        assert failed
+        assert NOT_THERE in text or "There is no profile yet." in text
+    assert guarded.get(f"/p/{profile}.md", headers=his).status_code == 404
+    assert not called(guarded, hers, "summary", profile=profile)[1]
+
+
+def test_what_a_tool_read_is_in_the_audit(guarded: Client) -> None:
+    profile = uploaded(guarded, BEARER)
+    called(guarded, BEARER, "summary", profile=profile)
+    audit = guarded.parts.instance.store.audit
+    audit.flush()
+    assert ("read by a tool", profile) in {(one.action, one.subject) for one in audit.entries()}
