@@ -16,6 +16,7 @@ from roofline.devices.sustained import with_sustained
 from roofline.devices.topology import Topology, of_measured
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import (
+    LEAST_PEAK,
     MOST_PEAK,
     ComputePeak,
     Device,
@@ -200,5 +201,5 @@ def _memory_peak(
 
 
 def _is_peak(value: float | None) -> bool:
-    """A damaged file may state anything; beyond every device a peak is unknown."""
-    return value is not None and 0 < value < MOST_PEAK
+    """A damaged file may state anything; a peak that no device has is unknown."""
+    return value is not None and LEAST_PEAK <= value < MOST_PEAK

@@ -114,8 +114,8 @@ class DeviceTraits:
 NOT_STORED: Mapping[str, bool] = {"not_stored": True}
 """Of fields that follow from others, and hold more than values."""
 
-MOST_PEAK = 1e12
-"""In GFLOP/s or GB/s: no device comes near it."""
+LEAST_PEAK, MOST_PEAK = 1e-9, 1e12
+"""In GFLOP/s or GB/s: a peak outside is a damaged one, and makes numbers that no time can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

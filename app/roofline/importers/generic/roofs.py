@@ -9,12 +9,17 @@ from dataclasses import dataclass
 
 from roofline.importers.generic.names import level_named, precision_named, unit_named
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
+from roofline.model.device import (
+    LEAST_PEAK,
+    MOST_PEAK,
+    DeviceKind,
+    DeviceTraits,
+    PeakOrigin,
+    ReportedDevice,
+)
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
 from roofline.model.units import GIGA
 
-# FLOP/s or byte/s: a roof outside makes numbers that no time can hold.
-_SLOWEST, _FASTEST = 1.0, 1e30
 LABEL_LENGTH = 80  # of a roof, as messages and the device panel show it
 _MEASURED_WORDS = frozenset({"measured", "empirical", "emp", "benchmark"})
 _KIND_WORDS = {
@@ -59,7 +64,7 @@ def roof_of(
     label = (name or what or ("memory" if memory else "compute"))[:LABEL_LENGTH]
     if not value > 0:
         return f"{label} (not positive)"
-    if not _SLOWEST <= value <= _FASTEST:
+    if not LEAST_PEAK <= value / GIGA < MOST_PEAK:
         return f"{label} (a rate that no device has)"
     is_measured = kind.strip().lower() in _MEASURED_WORDS
     if memory:
