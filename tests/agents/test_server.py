@@ -3,11 +3,12 @@
 import re
 import shlex
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import anyio
 import pytest
+from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
@@ -19,11 +20,18 @@ from roofline.api.agents.server import server_of_folders
 from roofline.errors import BadViewError, CaptureFailedError
 from tests.cli.test_main import run
 
+T = TypeVar("T")
 SAMPLES = Path("sample_profiles").absolute()
 TRAINING = "pytorch/h100-training.json"
 UNFUSED = "pytorch/h100-training-unfused.json"
 ADDING = "aten::add [4x2048x4096, 4x2048x4096] bf16"
 MOST_BYTES = 9_000  # of the list of tools, which every agent reads
+
+
+def in_a_thread(ask: Callable[[], Awaitable[T]]) -> T:
+    """Playwright leaves a loop that runs in the thread of the tests."""
+    with start_blocking_portal() as portal:
+        return portal.call(ask)
 
 
 def called(name: str, **given: Any) -> tuple[str, bool]:
@@ -33,7 +41,7 @@ def called(name: str, **given: Any) -> tuple[str, bool]:
         async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
             return await client.call_tool(name, given)
 
-    return _said(anyio.run(ask))
+    return _said(in_a_thread(ask))
 
 
 def _said(result: CallToolResult) -> tuple[str, bool]:
@@ -50,7 +58,7 @@ def test_the_tools_are_the_ten_of_the_documents_and_cost_little() -> None:
         reads = [tool.annotations.read_only_hint for tool in found.tools if tool.annotations]
         return [tool.name for tool in found.tools], size, reads
 
-    names, size, reads = anyio.run(ask)
+    names, size, reads = in_a_thread(ask)
     documented = re.findall(r"^\| `(\w+)\(", Path("docs/agents.md").read_text("utf-8"), re.M)
     assert names == documented
     assert size <= MOST_BYTES
@@ -117,7 +125,7 @@ def test_a_check_of_the_tool_is_that_of_the_command(tmp_path: Path) -> None:
         async with Client(server_of_folders(Folders([tmp_path]), networks([]))) as client:
             return await client.call_tool("check", {"profile": name, "baseline": "baseline.json"})
 
-    text, failed = _said(anyio.run(ask))
+    text, failed = _said(in_a_thread(ask))
     done = run("check", tmp_path / name, "--against", baseline, "--format", "markdown")
     assert not failed
     assert text == done.stdout.decode()
@@ -132,7 +140,7 @@ def test_the_command_serves_the_tools_on_standard_input() -> None:
         async with Client(command) as client:
             return await client.call_tool("summary", {"profile": TRAINING})
 
-    text, failed = _said(anyio.run(ask))
+    text, failed = _said(in_a_thread(ask))
     assert not failed
     assert text.startswith("19.5 ms a step")
 

@@ -130,6 +130,8 @@ def _forced_details(page: Page) -> None:
 
 
 def _hovered(page: Page) -> None:
+    page.mouse.move(0, 0)  # what was hovered at another width has a ring around it
+    expect(page.locator(".hover-card")).to_be_hidden()
     page.locator("#op-chart").scroll_into_view_if_needed()
     point = view.largest_point(page)
     page.mouse.move(point["x"], point["y"])
