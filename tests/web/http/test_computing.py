@@ -1,12 +1,13 @@
 """Views in memory: computed once at a time, as many as there are cores, and the newest kept."""
 
+import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from roofline.errors import NoSuchRangeError, ServerBusyError
-from roofline.web.http.computing import Computations, Memory
+from roofline.web.http.computing import MOST_CHANGES, Changes, Computations, Memory
 
 DEADLINE_S = 30
 
@@ -80,3 +81,17 @@ def test_a_computation_that_fails_is_tried_again() -> None:
     with pytest.raises(NoSuchRangeError):
         computations.once("key", fail)
     assert computations.once("key", lambda: "result") == "result"
+
+
+def test_no_key_of_a_page_comes_back() -> None:
+    """A page that was kept before a change must never be found again, whatever is forgotten."""
+    changes, rng = Changes(), random.Random(1)
+    names = [f"p{k}" for k in range(2 * MOST_CHANGES)]
+    seen: dict[str, set[int]] = {name: set() for name in names}
+    for _ in range(6 * MOST_CHANGES):
+        name = rng.choice(names)
+        before = changes.last(name)
+        seen[name].add(before)
+        changes.note(name)
+        assert changes.last(name) not in seen[name]
+        assert changes.last(name) > before

@@ -19,6 +19,8 @@ RANGES_BYTES = 16 << 20
 """Of results of parts, with what they are computed from."""
 RENDERED_BYTES = 8 << 20
 """Of compressed documents: about 90 views of a thousand operations."""
+MOST_CHANGES = 4096
+"""Profiles whose last change is known; pages of all others are drawn anew when one is forgotten."""
 MOST_WAITING = 32
 RETRY_AFTER_S = 2.0
 
@@ -53,15 +55,22 @@ class Changes:
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._last: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._last: dict[str, int] = {}  # the one that changed last stands at the end
+        self._forgotten = 0
 
     def note(self, profile_id: str) -> None:
         """The profile has changed, or is gone."""
-        self._last[profile_id] = next(self._numbers)
+        with self._lock:
+            self._last.pop(profile_id, None)
+            self._last[profile_id] = next(self._numbers)
+            if len(self._last) > MOST_CHANGES:
+                self._forgotten = self._last.pop(next(iter(self._last)))
 
     def last(self, profile_id: str) -> int:
-        """The number of its last change; 0 if there was none."""
-        return self._last.get(profile_id, 0)
+        """A number that is another one after each change of the profile."""
+        with self._lock:
+            return self._last.get(profile_id, self._forgotten)
 
 
 class Computations:
