@@ -130,7 +130,7 @@ def _forced_details(page: Page) -> None:
 
 
 def _hovered(page: Page) -> None:
-    page.mouse.move(0, 0)  # what was hovered at another width has a ring around it
+    page.mouse.move(0, 0)  # the hovered mark of another width has a ring
     expect(page.locator(".hover-card")).to_be_hidden()
     page.locator("#op-chart").scroll_into_view_if_needed()
     point = view.largest_point(page)

@@ -58,6 +58,7 @@ def test_a_profile_an_operation_and_a_reason_are_texts(client: Client) -> None:
     assert "of_roof = least_us ÷ self_time_us" in op.text
     assert client.get(f"/p/{profile}.md?op=none").status_code == 400
     assert client.get("/p/AAAAAAAAAAAAAAAAAAAAAA.md").status_code == 404
+    assert f'<a href="/p/{profile}.md">' in client.get(f"/p/{profile}").text
     assert "](/p/ID.md)" in client.get("/llms.txt").text
 
 
