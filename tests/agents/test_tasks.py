@@ -53,7 +53,7 @@ TASKS = (
         "certain: measured",
     ),
     Task(
-        "Why are no FLOPs known?",
+        "Why are the FLOPs unknown?",
         "why",
         {"profile": GRAPHS, "of": "flops"},
         (r"records when work ran, not what it computed",),
