@@ -47,6 +47,7 @@ def test_notebook_tells_its_story(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all("<script" not in one._repr_html_() for one in results)
     assert "a step" in space["before"].sentence
     assert space["change"].change_us < 0, space["change"].sentence
+    assert ". " in space["change"].sentence
     assert len(json.dumps(results[0]._repr_html_())) < 60_000
 
 

@@ -55,7 +55,7 @@ class Comparison(Result):
     def sentence(self) -> str:
         """The headline, and the largest changes."""
         said = change_verdict(self.found)
-        return " ".join(plain_text(one).strip() for one in (said.headline, said.largest) if one)
+        return f"{plain_text(said.headline).strip()}. {plain_text(said.largest)}".strip()
 
     @property
     def unit(self) -> str:
