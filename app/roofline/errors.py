@@ -332,9 +332,10 @@ class ExtraMissingError(RooflineError):
     code = "extra-missing"
 
     @classmethod
-    def of(cls, extra: str) -> "ExtraMissingError":
-        """The error for the extra of this name."""
-        return cls(f"The {extra} is not installed.", remedy=f'`pip install "roofline[{extra}]"`')
+    def of(cls, extra: str, what: str = "") -> "ExtraMissingError":
+        """The error for the extra of this name, which brings `what`."""
+        remedy = f'`pip install "roofline[{extra}]"`'
+        return cls(f"The {what or extra} is not installed.", remedy=remedy)
 
 
 class SettingsError(RooflineError):

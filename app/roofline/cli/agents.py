@@ -61,5 +61,5 @@ def _mcp(given: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
-        raise ExtraMissingError.of("mcp") from error
+        raise ExtraMissingError.of("mcp", agents.LIBRARY) from error
     server_of_folders(Folders(given.folders or [Path()]), allowed).run("stdio")

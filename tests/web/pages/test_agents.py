@@ -1,5 +1,6 @@
 """What agents read of a server: texts of profiles, and the tools by HTTP, each sender's own."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -119,3 +120,14 @@ def test_what_a_tool_read_is_in_the_audit(guarded: Client) -> None:
     audit = guarded.parts.instance.store.audit
     audit.flush()
     assert ("read by a tool", profile) in {(one.action, one.subject) for one in audit.entries()}
+
+
+def test_a_server_without_the_library_says_what_to_install(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    answer = client.post(
+        "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=ACCEPT
+    )
+    assert answer.status_code == 501
+    assert 'pip install "roofline[mcp]"' in answer.json()["remedy"]

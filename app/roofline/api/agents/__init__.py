@@ -1,1 +1,3 @@
 """Answers for coding agents: short texts that say how sure they are, and tools that give them."""
+
+LIBRARY = "library of the Model Context Protocol"

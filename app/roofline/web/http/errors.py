@@ -47,7 +47,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.BadViewError: 400,
     errors.NoSuchRangeError: 404,
     errors.CaptureFailedError: 502,
-    errors.ExtraMissingError: 500,
+    errors.ExtraMissingError: 501,
     errors.SettingsError: 500,
     errors.RooflineError: 500,
 }

@@ -117,7 +117,7 @@ def _tools(parts: ServerParts) -> tuple[ASGIApp, Callable[[], AbstractAsyncConte
 
         from roofline.api.agents.server import server
     except ModuleNotFoundError as error:
-        raise ExtraMissingError.of("mcp") from error
+        raise ExtraMissingError.of("mcp", agents.LIBRARY) from error
 
     def source_of(context: Context) -> Stored:
         request = context.request_context.request
