@@ -1,17 +1,20 @@
 """The regular check: everything is read, what can be repaired is, and the rest is reported."""
 
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from roofline.library.build import Backend
+from roofline.library.reader import Importing
 from roofline.library.upkeep import Scrubbing
+from roofline.storage.jobs import JobStore
 from roofline.storage.raw import key_of
 from roofline.storage.records import ScrubState
 from roofline.storage.results import PAGE
-from roofline.storage.scrub import Scrub
+from roofline.storage.scrub import Scrub, examine
 from roofline.web.upkeep import run_doctor
 from tests.storage.places import Place, add, eventually, settled, stored
 from tests.storage.test_both_places import damage, store_of
@@ -87,6 +90,26 @@ def test_damaged_raw_file_is_reported_until_it_is_uploaded_again(
     add(server, content)
     assert server.queries.stats().damaged_files == 0
     assert run_doctor(place.settings(), quick=True, check_only=True) == 0
+
+
+def test_an_import_that_ends_during_the_check_is_not_lost(
+    folder: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = folder.server()
+    store, asked = store_of(server), type(store_of(server).jobs).under_way
+
+    def has_ended(profile_id: str) -> bool:
+        return not isinstance(server.reader.state(profile_id), Importing)
+
+    def asked_when_all_have_ended(jobs: JobStore, profile_ids: list[str]) -> set[str]:
+        for profile_id in profile_ids:
+            eventually(partial(has_ended, profile_id))
+        return asked(jobs, profile_ids)
+
+    monkeypatch.setattr(type(store.jobs), "under_way", asked_when_all_have_ended)
+    for number in range(20):
+        add(server, b"stub " + bytes([number]) * 50)
+        assert not list(examine(store, repair=True, quick=True, grace_s=60.0))
 
 
 def test_damage_is_forgotten_with_the_file(folder: Place) -> None:

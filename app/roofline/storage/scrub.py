@@ -199,9 +199,14 @@ def _raw_files(store: ProfileStore, *, quick: bool) -> Iterator[Finding]:
 
 
 def _jobs(store: ProfileStore, *, repair: bool) -> Iterator[Finding]:
-    with store.database.read() as connection:
-        importing = statements.ids_in_state(connection, IMPORTING)
-    for profile_id in sorted(importing - store.jobs.under_way(sorted(importing))):
+    def importing() -> frozenset[str]:
+        with store.database.read() as connection:
+            return statements.ids_in_state(connection, IMPORTING)
+
+    before = importing()
+    without_job = before - store.jobs.under_way(sorted(before))
+    # An import that ended between the two looks is not lost.
+    for profile_id in sorted(without_job & importing()):
         if repair:
             store.jobs.add(profile_id, "import", store.results.version)
         yield Finding(
