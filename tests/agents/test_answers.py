@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,7 @@ TELLS: dict[str, Callable[[Reading], str]] = {
 VERDICT = re.compile(r"\b\w*-?bound\b|\bfaster\b|\bslower\b|\bregressed\b")
 # Lines that are indented belong to the finding above them, which has its confidence.
 SAYS_HOW_SURE = re.compile(r"\(certain: |confidence: |^   |^(note|limit|doubt): ")
+EQUATION = re.compile(r"self_time_us = ([\d.e-]+) ÷ ([\d.e-]+) = ([\d.e-]+)")
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -109,6 +111,20 @@ def test_an_operation_has_its_formula_filled_in(v6e: Reading) -> None:
     assert row["matrix_bf16_clock_us"] / row["self_time_us"] == pytest.approx(0.359, abs=5e-4)
     with pytest.raises(BadViewError, match="No operation"):
         answers.explain(v6e, "no such op")
+
+
+def test_every_equation_holds_and_calls_that_hold_others_have_none() -> None:
+    filled = 0
+    for name in ("xprof_export/v5e-roofline_model.json", "nsight_compute/a100-kernels.ncu-rep"):
+        reading = reading_of(SAMPLES / name)
+        for op_id, row in reading.ids.items():
+            found = EQUATION.search(answers.explain(reading, op_id))
+            assert found is None or row["name"] not in ("while.1", "call.1", "conditional.1")
+            if found is not None:
+                least_us, self_us, share = map(float, found.groups())
+                assert least_us / self_us == pytest.approx(share, rel=0.02)
+                filled += 1
+    assert filled > 20
 
 
 @pytest.mark.parametrize(
@@ -186,6 +202,9 @@ def test_only_files_below_the_folders_are_read(tmp_path: Path) -> None:
             folders.open(name)
     assert folders.open("latest").name == "a.csv"
     assert folders.open("a.csv") is folders.open("latest")
+    (inside / "settings.json").write_text("{}")
+    os.utime(inside / "settings.json", (2e9, 2e9))
+    assert folders.open("latest").name == "a.csv", "the newest is not a profile"
 
 
 def test_the_command_says_what_the_tool_says(v6e: Reading) -> None:

@@ -133,7 +133,7 @@ TASKS = (
         (r"273 µs wait for the host", r"Nothing ran for 150 µs, and the file does not say why"),
     ),
     Task(
-        "What is the FLOP rate of an operation that nothing counted?",
+        "Which FLOP rate does an operation without counters have?",
         "top_ops",
         {"profile": GRAPHS, "limit": 1},
         (r"\t(unknown|measured)\t",),

@@ -56,7 +56,7 @@ def test_a_profile_an_operation_and_a_reason_are_texts(client: Client) -> None:
     assert "from: catalogue" in reason
     assert "(certain: in doubt)" in client.get(f"/p/{profile}.md?peak.hbm=1000").text
     op = client.get(f"/p/{profile}.md?op=aten::add [4x2048x4096, 4x2048x4096] bf16")
-    assert "of_roof = least_us ÷ self_time_us" in op.text
+    assert "share by its work = least_us ÷ self_time_us" in op.text
     assert client.get(f"/p/{profile}.md?op=none").status_code == 400
     assert client.get("/p/AAAAAAAAAAAAAAAAAAAAAA.md").status_code == 404
     assert f'<a href="/p/{profile}.md">' in client.get(f"/p/{profile}").text

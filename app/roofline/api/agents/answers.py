@@ -5,6 +5,7 @@ operations are a stranger's text: one quoted cell, never a line of ours. An answ
 `MOST_LETTERS` letters, about 1,500 tokens; it says how many lines are left out.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ _MOST_OPS = 200
 _NAME_LETTERS = 120
 _DOUBTS, _NOTE_LETTERS = 3, 240
 _FINDINGS = 3
+_SAME = 1e-3  # rounding, at three digits
 _OP_HEADS = ("op_id", "time_us", "share", "at", "of_roof", "gain_us", "sure", "name", "source")
 
 
@@ -132,7 +134,7 @@ def explain(reading: Reading, op: str) -> str:
         lines += [
             "time that its work takes at each roof, over all calls; the longest is the least time:",
             *tsv(("roof", "least_us"), [(name, number(us)) for name, us in clocks.items()]),
-            f"of_roof = least_us ÷ self_time_us = {_filled(row, clocks)} (certain: {sure})",
+            *_equation(row, clocks, sure),
         ]
     if busy:
         lines += ["busy shares of units, counted:", *tsv(("unit", "busy_ratio"), busy)]
@@ -319,16 +321,21 @@ def _source(row: Record) -> str:
     return f"{row['source_file']}{line}" if row["source_file"] else ""
 
 
-def _filled(row: Record, clocks: Mapping[str, float]) -> str:
-    longest, ratio = max(clocks.values()), row["roofline_efficiency_ratio"]
-    return f"{number(longest)} ÷ {number(row['self_time_us'])} = {number(ratio)}"
+def _equation(row: Record, clocks: Mapping[str, float], sure: str) -> Iterable[str]:
+    """The share of the roof by the work, filled in; nothing where it is not this quotient, as of
+    calls that only hold others, or of transfers beside the work."""
+    ratio, self_us = row["roofline_efficiency_ratio"], row["self_time_us"]
+    longest = max(clocks.values())
+    if ratio and self_us and math.isclose(longest / self_us, ratio, rel_tol=_SAME):
+        filled = f"{number(longest)} ÷ {number(self_us)} = {number(ratio)}"
+        yield f"share by its work = least_us ÷ self_time_us = {filled} (certain: {sure})"
 
 
 def _chain(reading: Reading) -> Iterable[str]:
     """From the file to the sentence, a link a line."""
     analysis, verdict = reading.profile.analysis, reading.profile.answered.answer.verdict
     profile = reading.document["profile"]
-    yield f"file: {cell(profile['format'])}, times measured"
+    yield f"file: {cell(profile['format'])}"
     yield f"work: FLOPs {profile['flop_provenance']}, bytes {profile['bytes_provenance']}"
     yield from (f"limit: {cell(one)}" for one in profile["limits"])
     for place in (verdict, verdict.then):

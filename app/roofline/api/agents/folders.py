@@ -2,20 +2,23 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from roofline.api.agents import LATEST
 from roofline.api.agents.answers import quoted
 from roofline.api.agents.reading import Reading
 from roofline.api.profiles import open_profile
-from roofline.errors import BadViewError, ProfileNotFoundError
+from roofline.errors import BadViewError, ProfileNotFoundError, RooflineError
 from roofline.importers.source import CAPTURE_ENDINGS
 
-LATEST = "latest"
 _KEPT = 4  # profiles in memory
 _LOOKED_AT = 20_000  # files below the folders
+_TRIED = 20
 
 Key = tuple[str, int, int, tuple[str, ...]]
 
@@ -34,6 +37,7 @@ class Folders:
 
     roots: Sequence[Path]
     _open: dict[Key, Reading] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)  # tools run on threads
 
     def captures(self) -> list[Capture]:
         """Every capture, the newest first."""
@@ -47,20 +51,24 @@ class Folders:
         return [*rows], len(every)
 
     def open(self, name: str, peaks: Sequence[str] = ()) -> Reading:
-        """The profile with this name, or the `latest`; analysed once while its file is the same.
+        """The profile with this name, or the `latest` that can be read; analysed once while its
+        file is the same.
 
         Raises `ProfileNotFoundError` for what is not below a root, and `RooflineError` for what
         cannot be read.
         """
-        path = self.path(self._newest().name if name == LATEST else name)
+        if name == LATEST:
+            return self._latest(peaks)
+        path = self.path(name)
         stat = path.stat()
         key = (str(path), stat.st_size, stat.st_mtime_ns, tuple(peaks))
-        if key not in self._open:
-            while len(self._open) >= _KEPT:
-                del self._open[next(iter(self._open))]
-            profile = open_profile(path, peaks=peaks)
-            self._open[key] = Reading(profile, self._name(path), digest_of(path))
-        return self._open[key]
+        with self._turn:
+            if key not in self._open:
+                while len(self._open) >= _KEPT:
+                    del self._open[next(iter(self._open))]
+                profile = open_profile(path, peaks=peaks)
+                self._open[key] = Reading(profile, self._name(path), digest_of(path))
+            return self._open[key]
 
     def path(self, name: str) -> Path:
         """The file or folder of this name below a root. Raises `ProfileNotFoundError`."""
@@ -77,14 +85,15 @@ class Folders:
         root = next(one.resolve() for one in self.roots if path.is_relative_to(one.resolve()))
         return str(path.relative_to(root))
 
-    def _newest(self) -> Capture:
-        found = self.captures()
-        if not found:
-            raise BadViewError(
-                "The folders of this server hold no capture.",
-                remedy="Record one: `roofline record -- python train.py`.",
-            )
-        return found[0]
+    def _latest(self, peaks: Sequence[str]) -> Reading:
+        """The newest that is a profile: other files have such endings, too."""
+        for one in self.captures()[:_TRIED]:
+            with suppress(RooflineError):
+                return self.open(one.name, peaks)
+        raise BadViewError(
+            f"None of the newest {_TRIED} files is a profile.",
+            remedy="Name one that find() lists, or make one: `roofline record -- PROGRAM`.",
+        )
 
     def _below(self, root: Path) -> Iterator[Capture]:
         left = _LOOKED_AT
@@ -94,7 +103,8 @@ class Folders:
                 left -= 1
                 path = Path(folder, name)
                 if name.endswith(CAPTURE_ENDINGS) and not path.is_symlink():
-                    yield Capture(str(path.relative_to(root)), path.stat().st_mtime)
+                    with suppress(FileNotFoundError):  # it went while we looked
+                        yield Capture(str(path.relative_to(root)), path.stat().st_mtime)
             if left < 0:
                 return
 

@@ -24,7 +24,6 @@ from roofline.web.parts import Parts, Reader, ServerParts
 if TYPE_CHECKING:
     from roofline.api.agents.reading import Reading
 
-LATEST = "latest"
 _READ = ["GET", "HEAD"]
 _MARKDOWN = "text/markdown; charset=utf-8"
 _MOST_TEXT = 500
@@ -92,7 +91,7 @@ class Stored:
         from roofline.devices.choice import read_choice
 
         parts, actor = self.parts, actor_of(self.request)
-        profile_id = self._latest() if name == LATEST else name
+        profile_id = self._latest() if name == agents.LATEST else name
         part = Part(peaks=read_choice(None, peaks).peaks) if peaks else Part()
         found = _reading(parts, parts.reader_for(actor.viewer), profile_id, part)
         address = peer_of_request(self.request).address
