@@ -119,8 +119,10 @@ lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock and sbom.
 	$(BIN)/uv export --quiet --frozen --only-group uv --no-annotate --output-file .ci/uv.txt
 	$(BIN)/python -m tests.tools.sbom
 
-dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it needs, versions and hashes.
+dist: .venv/.ready-run ## Build the wheel into dist/, with kernels for common CPUs and a list of what it needs, versions and hashes.
+	$(BIN)/roofline warm-up --portable
 	$(BIN)/python -m hatchling build --target wheel --directory dist
+	rm -r app/roofline/importers/portable_kernels
 	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra fleet --extra team \
 		--no-annotate --output-file dist/requirements.txt
 

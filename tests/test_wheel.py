@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,17 +18,22 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = "generic/attention-h100.json"
+GRAPHS = "nsight_systems/a100-graphs.sqlite"
 START_S = 60
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from this checkout, with nothing fetched."""
-    folder = tmp_path_factory.mktemp("dist")
+    return built(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+def built(checkout: Path, folder: Path) -> Path:
+    """The wheel of a checkout, in `folder`."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
-    subprocess.run([*command, str(folder)], cwd=ROOT, check=True, capture_output=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    subprocess.run([*command, str(folder)], cwd=checkout, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +145,11 @@ def needed(requirements: Iterable[str], found: dict[str, Distribution]) -> dict[
 @pytest.fixture(scope="module")
 def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of commands of an environment with the wheel and what it needs without extras."""
-    folder = tmp_path_factory.mktemp("bare") / "venv"
+    return environment_of(wheel, tmp_path_factory.mktemp("bare") / "venv")
+
+
+def environment_of(wheel: Path, folder: Path) -> Path:
+    """A new environment with a wheel and what it needs without extras: its folder of commands."""
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     (packages,) = folder.glob("lib/python*/site-packages")
@@ -158,6 +168,23 @@ def test_wheel_without_extras_compiles_and_reads(sample: str, bare: Path, tmp_pa
     assert "TFLOP/s" in run(
         [bare / "roofline", "analyze", ROOT / "sample_profiles" / sample], tmp_path
     )
+
+
+@pytest.mark.long
+def test_wheel_as_it_is_published_reads_without_a_compiler(tmp_path: Path) -> None:
+    for name in ("app", "static", "templates", "sample_profiles"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", ".gitignore"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = [sys.executable, "-m", "roofline", "warm-up", "--portable"]
+    place = environment() | {"PYTHONPATH": str(tmp_path / "app")}
+    subprocess.run(command, cwd=tmp_path, env=place, check=True)
+    commands = environment_of(built(tmp_path, tmp_path / "dist"), tmp_path / "venv")
+    (numba,) = commands.parent.glob("lib/python*/site-packages/numba")
+    numba.unlink()
+    for sample in ("pytorch/h100-training.json", "xspace/v6e-training.xplane.pb", GRAPHS):
+        profile = ROOT / "sample_profiles" / sample
+        assert "TFLOP/s" in run([commands / "roofline", "analyze", profile], tmp_path)
 
 
 @pytest.mark.long

@@ -145,7 +145,7 @@ def test_a_kernel_that_allocates_is_refused() -> None:
 
     kernels._KERNELS.remove(allocates)
     with pytest.raises(TypeError, match="is not a kernel: it needs NRT_MemInfo_alloc"):
-        allocates.compile()
+        allocates.compile(kernels._cpu())
 
 
 def test_warm_up_loads_every_kernel_of_the_importers_and_no_numba() -> None:

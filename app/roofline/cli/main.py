@@ -171,17 +171,18 @@ def _template(given: argparse.Namespace) -> None:
 
 
 def add_warm_up(parser: argparse.ArgumentParser) -> None:
-    """`roofline warm-up` has no arguments."""
+    """What `roofline warm-up` takes: nothing, but where a wheel is built."""
+    parser.add_argument("--portable", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=_warm_up)
 
 
-def _warm_up(_given: argparse.Namespace) -> None:
+def _warm_up(given: argparse.Namespace) -> None:
     import compileall  # loads slowly, as do the readers
 
     from roofline.cli.progress import say_when_compiling
     from roofline.importers.registry import warm_up
 
     say_when_compiling()
-    warm_up()
+    warm_up(is_for_wheel=given.portable)
     # Byte code, too, where the environment keeps Python from writing it: 0.05 s of every start.
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)

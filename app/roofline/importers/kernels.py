@@ -1,9 +1,9 @@
-"""Compiled kernels: object files that numba makes once per machine, loaded without numba.
+"""Compiled kernels: object files that numba makes, loaded without numba.
 
 A kernel is a function in numba's subset of Python, with the types of its arguments. Its first call
 loads an object file with llvmlite in a millisecond; numba, which alone takes longer to import than
-a small file takes to read, is imported only where no object file fits: for the first read of a
-version, and on another CPU.
+a small file takes to read, is imported only where no object file fits: in a checkout for the first
+read of a version, and on a CPU that is older or of another kind than those the wheel is made for.
 
 The rules of a kernel, because it runs without Python and without numba's runtime:
 
@@ -12,17 +12,20 @@ The rules of a kernel, because it runs without Python and without numba's runtim
 - It raises nothing: it returns a negative number, and the caller raises. Division follows NumPy.
 - Its globals are numbers, small arrays, and functions marked as `part`, `primitive` or `kernel`.
 
-Object files are in `NUMBA_CACHE_DIR`, else `__pycache__` beside this module, else the user's cache.
+Object files of this very CPU are in `NUMBA_CACHE_DIR`, else `__pycache__` beside this module, else
+the user's cache; a wheel has some for every common CPU in `portable_kernels`, which come second.
 Each module with kernels has a folder there, with a digest of its sources in its name; a file's name
-ends with a digest of the versions of numba and llvmlite and of the CPU. What compiles a new one
-deletes the oldest.
+ends with a digest of the versions of numba and llvmlite and of the CPU, or with the kind of
+machine. What compiles a new one deletes the oldest.
 """
 
 import ctypes
 import hashlib
 import os
+import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,6 +66,13 @@ _C_TYPES: dict[str, Any] = {
     "void": None,
 }
 _DIGEST_BYTES = 32
+PORTABLE = Path(__file__).parent / "portable_kernels"
+# By the machine's name of Python: the CPUs that a wheel's object files are for, as LLVM calls them,
+# and what one of them has to have. Level 3 is any x86-64 server since 2013 (Intel) or 2017 (AMD).
+_LEVELS = {
+    "aarch64": ("generic", ()),
+    "x86_64": ("x86-64-v3", ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")),
+}
 
 
 class Part:
@@ -171,8 +181,8 @@ class Kernel(Part):
                 self._native = ctypes.CFUNCTYPE(_C_TYPES[self._result], *sizes)(address)
             return self._native
 
-    def compile(self) -> bytes:
-        """An object file for this CPU, with one function of this kernel's name. Imports numba."""
+    def compile(self, cpu: tuple[str, str]) -> bytes:
+        """An object file for a CPU, with one function of this kernel's name. Imports numba."""
         import llvmlite.binding as llvm  # loads slowly
         import numba
 
@@ -183,7 +193,7 @@ class Kernel(Part):
         named = {each.name for each in module.functions if each.is_declaration}
         if missing := sorted(one for one in named - {*UNREACHED} if not _PRESENT.match(one)):
             raise TypeError(f"{self.name} is not a kernel: it needs {', '.join(missing)}")
-        machine_code: bytes = _target_machine().emit_object(module)
+        machine_code: bytes = _target_machine(*cpu).emit_object(module)
         return machine_code
 
     def _entry(self) -> tuple[FunctionType, Any]:
@@ -282,7 +292,7 @@ def _loaded(name: str, content: bytes) -> int:
 def _engine() -> Any:
     import llvmlite.binding as llvm  # loads slowly
 
-    machine = _target_machine()
+    machine = _target_machine(*_cpu())
     ends = ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value
     for name in UNREACHED:
         if llvm.address_of_symbol(name) is None:
@@ -291,12 +301,11 @@ def _engine() -> Any:
 
 
 @cache
-def _target_machine() -> Any:
+def _target_machine(name: str, features: str) -> Any:
     import llvmlite.binding as llvm  # loads slowly
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    name, features = _cpu()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=name, features=features, opt=3, codemodel="jitdefault", jit=True
     )
@@ -314,18 +323,56 @@ def _cpu() -> tuple[str, str]:
 
 def _object_file(of: Kernel) -> bytes:
     """The object file of a kernel: from the first folder that has it, else a new one."""
-    module, _, function = of.name.rpartition(".")
-    place = Path(kernel_folder_name(module), f"{function}-{_machine_digest()}.o")
+    place = _place(of, _machine_digest())
     for base in _bases():
         if content := _read(base / place):
             return content
+    if (kind := _kind_of_machine()) and (content := _read(PORTABLE / _place(of, kind))):
+        return content
     while BEFORE_COMPILING:
         BEFORE_COMPILING.pop()()
-    content = of.compile()
+    content = of.compile(_cpu())
     for base in _bases():
         if _write(base / place, content):
             break
     return content
+
+
+def _place(of: Kernel, cpus: str) -> Path:
+    module, _, function = of.name.rpartition(".")
+    return Path(kernel_folder_name(module), f"{function}-{cpus}.o")
+
+
+def _kind_of_machine() -> str | None:
+    """What ends the names of a wheel's object files that run here; `None` where none do."""
+    import llvmlite.binding as llvm  # loads slowly
+
+    level, needed = _LEVELS.get(platform.machine(), ("", ()))
+    if not level or sys.platform != "linux":
+        return None
+    try:
+        has = llvm.get_host_cpu_features()
+    except RuntimeError:
+        return None
+    return f"{sys.platform}-{platform.machine()}" if all(map(has.get, needed)) else None
+
+
+def write_portable_kernels() -> None:
+    """Compile every kernel of the modules that are imported for a wheel: in a process of its own.
+
+    Raises `OSError` where the CPU of this machine does not reach the level of its kind itself.
+    """
+    name = _kind_of_machine()
+    if name is None:
+        raise OSError(f"No level of CPUs is known for {sys.platform} on {platform.machine()}.")
+    level, needed = _LEVELS[platform.machine()]
+    features = ",".join(f"+{each}" for each in needed)
+    # numba asks for them when it is imported: it may not use more in what LLVM then compiles.
+    os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": features}
+    shutil.rmtree(PORTABLE, ignore_errors=True)
+    for each in _KERNELS:
+        if not _write(PORTABLE / _place(each, name), each.compile((level, features))):
+            raise OSError(f"{PORTABLE} cannot be written to.")
 
 
 def _read(path: Path) -> bytes | None:

@@ -108,13 +108,16 @@ def formats_read() -> str:
     return ", ".join(importer.READS for importer in IMPORTERS)
 
 
-def warm_up() -> None:
-    """Load the readers that have kernels; compile these where this machine never did: a minute."""
-    from roofline.importers.kernels import load_kernels  # loads slowly, as do the readers
+def warm_up(*, is_for_wheel: bool = False) -> None:
+    """Load the readers that have kernels; compile these where this machine never did: a minute.
+
+    For a wheel they are compiled for every CPU of this machine's kind, into the package.
+    """
+    from roofline.importers import kernels  # loads slowly, as do the readers
 
     for module in _WITH_KERNELS:
         import_module(module)
-    load_kernels()
+    (kernels.write_portable_kernels if is_for_wheel else kernels.load_kernels)()
 
 
 def import_profile(
