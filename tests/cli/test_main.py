@@ -278,7 +278,7 @@ def test_the_first_compile_says_so_once(
     say_when_compiling.cache_clear()
     for name in ("first", "second"):
         say_when_compiling()
-        made: Any = SimpleNamespace(name=f"{kernels.__name__}.{name}", compile=lambda: b"code")
+        made: Any = SimpleNamespace(name=f"{kernels.__name__}.{name}", compile=lambda _cpu: b"code")
         assert kernels._object_file(made) == b"code"
     assert capsys.readouterr().err.count("compiling the readers") == 1
 

@@ -3,30 +3,23 @@
 import argparse
 import re
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from roofline.errors import ExtraMissingError, UploadRejectedError
-
-if TYPE_CHECKING:
-    from roofline.fleet.engine import Receipt
-    from roofline.pods.folders import HostFile
-    from roofline.pods.report import RunReport
-import http.client
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roofline.cli import sharing
 from roofline.cli.output import print_bytes
+from roofline.errors import ExtraMissingError, UploadRejectedError
 
 if TYPE_CHECKING:
     from roofline.cli.upload import Receiver, ServerLink
+    from roofline.fleet.engine import Receipt
     from roofline.pods.folders import HostFile
-
+    from roofline.pods.report import RunReport
 
 ENGINES = ("local", "dask")
 FORMATS = ("text", "json", "html")
@@ -295,7 +288,7 @@ def _sent(link: "ServerLink", path: str, file: Path) -> dict[str, Any]:
             if not left:
                 raise
         else:
-            if status < http.client.BAD_REQUEST:
+            if status < HTTPStatus.BAD_REQUEST:
                 return answer
             if status not in _LATER or not left:
                 raise refusal(status, answer)

@@ -14,7 +14,6 @@ from roofline.advice.rule import Form, Found
 from roofline.advice.rules import RULES
 from roofline.analysis.kernel_names import without_brackets
 from roofline.analysis.records import RooflineAnalysis
-from roofline.exports.comparison_words import TERM_LABELS
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -30,6 +29,7 @@ from roofline.presentation.sentences import (
     say,
 )
 from roofline.presentation.verdict import work_hint
+from roofline.presentation.words import TERM_LABELS
 
 _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -16,23 +16,7 @@ from roofline.presentation.goal_numbers import Scale, marked
 from roofline.presentation.quantities import percent
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, say
 from roofline.presentation.text_table import cut, named
-from roofline.presentation.words import ceiling_words
-
-TERM_LABELS: Mapping[str, str] = {
-    "calls": "calls",
-    "work": "FLOPs per call",
-    "traffic": "bytes per call",
-    "peaks": "peaks",
-    "closeness": "use of the hardware",
-    "regrouped": "fused or split",
-    "new": "new operations",
-    "gone": "operations gone",
-    "unknown": "cost not known",
-    "idle": "idle time",
-    "communication": "waiting for links",
-    "transfers": "host transfers",
-}
-"""The name of each term within a sentence and in a table."""
+from roofline.presentation.words import TERM_LABELS, ceiling_words
 
 _SAID: Mapping[str, tuple[str, str]] = {
     "calls": ("Fewer calls:", "More calls:"),

@@ -23,6 +23,21 @@ COST_LABELS = {
     Cost.TRANSFER: "transfer",
     Cost.IDLE: "idle",
 }
+TERM_LABELS = {
+    "calls": "calls",
+    "work": "FLOPs per call",
+    "traffic": "bytes per call",
+    "peaks": "peaks",
+    "closeness": "use of the hardware",
+    "regrouped": "fused or split",
+    "new": "new operations",
+    "gone": "operations gone",
+    "unknown": "cost not known",
+    "idle": "idle time",
+    "communication": "waiting for links",
+    "transfers": "host transfers",
+}
+"""The name of each term of a comparison, within a sentence and in a table."""
 
 
 def spoken(level: MemoryLevel) -> str:
