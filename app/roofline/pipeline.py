@@ -1,7 +1,8 @@
 """Files → profile → analysis: the same calls for imports, notebooks and the terminal."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +42,24 @@ def analyse_files(
     Raises `RooflineError` with a
     remedy for files that cannot be read.
     """
+    with opened_files(paths, progress) as (opened, notes):
+        return analyse_sources(
+            opened,
+            notes=notes,
+            xprof_compat=xprof_compat,
+            choice=choice,
+            range_ps=range_ps,
+            host=host,
+            dvfs=dvfs,
+            progress=progress,
+        )
+
+
+@contextmanager
+def opened_files(
+    paths: Sequence[Path], progress: Progress = silent
+) -> Iterator[tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...]]]:
+    """The profile files at `paths`, unpacked for as long as they are read, and what was noted."""
     with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
         found = [one for path in paths for one in _paths(path)]
         files, said = exported(found, Path(scratch) / "exported")
@@ -50,16 +69,7 @@ def analyse_files(
             limits=UnpackLimits(),
             progress=progress,
         )
-        return analyse_sources(
-            opened,
-            notes=(*notes, *map(_exported_note, said)),
-            xprof_compat=xprof_compat,
-            choice=choice,
-            range_ps=range_ps,
-            host=host,
-            dvfs=dvfs,
-            progress=progress,
-        )
+        yield opened, (*notes, *map(_exported_note, said))
 
 
 def open_sources(

@@ -50,6 +50,7 @@ COMMANDS = {
     "watch": ("send each capture that appears in a folder", "roofline.cli.watch:add_watch"),
     "capture": ("capture programs that run", "roofline.cli.recording:add_capture"),
     "record": ("run a command and record its steps", "roofline.cli.recording:add_record"),
+    "replay": ("run an operation alone", "roofline.cli.replaying:add_replay"),
     "mcp": ("serve tools for coding agents", "roofline.cli.agents:add_mcp"),
     "skill": ("print what a coding agent should know", "roofline.cli.agents:add_skill"),
     "share": ("share a stored profile by a link", "roofline.cli.sharing:add_share"),

@@ -6,6 +6,7 @@ not the file.
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,22 +84,34 @@ class Numbering:
 
 
 def read_trace(
-    source: SourceFile, progress: Callable[[float], None], *, has_capture: bool = False
+    source: SourceFile,
+    progress: Callable[[float], None],
+    *,
+    has_capture: bool = False,
+    keeps_arguments: bool = False,
 ) -> Trace:
-    """Everything kept of `source`, with sizes of allocations if it `has_capture` of a graph.
+    """Everything kept of `source`, with sizes of allocations if it `has_capture` of a graph, and
+    with the texts of operators' arguments if it `keeps_arguments`.
 
     Raises `CorruptProfileError` if it holds no list of events.
     """
-    return _Reader(source, progress, has_capture=has_capture).read()
+    reader = _Reader(source, progress, has_capture=has_capture, keeps_arguments=keeps_arguments)
+    return reader.read()
 
 
 class _Reader:
     """Windows of one file, scanned one after the other."""
 
     def __init__(
-        self, source: SourceFile, progress: Callable[[float], None], *, has_capture: bool
+        self,
+        source: SourceFile,
+        progress: Callable[[float], None],
+        *,
+        has_capture: bool,
+        keeps_arguments: bool,
     ) -> None:
         self._source = source
+        self._keeps_arguments = keeps_arguments
         self._valued = _READING_IN_CAPTURES if has_capture else _READING_VALUES
         self._progress = progress
         self._trace = Trace(file_name=source.name)
@@ -225,7 +238,7 @@ class _Reader:
             self._take_called(buffer, rows[states], stated=True)
         signature = self._signatures.number(
             rows[:, Column.SIGNATURE],
-            lambda k: self._trace.signatures.append(signature_of(buffer, rows[k])),
+            lambda k: self._trace.signatures.append(self._signature_of(buffer, rows[k])),
         )
         self._trace.operators.extend(
             begin=rows[:, Column.BEGIN_NS],
@@ -235,6 +248,12 @@ class _Reader:
             external=_id(rows, Column.EXTERNAL_ID),
             node=node_id(rows[:, Column.SEQUENCE], rows[:, Column.FORWARD_THREAD]),
         )
+
+    def _signature_of(self, buffer: NDArray[np.uint8], row: I64) -> Signature:
+        found = signature_of(buffer, row)
+        if self._keeps_arguments:
+            found = replace(found, recorded=text_of(buffer, row, Column.ARGS_AT))
+        return found
 
     def _take_work(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         if not len(rows):

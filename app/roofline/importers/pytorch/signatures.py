@@ -67,7 +67,8 @@ class Signature:
     values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
     are not arguments, and `window` one that no argument names. `stack` is Python's at its first
     launch, the innermost frame first, where it is known. `is_scope` is true for a named range of
-    the program, which computes nothing itself.
+    the program, which computes nothing itself. `recorded` is the text of all arguments, where it
+    was asked for.
     """
 
     operator: str
@@ -90,6 +91,7 @@ class Signature:
     inputs: Inputs | None = None
     stack: str = ""
     is_scope: bool = False
+    recorded: str = ""
 
 
 def read_signature(

@@ -13,31 +13,47 @@ class HloProto(_message.Message):
     def __init__(self, hlo_module: _Optional[_Union[Module, _Mapping]] = ...) -> None: ...
 
 class Module(_message.Message):
-    __slots__ = ("name", "computations", "entry_computation_id", "stack_frame_index")
+    __slots__ = ("name", "entry_computation_name", "computations", "host_program_shape", "entry_computation_id", "stack_frame_index")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    ENTRY_COMPUTATION_NAME_FIELD_NUMBER: _ClassVar[int]
     COMPUTATIONS_FIELD_NUMBER: _ClassVar[int]
+    HOST_PROGRAM_SHAPE_FIELD_NUMBER: _ClassVar[int]
     ENTRY_COMPUTATION_ID_FIELD_NUMBER: _ClassVar[int]
     STACK_FRAME_INDEX_FIELD_NUMBER: _ClassVar[int]
     name: bytes
+    entry_computation_name: bytes
     computations: _containers.RepeatedCompositeFieldContainer[Computation]
+    host_program_shape: bytes
     entry_computation_id: int
     stack_frame_index: StackFrameIndex
-    def __init__(self, name: _Optional[bytes] = ..., computations: _Optional[_Iterable[_Union[Computation, _Mapping]]] = ..., entry_computation_id: _Optional[int] = ..., stack_frame_index: _Optional[_Union[StackFrameIndex, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[bytes] = ..., entry_computation_name: _Optional[bytes] = ..., computations: _Optional[_Iterable[_Union[Computation, _Mapping]]] = ..., host_program_shape: _Optional[bytes] = ..., entry_computation_id: _Optional[int] = ..., stack_frame_index: _Optional[_Union[StackFrameIndex, _Mapping]] = ...) -> None: ...
 
 class Computation(_message.Message):
-    __slots__ = ("name", "instructions", "id", "root_id")
+    __slots__ = ("name", "instructions", "program_shape", "id", "root_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
+    PROGRAM_SHAPE_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     ROOT_ID_FIELD_NUMBER: _ClassVar[int]
     name: bytes
     instructions: _containers.RepeatedCompositeFieldContainer[Instruction]
+    program_shape: bytes
     id: int
     root_id: int
-    def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[Instruction, _Mapping]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[Instruction, _Mapping]]] = ..., program_shape: _Optional[bytes] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ...) -> None: ...
+
+class ProgramShape(_message.Message):
+    __slots__ = ("parameters", "result", "parameter_names")
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    PARAMETER_NAMES_FIELD_NUMBER: _ClassVar[int]
+    parameters: _containers.RepeatedCompositeFieldContainer[Shape]
+    result: Shape
+    parameter_names: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, parameters: _Optional[_Iterable[_Union[Shape, _Mapping]]] = ..., result: _Optional[_Union[Shape, _Mapping]] = ..., parameter_names: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
 class Instruction(_message.Message):
-    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "called_computation_ids", "backend_config", "replica_groups", "feature_group_count", "precision_config", "batch_group_count", "collective_device_list", "iota_device_list")
+    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "control_predecessor_ids", "called_computation_ids", "sharding", "backend_config", "replica_groups", "feature_group_count", "precision_config", "batch_group_count", "collective_device_list", "iota_device_list")
     NAME_FIELD_NUMBER: _ClassVar[int]
     OPCODE_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
@@ -53,7 +69,9 @@ class Instruction(_message.Message):
     FFT_LENGTH_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     OPERAND_IDS_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_PREDECESSOR_IDS_FIELD_NUMBER: _ClassVar[int]
     CALLED_COMPUTATION_IDS_FIELD_NUMBER: _ClassVar[int]
+    SHARDING_FIELD_NUMBER: _ClassVar[int]
     BACKEND_CONFIG_FIELD_NUMBER: _ClassVar[int]
     REPLICA_GROUPS_FIELD_NUMBER: _ClassVar[int]
     FEATURE_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -76,7 +94,9 @@ class Instruction(_message.Message):
     fft_length: _containers.RepeatedScalarFieldContainer[int]
     id: int
     operand_ids: _containers.RepeatedScalarFieldContainer[int]
+    control_predecessor_ids: _containers.RepeatedScalarFieldContainer[int]
     called_computation_ids: _containers.RepeatedScalarFieldContainer[int]
+    sharding: bytes
     backend_config: bytes
     replica_groups: _containers.RepeatedCompositeFieldContainer[ReplicaGroup]
     feature_group_count: int
@@ -84,7 +104,7 @@ class Instruction(_message.Message):
     batch_group_count: int
     collective_device_list: CollectiveDeviceList
     iota_device_list: IotaReplicaGroups
-    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., precision_config: _Optional[_Union[PrecisionConfig, _Mapping]] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ..., iota_device_list: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., control_predecessor_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., sharding: _Optional[bytes] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., precision_config: _Optional[_Union[PrecisionConfig, _Mapping]] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ..., iota_device_list: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
 
 class Metadata(_message.Message):
     __slots__ = ("op_type", "op_name", "source_file", "source_line", "stack_frame_id")

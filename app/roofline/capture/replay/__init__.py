@@ -1,0 +1,1 @@
+"""Benchmarks of one operation, each one file: these two are filled in, and run elsewhere."""
