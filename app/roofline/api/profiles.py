@@ -29,6 +29,7 @@ from roofline.presentation.verdict_data import subject_record, verdict_record
 
 if TYPE_CHECKING:
     from roofline.api.results import DataFrame, Figure
+    from roofline.presentation.figure_files import Style
 
 AnyPath = str | PathLike[str]
 T = TypeVar("T", "Subject", "Verdict", "Op")
@@ -204,6 +205,40 @@ class Profile(Result):
         device = self.analysis.device
         title = f"{device.name}, per {device.core_word}"
         return roofline_figure(self.page, title, infeed="in" if infeed else "out")
+
+    def save_figure(
+        self,
+        path: AnyPath,
+        *,
+        style: "Style" = "paper",
+        width_mm: float | None = None,
+        top: int | None = None,
+        label: int | None = None,
+        gray: bool = False,
+        infeed: bool = True,
+        x: str = "auto",
+        scale: float | None = None,
+    ) -> str:
+        """Writes the roofline as `.svg`, `.pdf` or `.png`; returns the caption that goes below it.
+
+        `style` is "paper" (8 points, 84 mm), "talk" (16 points) or "page"; the `top` longest
+        operations are drawn, `label` of them named. `scale` is that of a PNG: 1 is 96 pixels to the
+        inch, by default it has 300. Raises `BadViewError` where nothing has a place, and
+        `ExtraMissingError` for a PNG without cairosvg.
+        """
+        from roofline.api.figure_files import save  # loads slowly, as does the look
+        from roofline.presentation.charts.choices import ChartChoice
+        from roofline.presentation.figure_files import FileLook
+
+        return save(
+            self.page,
+            Path(path),
+            FileLook(style=style, width_mm=width_mm, most=top, named=label, is_gray=gray),
+            ChartChoice(infeed="in" if infeed else "out", x=x),
+            title=self.title,
+            certain=self.answered.advice["certain"],
+            scale=scale,
+        )
 
     def cell(self) -> Cell:
         """Its sentence, *Time to gain*, what would help most, and the longest operations."""

@@ -106,6 +106,10 @@ class Board:
         self.taken.append(best[2])
         return best[1]
 
+    def is_free(self, line: Segment) -> bool:
+        """Whether no text lies on the line."""
+        return not any(_crosses(line, box) for box in self.taken)
+
     def _cost(self, box: Box, spot: Spot) -> float:
         left, top, right, bottom = box
         is_out = left < 0 or top < 0 or right > self.width or bottom > self.height

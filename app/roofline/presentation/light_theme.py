@@ -59,3 +59,11 @@ LIGHT = {
     "--step-7-of-8": "#3546a7",
     "--step-8-of-8": "#24369c",
 }
+
+
+def gray_of(token: str) -> str:
+    """The gray of the same lightness as the light value of a token (BT.709)."""
+    value = LIGHT[token]
+    red, green, blue = (int(value[at : at + 2], 16) for at in (1, 3, 5))
+    level = round(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    return f"#{level:02x}{level:02x}{level:02x}"

@@ -12,13 +12,15 @@ import orjson
 import pytest
 
 from roofline.exports.answering import answer_of
-from roofline.figures.figure import PLOTS, Figure, Json, painted
+from roofline.figures.figure import PLOTS, Figure, Json, of_width, painted
+from roofline.figures.ink import unknown_words
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
 from roofline.presentation.charts import figures_of
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import MOST_MARKS, program_figure
+from roofline.presentation.figure_files import FileLook
 from roofline.presentation.json_text import to_json
 from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.page import PageIdentity, page_data
@@ -91,9 +93,14 @@ def digest(figure: Figure) -> str:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_roofs_and_marks_lie_where_they_always_did(name: str) -> None:
     page = sample_page(name)
-    found = {key: digest(op_figure(page, choice)) for key, choice in choices_of(page)}
-    found["program"] = digest(program_figure(page))
+    figures = {key: op_figure(page, choice) for key, choice in choices_of(page)}
+    figures["program"] = program_figure(page)
+    found = {key: digest(figure) for key, figure in figures.items()}
     assert found == json.loads(PLACES.read_text("utf-8"))[name]
+    # What a figure has beyond the words that files can be written of shows here, not to a user.
+    paper = FileLook(is_gray=True).choice(ChartChoice())
+    for figure in (*figures.values(), op_figure(page, paper)):
+        assert not set(unknown_words(of_width(figure, "wide")))
 
 
 def test_page_data_have_the_figures_as_the_page_opens() -> None:

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+import roofline
+from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.figure_files import FileLook, figure_file
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client
 
@@ -50,3 +53,23 @@ def test_a_choice_that_means_nothing_is_said(
     answer = reader.get(f"{base}/figures", params={name: value})
     assert answer.status_code == 400
     assert answer.json()["remedy"]
+
+
+def test_a_figure_for_a_paper_is_a_file(reader: Client, base: str) -> None:
+    query = {"top": "40", "label": "6", "gray": "true"}
+    answer = reader.get(f"{base}/figure.svg", params=query)
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.headers["content-disposition"].startswith("attachment")
+    profile = roofline.open_profile(SAMPLE)
+    made = figure_file(
+        profile.page,
+        "svg",
+        FileLook(most=40, named=6, is_gray=True),
+        ChartChoice(),
+        title=reader.get(base).json()["title"],
+        certain=profile.answered.advice["certain"],
+    )
+    assert answer.content == made.content
+    assert reader.get(f"{base}/figure.pdf?device=h100-sxm").content[:5] == b"%PDF-"
+    assert reader.get(f"{base}/figure.gif").status_code == 400
+    assert reader.get(f"{base}/figure.svg?width=20").status_code == 400

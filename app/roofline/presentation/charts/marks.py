@@ -1,8 +1,9 @@
 """Marks of operations: their places on the chart or on its edge, their size and their traces."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from roofline.figures.figure import Json, inert
 from roofline.figures.scale import Place, Range
@@ -17,6 +18,14 @@ _EDGE_SIZE = 8.0
 _EDGE_INSET = 0.018  # of the axis
 # Factors that give every shape the same area at the same share.
 _AREAS = {"circle": 1.0, "square": 0.886, "diamond": 0.96, "triangle-up": 1.3, "star": 1.0}
+# On paper: what binds, with symbols in colour and in gray, where a filled mark is a memory's.
+_BOUNDS = {
+    "slanted": ("memory", "circle", "circle"),
+    "flat": ("compute", "square", "square-open"),
+    "link": ("link", "triangle-up", "triangle-up"),
+    "none": ("unknown", "diamond-open", "diamond-open"),
+}
+_LEAST_ON_PAPER = 4.0
 _EDGE_SYMBOLS = {
     "left": "triangle-left-open",
     "right": "triangle-right-open",
@@ -43,6 +52,26 @@ class Mark:
     is_pinned: bool
 
 
+Kind = tuple[str, Mapping[str, Any]]
+"""What marks of one trace have in common: an id, and its `name`, `symbol` and `token`."""
+
+
+def kinds_of(rows: Rows, choice: ChartChoice) -> list[Kind]:
+    """The kind of each row: its category, on paper what binds it."""
+    if choice.paper is None:
+        return [*zip(map(str, rows.column("category")), rows.categories, strict=True)]
+    links = {level["id"] for level in rows.page["levels"] if level["is_link"]}
+    found: list[Kind] = []
+    for bound in rows.bounds:
+        kind = "link" if bound.get("level") in links else bound["kind"]
+        name, symbol, in_gray = _BOUNDS[kind]
+        look = {"name": bound["label"], "symbol": symbol, "token": bound["token"]}
+        if choice.paper.is_gray:  # memories differ by colour alone
+            look |= {"name": name, "symbol": in_gray}
+        found.append((look["name"], look))
+    return found
+
+
 def marks_of(
     rows: Rows, places: Sequence[Place | None], axes: tuple[Range, Range], choice: ChartChoice
 ) -> list[Mark]:
@@ -50,17 +79,19 @@ def marks_of(
 
     Ops beyond the axes stand at their edge, unless a zoom has put them there.
     """
-    timing = rows.column("timing")
+    timing, kinds = rows.column("timing"), kinds_of(rows, choice)
     marks = []
     for row, place in enumerate(places):
         if place is None:
             continue
-        symbol = rows.categories[row]["symbol"]
+        symbol = kinds[row][1]["symbol"]
         edge = _edge(place, axes)
         is_pinned = edge is not None and choice.zoom is None
         # An op without a time has no share that an area could show.
         is_equal = choice.size == "equal" or timing[row] not in (None, "measured")
         size = _EQUAL * _AREAS.get(symbol, 1.0) if is_equal else mark_size(rows.shares[row], symbol)
+        if choice.paper is not None:
+            size = max(_LEAST_ON_PAPER, size * choice.paper.shrunk)
         marks.append(
             Mark(
                 row=row,
@@ -103,50 +134,52 @@ def beyond(rows: Rows, marks: Sequence[Mark]) -> dict[str, list[int]]:
 
 
 def mark_traces(
-    rows: Rows, marks: Sequence[Mark], axes: tuple[Sequence[float | None], Sequence[float | None]]
+    rows: Rows,
+    marks: Sequence[Mark],
+    axes: tuple[Sequence[float | None], Sequence[float | None]],
+    kinds: Sequence[Kind],
 ) -> list[Json]:
-    """One trace per category, then one per edge: those stand for ops that are elsewhere.
+    """One trace per kind, then one per edge: those stand for ops that are elsewhere.
 
-    `axes` are the values of both axes by row, as the page data have them.
+    `axes` are the values of both axes by row, as the page data have them, `kinds` those by row.
     """
-    categories: dict[int, list[Mark]] = {}
-    category = rows.column("category")
+    by_kind: dict[str, list[Mark]] = {}
     for mark in marks:
         if not mark.is_pinned:
-            categories.setdefault(category[mark.row], []).append(mark)
+            by_kind.setdefault(kinds[mark.row][0], []).append(mark)
     return [
-        *(_of_category(rows, number, own, axes) for number, own in categories.items()),
+        *(_of_kind(rows, kinds[own[0].row], own, axes) for own in by_kind.values()),
         *(
-            _at_edge(rows, edge, [mark for mark in marks if mark.is_pinned and mark.edge == edge])
+            _at_edge(rows, edge, pinned, kinds)
             for edge in EDGES
-            if any(mark.is_pinned and mark.edge == edge for mark in marks)
+            if (pinned := [mark for mark in marks if mark.is_pinned and mark.edge == edge])
         ),
     ]
 
 
-def _of_category(
+def _of_kind(
     rows: Rows,
-    number: int,
+    kind: Kind,
     marks: Sequence[Mark],
     axes: tuple[Sequence[float | None], Sequence[float | None]],
 ) -> Json:
-    category = rows.page["categories"][number]
+    key, look = kind
     xs, ys = axes
     return {
-        **marks_trace(category["name"], [rows.ops[mark.row] for mark in marks], f"marks-{number}"),
+        **marks_trace(look["name"], [rows.ops[mark.row] for mark in marks], f"marks-{key}"),
         "x": [xs[mark.row] for mark in marks],
         "y": [ys[mark.row] for mark in marks],
         "marker": {
-            "symbol": category["symbol"],
+            "symbol": look["symbol"],
             "size": [round(mark.size, 1) for mark in marks],
-            "color": category["token"],
+            "color": look["token"],
             "opacity": 0.76,
             "line": {"color": "--halo", "width": 1},
         },
     }
 
 
-def _at_edge(rows: Rows, edge: str, marks: Sequence[Mark]) -> Json:
+def _at_edge(rows: Rows, edge: str, marks: Sequence[Mark], kinds: Sequence[Kind]) -> Json:
     ops = [rows.ops[mark.row] for mark in marks]
     return {
         **marks_trace(f"ops beyond the edge, {edge}", ops, f"marks-{edge}"),
@@ -155,7 +188,7 @@ def _at_edge(rows: Rows, edge: str, marks: Sequence[Mark]) -> Json:
         "marker": {
             "symbol": _EDGE_SYMBOLS[edge],
             "size": _EDGE_SIZE,
-            "color": [rows.categories[mark.row]["token"] for mark in marks],
+            "color": [kinds[mark.row][1]["token"] for mark in marks],
             "opacity": 1,
             "line": {"width": 1.4},
         },

@@ -1,7 +1,7 @@
 """The roofline of operations as a figure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from roofline.analysis.short_names import middle_cut
@@ -16,31 +16,33 @@ from roofline.figures.figure import (
     line,
     numbered,
 )
-from roofline.figures.labels import POSITIONS, Spot
+from roofline.figures.labels import POSITIONS, Segment, Spot
 from roofline.figures.roofs import Roof, Roofs, attainable, ridge
 from roofline.figures.scale import (
     Margin,
     Place,
     Range,
+    Scale,
     heaviest,
     spread,
     with_headroom,
     without_strays,
 )
-from roofline.presentation.charts.choices import ChartChoice, OtherRoofs
+from roofline.presentation.charts.choices import ChartChoice, OtherRoofs, Paper
 from roofline.presentation.charts.joined import (
     joined_legend,
     joined_marks,
     joined_traces,
     level_marks,
 )
-from roofline.presentation.charts.marks import Mark, beyond, mark_traces, marks_of
+from roofline.presentation.charts.marks import Mark, beyond, kinds_of, mark_traces, marks_of
 from roofline.presentation.charts.own_ceilings import (
     CLOCK_SIZE,
     OwnCeilings,
     own_ceilings,
     own_traces,
 )
+from roofline.presentation.charts.paper import leaders_trace, led, with_key, with_legend
 from roofline.presentation.charts.roof_traces import (
     Name,
     Namer,
@@ -75,6 +77,7 @@ MARGINS: dict[Width, Margin] = {
 }
 _MOST_NAMES: dict[Width, int] = {"wide": 12, "narrow": 5}
 _LABEL_ROOM = 0.08  # of the plot's height, above the highest compute roof
+_LABEL_ROOM_IN_PRINT = 0.12
 _TOOLS_ROOM = 0.15  # above the highest point, where no roof keeps points below the chart's buttons
 _SHARE_FIT = 0.985  # of the time
 _MOST_ABOVE = 0.6  # decades above the roof that are worth their room
@@ -82,6 +85,7 @@ _LEAST_SHARE = 0.004  # of the time; shorter operations have no name beside them
 _NAME_LETTERS = 22
 _NAME_SIZE = 11.0
 _STAR_SIZE = 17
+_LEAST_STAR = 11
 _WORST_NAME = 1.0  # of a name of an op: small marks that it may cover
 _WORST_OWN = 99.0  # the name of the selected op is not left out
 _NO_ARITHMETIC = {"no_flops", "transfer"}
@@ -105,7 +109,7 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
     choice = _settled(rows, choice)
     xs = rows.column(rows.column_of_axis(choice.x))
     ys = rows.column(EFFICIENCY if choice.is_share else RATE)
-    places = log_places(xs, ys)
+    places = _longest(rows, log_places(xs, ys), choice)
     shown = Roofs() if choice.is_share else shown_roofs(rows, choice)
     levels = level_marks(rows, places) if choice.x == JOINED else []
     star = _star(rows, choice)
@@ -115,24 +119,29 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
         else [(at, share) for at, share in zip(places, rows.shares, strict=True) if at]
     )
     axes = _ranges(rows, choice, points, shown.top, star)
-    chart = _chart(axes, own.shown if own else shown, choice.x, is_bare=own is not None)
+    chart = _chart(axes, own.shown if own else shown, choice, is_bare=own is not None)
     marks = [] if choice.x == JOINED else marks_of(rows, places, axes, choice)
-    drawn = joined_traces(rows, levels, choice) if levels else mark_traces(rows, marks, (xs, ys))
+    kinds = kinds_of(rows, choice)
+    drawn = (
+        joined_traces(rows, levels, choice) if levels else mark_traces(rows, marks, (xs, ys), kinds)
+    )
+    named = [*marks, *joined_marks(rows, levels, choice)]
+    data = numbered(
+        [
+            *_other_traces(chart, choice.others),
+            *roof_traces(chart),
+            *(_own_roof(axes) if choice.is_share else ()),
+            *drawn,
+            *(own_traces(own, axes[0]) if own else ()),
+            *_texts(rows, chart, named, own, star, choice),
+            _star_trace(star, choice.paper),
+        ]
+    )
+    if choice.has_key:
+        data = with_key(data, [kinds[mark.row] for mark in marks], star)
     return {
         "id": "op",
-        "data": numbered(
-            [
-                *_other_traces(chart, choice.others),
-                *roof_traces(chart),
-                *(_own_roof(axes) if choice.is_share else ()),
-                *drawn,
-                *(own_traces(own, axes[0]) if own else ()),
-                *_texts(
-                    rows, chart, [*marks, *joined_marks(rows, levels, choice)], own, star, choice
-                ),
-                _star_trace(star),
-            ]
-        ),
+        "data": data,
         "layouts": {width: _layout(rows, chart, choice, width) for width in PLOTS},
         "marks": "op",
         "beyond": beyond(rows, marks),
@@ -143,6 +152,17 @@ def op_figure(page: Page, choice: ChartChoice | None = None) -> Figure:
         "note": _note(rows, places),
         "alt": _alt(rows, len(points), star, choice),
     }
+
+
+def _longest(
+    rows: Rows, places: Sequence[Place | None], choice: ChartChoice
+) -> Sequence[Place | None]:
+    """The places of the ops that are drawn."""
+    if choice.paper is None or choice.paper.most is None:
+        return places
+    placed = [row for row, at in enumerate(places) if at is not None]
+    kept = set(sorted(placed, key=lambda row: -rows.shares[row])[: choice.paper.most])
+    return [at if row in kept else None for row, at in enumerate(places)]
 
 
 def _settled(rows: Rows, choice: ChartChoice) -> ChartChoice:
@@ -157,10 +177,18 @@ def _settled(rows: Rows, choice: ChartChoice) -> ChartChoice:
     return replace(choice, x=rows.main_axis["id"] if is_main else axes[0])
 
 
-def _chart(axes: tuple[Range, Range], shown: Roofs, axis: str, *, is_bare: bool) -> RoofChart:
-    main = main_memory(shown.memory, axis)
-    flat = shown.compute[0] if shown.compute else None
-    return RoofChart(x=axes[0], y=axes[1], shown=shown, main=main, flat=flat, is_bare=is_bare)
+def _chart(
+    axes: tuple[Range, Range], shown: Roofs, choice: ChartChoice, *, is_bare: bool
+) -> RoofChart:
+    return RoofChart(
+        x=axes[0],
+        y=axes[1],
+        shown=shown,
+        main=main_memory(shown.memory, choice.x),
+        flat=shown.compute[0] if shown.compute else None,
+        is_bare=is_bare,
+        is_print=choice.paper is not None,
+    )
 
 
 Weighted = Sequence[tuple[Place, float]]
@@ -184,7 +212,8 @@ def _ranges(
     x, y = (spread(xs, (0.2, 0.22), 2), spread(ys, (0.3, 0.34), 2)) if xs else _EMPTY
     tops = [roof.log for roof in (top, *(one.compute for one in choice.others)) if roof]
     if tops:
-        return x, with_headroom(y, max(tops), _LABEL_ROOM)
+        room = _LABEL_ROOM if choice.paper is None else _LABEL_ROOM_IN_PRINT
+        return x, with_headroom(y, max(tops), room)
     heights = [at[1] for at, _ in points if at[1] <= y[1]]
     return x, with_headroom(y, max(heights), _TOOLS_ROOM) if heights else y
 
@@ -231,7 +260,7 @@ def placed_rate(point: dict[str, float | None]) -> float | None:
     return point[placed] if placed in point else point.get(RATE)
 
 
-def _star_trace(star: Place | None) -> Json:
+def _star_trace(star: Place | None, paper: Paper | None) -> Json:
     return {
         **line("program", [star] if star else [], role="program", token="--star"),
         "uid": "program",
@@ -239,7 +268,7 @@ def _star_trace(star: Place | None) -> Json:
         "hoverinfo": "none",
         "marker": {
             "symbol": "star",
-            "size": _STAR_SIZE,
+            "size": _STAR_SIZE if paper is None else max(_LEAST_STAR, _STAR_SIZE * paper.shrunk),
             "color": "--star",
             "line": {"color": "--halo", "width": 1.5},
         },
@@ -299,13 +328,14 @@ def _texts(
     discs = [(mark.at, mark.size / 2) for mark in marks]
     traces = []
     for width in PLOTS:
-        namer = Namer(chart, width, [*discs, *([(star, _STAR_SIZE / 2)] if star else [])])
+        stars = [(star, _STAR_SIZE / 2)] if star else []
+        namer = Namer(chart, width, [*discs, *stars], choice.plots)
         names = namer.roofs()
         if choice.is_share:
             spot = Spot(x=namer.scale.width - 3, y=namer.scale.to_y(0), position="top left")
             names += namer.name([spot], _OWN_ROOF, "--ink")
         traces.append(names_trace(names, width))
-        traces.append(_op_names(rows, namer, marks, star, own))
+        traces += _op_names(rows, namer, marks, star, own, choice)
     return traces
 
 
@@ -315,9 +345,15 @@ def _op_names(
     marks: Sequence[Mark],
     star: Place | None,
     own: OwnCeilings | None,
-) -> Json:
-    """Names beside the longest ops that have room for one, of clocks, and of the program."""
-    most, worst = _MOST_NAMES[namer.width], _WORST_OWN if own else _WORST_NAME
+    choice: ChartChoice,
+) -> Iterator[Json]:
+    """Names beside the longest ops that have room for one, of clocks, and of the program.
+
+    On paper a name without room beside its mark may stand away from it, at the end of a line.
+    """
+    paper = choice.paper
+    most = paper.named if paper else _MOST_NAMES[namer.width]
+    worst = _WORST_OWN if own else _WORST_NAME
     scale = namer.scale
     first = {mark.row: mark for mark in reversed(marks)}  # of joined levels there are several
     worth = [
@@ -328,21 +364,26 @@ def _op_names(
         and (rows.shares[mark.row] > _LEAST_SHARE or len(marks) == 1)
     ][: 2 * most]
     found: list[tuple[Name, float, int | None]] = []
-    if star is not None and scale.x[0] < star[0] < scale.x[1] and scale.y[0] < star[1] < scale.y[1]:
+    if star is not None and paper is None and _is_inside(star, scale):  # a key names it on paper
         spots = _around(namer, star, _STAR_SIZE / 2)
         found += [
             (name, _STAR_SIZE, None)
             for name in namer.name(spots, "program", "--ink", _NAME_SIZE, _WORST_NAME)
         ]
+    leaders: list[Segment] = []
     texts = told_apart([_name(rows, mark.row) for mark in worth], _NAME_LETTERS)
     for mark, text in zip(worth, texts, strict=True):
         if len(found) >= most:
             break
+        op = rows.ops[mark.row]
         spots = _around(namer, mark.at, mark.size / 2)
-        found += [
-            (name, mark.size, rows.ops[mark.row])
-            for name in namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, worst)
-        ]
+        beside = [*namer.name(spots, inert(text), "--ink-2", _NAME_SIZE, worst)]
+        found += [(name, mark.size, op) for name in beside]
+        away = led(namer, mark, text, worst) if paper and not beside else None
+        if away is not None:
+            name, leader, radius = away
+            found.append((name, 2 * radius, op))
+            leaders.append(leader)
     for clock in own.clocks if own else ():
         spots = _around(namer, own.place(clock), CLOCK_SIZE / 2) if own else []
         found += [
@@ -350,7 +391,13 @@ def _op_names(
             for name in namer.name(spots, clock.text, clock.roof.token, _NAME_SIZE, _WORST_OWN)
         ]
     labels = labels_trace([(name, size) for name, size, _ in found], namer.width)
-    return {**labels, "customdata": [op for _, _, op in found]}
+    yield {**labels, "customdata": [op for _, _, op in found]}
+    if leaders:
+        yield leaders_trace(leaders, namer)
+
+
+def _is_inside(at: Place, scale: Scale) -> bool:
+    return scale.x[0] < at[0] < scale.x[1] and scale.y[0] < at[1] < scale.y[1]
 
 
 def _around(namer: Namer, at: Place, radius: float) -> list[Spot]:
@@ -369,16 +416,18 @@ def _name(rows: Rows, row: int) -> tuple[str, Sequence[str]]:
 
 def _layout(rows: Rows, chart: RoofChart, choice: ChartChoice, width: Width) -> Json:
     unit = f"FLOP per byte of {_axis_label(rows, choice)}"
-    title = f"Operational intensity, {unit}" if width == "wide" else unit
+    plot = choice.plots[width]
+    title = f"Operational intensity, {unit}" if plot[0] > PLOTS["narrow"][0] else unit
     y_text = _share_tick if choice.is_share else rate_tick
-    axes = roof_axes(chart, PLOTS[width], title, y_text=y_text)
+    axes = roof_axes(chart, plot, title, y_text=y_text)
     revision = f"{choice.x} {choice.y} {choice.zoom}"
-    return layout(
-        MARGINS[width],
+    found = layout(
+        choice.paper.margin if choice.paper else MARGINS[width],
         *axes,
         region_shapes(chart),
         revision,
     )
+    return with_legend(found) if choice.has_key else found
 
 
 def _axis_label(rows: Rows, choice: ChartChoice) -> str:

@@ -20,6 +20,7 @@ from roofline.presentation.quantities import flop_rate, peak_bandwidth, peak_rat
 
 _PAST = 3.0  # decades that lines go on past the chart, so that panning never uncovers an end
 _ALONG = (0.45, 0.65, 0.3, 0.8, 0.15, 0.92)  # of the visible part of a slanted line
+_ALONG_IN_PRINT = tuple(part / 20 for part in (9, 13, 6, 16, 3, 18, 11, 7, 4, 14, 2, 19))
 _BEFORE = (0, 60, 120, 180, 260, 340)  # pixels from the right edge
 _LEAST_REGION = 110  # pixels that the name of a region needs
 _WORST = 6.0  # a name that covers more marks than these is left out
@@ -29,7 +30,7 @@ _WORST = 6.0  # a name that covers more marks than these is left out
 class RoofChart:
     """Roofs on axes, in log10; `main` and `flat` meet at the ridge. `is_small`: few words.
 
-    `is_bare` leaves out regions.
+    `is_bare` leaves out regions. `is_print`: no name crosses a roof while a shorter one does not.
     """
 
     x: Range
@@ -39,6 +40,7 @@ class RoofChart:
     flat: Roof | None
     is_small: bool = False
     is_bare: bool = False
+    is_print: bool = False
 
     @property
     def lines(self) -> list[RoofLine]:
@@ -81,9 +83,9 @@ def roof_traces(chart: RoofChart) -> list[Json]:
             "customdata": [roof.id for roof, _ in corners],
             "marker": {
                 "symbol": "circle",
-                "size": 8,
+                "size": 5 if chart.is_print else 8,
                 "color": "--surface",
-                "line": {"color": "--ink", "width": 1.6},
+                "line": {"color": "--ink", "width": 1 if chart.is_print else 1.6},
             },
         },
     ]
@@ -262,6 +264,12 @@ class Namer:
         if not scale.x[0] < corner[0] < scale.x[1]:
             return
         x, foot = scale.to_x(corner[0]), scale.height - 4
+        if self.chart.is_print:  # its key says which ops are bound by what
+            spots = [Spot(x=x + 5, y=foot, position="top right")]
+            spots.append(Spot(x=x - 5, y=foot, position="top left"))
+            text = f"ridge {significant(10 ** corner[0])} FLOP/B"
+            yield from self.name(spots, text, "--ink-2", 11, 0.0)
+            return
         if x > _LEAST_REGION:
             spot = Spot(x=x - 5, y=foot, position="top left")
             yield from self.name([spot], "← memory-bound", "--ink-2", 11)
@@ -272,19 +280,30 @@ class Namer:
     def _flat(self, one: RoofLine, *, is_main: bool) -> Iterator[Name]:
         """Above its line at the right edge, or further left; its rate alone where room is short."""
         scale, roof = self.scale, one.roof
-        y = scale.to_y(roof.log) - 1
+        y = scale.to_y(roof.log) - (4 if self.chart.is_print else 1)
         spots = [Spot(x=scale.width - 3 - before, y=y, position="top left") for before in _BEFORE]
         start = scale.to_x(one.points[0][0])
         spots = [spot for spot in spots if spot.x > start] or spots[:1]
         size = self.size if is_main else self.size - 1
         rate = peak_rate(roof.peak)
-        texts = (
-            [rate]
-            if self.chart.is_small or not roof.label
-            else [f"{inert(roof.label)} {rate}", rate]
-        )
-        for text in texts:
-            names = list(self.name(spots, text, roof.token, size))
+        is_short = self.chart.is_small or not roof.label
+        texts = [rate] if is_short else [f"{inert(roof.label)} {rate}", rate]
+        yield from self._first(spots, self._tries(roof, rate, texts), roof.token, size)
+
+    def _tries(self, roof: Roof, peak: str, texts: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """Texts for a roof, and how much each may cover; in print none first."""
+        label = inert(roof.label)
+        if self.chart.is_print and label:
+            yield from ((text, 0.0) for text in (f"{label} {peak}", f"{label}<br>{peak}", label))
+            texts = [label]
+        yield from ((text, _WORST) for text in texts)
+
+    def _first(
+        self, spots: Sequence[Spot], tries: Iterator[tuple[str, float]], token: str, size: float
+    ) -> Iterator[Name]:
+        """The first text that has a place."""
+        for text, worst in tries:
+            names = list(self.name(spots, text, token, size, worst))
             if names:
                 yield from names
                 return
@@ -296,13 +315,16 @@ class Namer:
         end = min(one.end, scale.x[1], scale.y[1] - roof.log)
         if end <= start:
             return
-        xs = [start + (end - start) * part for part in _ALONG]
+        parts = _ALONG_IN_PRINT if self.chart.is_print else _ALONG
+        xs = [start + (end - start) * part for part in parts]
         spots = [
             Spot(x=scale.to_x(x) + side, y=scale.to_y(x + roof.log) + side / 2, position=position)
             for x in xs
             for position, side in (("bottom right", 4), ("top left", -4))
         ]
-        yield from self.name(spots, f"{inert(roof.label)} {peak_bandwidth(roof.peak)}", roof.token)
+        peak = peak_bandwidth(roof.peak)
+        tries = self._tries(roof, peak, [f"{inert(roof.label)} {peak}"])
+        yield from self._first(spots, tries, roof.token, self.size)
 
 
 def labels_trace(labels: Sequence[tuple[Name, float]], width: Width) -> Json:

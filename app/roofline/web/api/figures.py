@@ -15,13 +15,14 @@ from roofline.library.reader import ProfileReader
 from roofline.presentation.charts import drawn_again
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.other_devices import with_others
+from roofline.presentation.figure_files import FileLook, Form, Style, figure_file
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_rows import Page
-from roofline.storage.results import PAGE
+from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.advice import sent_json
 from roofline.web.api.ranges import Range, results_for, times_for
-from roofline.web.api.responses import NO_SUCH_VIEW
-from roofline.web.api.results import Infeed, computed
+from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
+from roofline.web.api.results import Infeed, attachment, computed
 from roofline.web.parts import Reader, parts_of
 
 _PAGES_KEPT = 4  # parsed page data: 2 MB each for a thousand operations
@@ -110,6 +111,50 @@ async def figures(
     find = partial(_page, request, reader, profile_id, part)
     page = await computed(reader, profile_id, find)
     return await sent_json(request, await run_in_threadpool(_drawn, page, choice, vs.split(",")))
+
+
+def _look(
+    style: Style = "paper",
+    width: Annotated[float | None, Query(ge=1, le=2000, description="In millimetres.")] = None,
+    top: Annotated[
+        int | None, Query(ge=0, description="Draw so many of the longest ops; all of them.")
+    ] = None,
+    label: Annotated[int | None, Query(ge=0, le=200, description="Name so many ops.")] = None,
+    gray: bool = False,
+) -> FileLook:
+    return FileLook(style=style, width_mm=width, most=top, named=label, is_gray=gray)
+
+
+Look = Annotated[FileLook, Depends(_look)]
+FIGURE = "/figure.{form}"
+FIGURE_SENT = {200: sent_as("image/svg+xml", "application/pdf"), **NO_SUCH_VIEW}
+_MEDIA: dict[Form, str] = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+
+
+@router.get(f"/profiles/{{profile_id}}{FIGURE}", response_class=Response, responses=FIGURE_SENT)
+def figure_of(
+    request: Request,
+    profile_id: str,
+    form: Form,
+    reader: Reader,
+    part: Range,
+    choice: Choice,
+    look: Look,
+) -> Response:
+    """The roofline of the operations as a picture for a paper or a talk; docs/figures.md."""
+    page = _page(request, reader, profile_id, part)
+    title = reader.manifest(profile_id).title
+    if part is None:
+        advice = reader.result(profile_id, ADVICE).plain()
+    else:
+        advice = results_for(parts_of(request), reader, profile_id, part).advice()
+    certain = orjson.loads(advice)["certain"]
+    made = figure_file(page, form, look, choice, title=title, certain=certain)
+    return Response(
+        made.content,
+        media_type=_MEDIA[form],
+        headers={"content-disposition": attachment(f"{title}-roofline.{form}")},
+    )
 
 
 def _drawn(page: Page, choice: ChartChoice, others: list[str]) -> bytes:

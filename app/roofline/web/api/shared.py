@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import BadEditError, ProfileNotFoundError
 from roofline.library.reader import ProfileReader, not_found
+from roofline.presentation.figure_files import Form
 from roofline.storage.revocable import ShareLink
 from roofline.storage.visibility import Viewer
 from roofline.web.api import devices, figures, results, views
@@ -157,6 +158,19 @@ async def shown_figures(
 ) -> Response:
     """Both rooflines as figures of Plotly."""
     return await figures.figures(request, shared.id, shared.reader, part, choice, vs)
+
+
+@router.get(figures.FIGURE, response_class=Response, responses=figures.FIGURE_SENT)
+def figure_of(
+    request: Request,
+    shared: Shared,
+    form: Form,
+    part: Range,
+    choice: figures.Choice,
+    look: figures.Look,
+) -> Response:
+    """The roofline of the operations as a picture."""
+    return figures.figure_of(request, shared.id, form, shared.reader, part, choice, look)
 
 
 @router.get("/ops/{index}", responses=NO_SUCH_VIEW)
