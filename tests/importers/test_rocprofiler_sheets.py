@@ -88,6 +88,20 @@ def test_without_counters_the_host_is_waited_for(tmp_path: Path) -> None:
     assert found.timeline.times.host_wait_ps.tolist() == [200_000_000]
 
 
+def test_ranges_of_roctx_are_groups(tmp_path: Path) -> None:
+    """The path in which a kernel ran longest, of the launching thread: in a step, not beside it."""
+    ranges = """MARKER_CORE_RANGE_API,step 1,77,77,5,900000,1300000
+MARKER_CORE_RANGE_API,forward,77,77,6,980000,1295000
+MARKER_CORE_RANGE_API,elsewhere,77,78,7,900000,1300000
+"""
+    found = profile(
+        tmp_path, kernel_trace=KERNELS, agent_info=AGENTS, marker_api_trace=CALLS + ranges
+    )
+    assert found.ops.framework_path[0] == "step/forward"
+    assert found.timeline is not None, "a range launches nothing"
+    assert found.timeline.times.host_wait_ps.tolist() == [200_000_000]
+
+
 def test_counters_alone_are_a_whole_profile(tmp_path: Path) -> None:
     found = profile(tmp_path, counter_collection=COUNTERS)
     assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 400_000_000, "calls": 2}

@@ -61,15 +61,22 @@ def distinct_shapes(shapes: Sequence[Sequence[int]] | I64) -> dict[str, I64]:
     except OverflowError:  # of a damaged file: such sizes are unknown
         known = [[size if abs(size) < _IMPOSSIBLE else 0 for size in shape] for shape in shapes]
         rows = np.array(known, np.int64)
-    place = np.zeros(len(rows), np.int64)
-    for axis in rows.T:  # one after the other: sorting whole rows takes long
-        _, at = np.unique(axis, return_inverse=True)
-        _, place = np.unique(place * (len(rows) + 1) + at, return_inverse=True)
-    _, first = np.unique(place, return_index=True)
+    distinct, place = distinct_rows(rows)
     return {
-        "shapes": np.concatenate([np.zeros((1, SHAPE_AXES), np.int64), rows[first]]),
+        "shapes": np.concatenate([np.zeros((1, SHAPE_AXES), np.int64), distinct]),
         "shape": place + 1,
     }
+
+
+def distinct_rows(rows: I64) -> tuple[I64, I64]:
+    """The distinct rows of a table in their order, and the place of each row among them."""
+    place = np.zeros(len(rows), np.int64)
+    for column in rows.T:  # one after the other: sorting whole rows takes long
+        if (column != column[:1]).any():
+            _, at = np.unique(column, return_inverse=True)
+            _, place = np.unique(place * (len(rows) + 1) + at, return_inverse=True)
+    _, first = np.unique(place, return_index=True)
+    return rows[first], place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,13 @@ from roofline.importers.generic.kernels import Conflict, Kernel, completed, conf
 from roofline.importers.generic.names import names_unit, precision_named, unit_named
 from roofline.importers.generic.roofs import Machine, main_memory, merged, reported_device
 from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
-from roofline.importers.shared.launches import MAX_COUNT, Launch, Launches, launch_tables, no_steps
+from roofline.importers.shared.launches import (
+    MAX_COUNT,
+    Launch,
+    Launches,
+    launch_tables,
+    without_steps,
+)
 from roofline.importers.shared.notes import Note, counted, noted
 from roofline.importers.shared.tables_text import decode, first_row
 from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
@@ -118,7 +124,6 @@ def read(
     ops, launches, _ = launch_tables(
         Launches.of([_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)])
     )
-    time_ps = int(ops.self_time_ps[ops.time_known].sum(dtype=np.uint64))
     hosts = [
         Host(
             file_name=source.name,
@@ -130,17 +135,13 @@ def read(
         if reading.kernels
     ]
     provenance = _provenance(readings)
-    return Profile(
+    return without_steps(
+        ops,
+        int(ops.self_time_ps[ops.time_known].sum(dtype=np.uint64)),
+        provenance,
         device=device,
         hosts=tuple(hosts),
-        ops=ops,
-        time_ps=time_ps,
-        op_time_ps=time_ps,
-        normalised_op_time_ps=time_ps,
-        steps=no_steps(tuple(ops.traffic_bytes)),
         diagnostics=tuple(_diagnostics(readings, whole, machine)),
-        flop_provenance=provenance,
-        bytes_provenance=provenance,
         limits=(_LIMITS[provenance], _NO_STEPS),
         launches=launches,
     )

@@ -17,8 +17,8 @@ from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import (
     beside_timed,
     in_all_launches,
-    no_steps,
     shares_of_time,
+    without_steps,
 )
 from roofline.importers.shared.notes import compared, differences
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
@@ -74,20 +74,16 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
     ops = builder.build()
     time_ps = int(ops.time_ps[ops.time_known].sum(dtype=np.uint64))
     stated = _stated(captures, measured)
-    return Profile(
+    return without_steps(
+        ops,
+        time_ps,
+        Provenance.MEASURED,
         format_detail=_version(captures),
         device=read_device(launches, works),
         hosts=tuple(_host(capture) for capture in captures),
-        ops=ops,
-        time_ps=time_ps,
-        op_time_ps=time_ps,
-        normalised_op_time_ps=time_ps,
-        steps=no_steps(tuple(ops.traffic_bytes)),
         captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
         diagnostics=(*diagnostics(captures, pairs), *differences(stated)),
         stated=stated,
-        flop_provenance=Provenance.MEASURED,
-        bytes_provenance=Provenance.MEASURED,
         limits=limits(works),
         launches=_launch_table(launches, works, number),
         kernels=_kernels(launches, rows, number),

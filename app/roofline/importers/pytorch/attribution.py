@@ -16,7 +16,8 @@ import numpy as np
 from roofline.importers.pytorch.collectives import called_collective_of
 from roofline.importers.pytorch.inputs import element_of
 from roofline.importers.pytorch.signatures import Signature, priced
-from roofline.importers.pytorch.trace import Api, Columns, Step, Trace, place_of
+from roofline.importers.pytorch.trace import Api, Columns, Step, Trace
+from roofline.importers.shared.events import place_of
 from roofline.importers.shared.kernel_names import UNKNOWN_KIND, Collective
 from roofline.importers.shared.nesting import NOT_FOUND, holders, innermost, nest
 from roofline.model.op_columns import I8, I32, I64, Bools

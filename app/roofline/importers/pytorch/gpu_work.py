@@ -40,9 +40,9 @@ from roofline.importers.pytorch.serving import (
     step_bytes,
 )
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
-from roofline.importers.pytorch.trace import Api, Step, Trace, place_of
+from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.events import NO_LAUNCH
+from roofline.importers.shared.events import NO_LAUNCH, place_of
 from roofline.importers.shared.kernel_names import (
     COPY,
     NAN,
@@ -57,6 +57,8 @@ from roofline.importers.shared.stream_timeline import (
     WORK,
     DeviceEvents,
     Steps,
+    no_steps,
+    on_each,
     timeline_of,
 )
 from roofline.model.memory import MemoryLevel
@@ -418,25 +420,20 @@ class _GpuWork:
         host = {"in": MemoryLevel.HOST, "out": MemoryLevel.HOST}
         link = link_of(self._trace.header, is_hip=self._trace.is_hip)
         steps = self._on_devices(device, n_devices, kind == WORK)
-        launched, rows = self._launched(), np.arange(len(self._numbers.rows))
-        devices = []
-        for number in range(n_devices):
-            mine = slice(None) if n_devices == 1 else device == number
-            devices.append(
-                DeviceEvents(
-                    name=f"GPU {number}",
-                    begin=begin[mine],
-                    end=end[mine],
-                    kind=kind[mine],
-                    op=self._row[mine],
-                    rows=rows,
-                    transfer=transfer[mine],
-                    moved=moved,
-                    links=[host.get(message.kind, link) for message in moved],
-                    steps=steps[number],
-                    launch=None if launched is None else launched[mine],
-                )
-            )
+        events = DeviceEvents(
+            name="",
+            begin=begin,
+            end=end,
+            kind=kind,
+            op=self._row,
+            rows=np.arange(len(self._numbers.rows)),
+            transfer=transfer,
+            moved=moved,
+            links=[host.get(message.kind, link) for message in moved],
+            steps=no_steps(),
+            launch=self._launched(),
+        )
+        devices = on_each(events, device, steps)
         n_steps = len(steps[0].number) if steps else 0
         return timeline_of(devices, n_steps, PS_PER_NS, lambda launched: launched)
 

@@ -19,7 +19,7 @@ from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import Collective
 from roofline.importers.shared.nesting import NOT_FOUND, nest
-from roofline.model.op_columns import I32, I64, Bools
+from roofline.model.op_columns import I64, Bools
 from roofline.model.profile import SHAPE_AXES
 
 
@@ -103,17 +103,6 @@ def node_of(node: I64) -> tuple[I64, I64]:
 
 # Spans on threads: begin and duration in ns.
 _SPANS = partial(Columns, begin="q", duration="q", thread="i")
-
-
-def place_of(ids: I64, among: I64) -> I32:
-    """Place of each id among others, of equal ones the first; -1 where there is none, and of 0."""
-    places = np.full(len(ids), -1, np.int32)
-    if len(among):
-        order = np.argsort(among, kind="stable").astype(np.int32)
-        at = order[np.minimum(np.searchsorted(among, ids, sorter=order), len(order) - 1)]
-        matches = (among[at] == ids) & (ids > 0)
-        places[matches] = at[matches]
-    return places
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -24,18 +24,15 @@ from roofline.importers.rocprof_compute.files import (
     read_size,
 )
 from roofline.importers.shared.amd_counters import (
+    COUNTED_LIMITS,
     AmdSize,
     CacheSizes,
-    busy_shares,
     cache_sizes,
+    counted_launch,
     integer_operations,
-    traffic_bytes,
-    unit_flop,
-    use_shares,
-    why_slow,
 )
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import Launch, Launches, launch_tables, no_steps
+from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
 from roofline.importers.shared.notes import Note, compared, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
@@ -57,9 +54,7 @@ _TOLERANCE = 0.01  # of the calls and times by kernel that pmc_kernel_top.csv st
 _NAME_SHOWN = 60
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
-    "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
-    "to the host and to the Infinity Cache.",
-    "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
+    *COUNTED_LIMITS,
 )
 _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
@@ -264,9 +259,6 @@ class _Work:
         self._exact_ps = exact_ps
         self.launches: list[Launch] = []
         self.devices: set[str] = set()
-        self.untimed = 0
-        self.without_flop = 0
-        self.without_bytes = 0
         self.integer_operations = 0
 
     def add(self, table: Table) -> None:
@@ -275,27 +267,21 @@ class _Work:
             collected = counters(table, k)
             dispatch = row.get("dispatch_id", "").strip()
             time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
-            flop, moved = unit_flop(collected), traffic_bytes(collected, self._sizes)
             self.devices.add(row.get("gpu_id", "").strip())
-            self.untimed += time_ps is None
-            self.without_flop += flop is None
-            self.without_bytes += not moved
             self.integer_operations += integer_operations(collected)
             name = row.get("kernel_name", "")
             blocks, threads = _shape(table, k)
             self.launches.append(
-                Launch(
+                counted_launch(
+                    collected,
+                    self._sizes,
+                    self._size,
+                    time_ps,
+                    blocks,
                     name=_own_name(name),
                     category=kernel_category(name),
                     detail=_detail(row),
                     long_name=name,
-                    time_ps=time_ps,
-                    flop=None if flop is None else sum(flop.values()),
-                    unit_flop=flop or {},
-                    traffic_bytes=moved,
-                    busy=busy_shares(collected, self._size, time_ps),
-                    use=use_shares(collected),
-                    slow=why_slow(collected, self._size, time_ps, blocks),
                     shape=(blocks or 0, 0, 0, threads or 0, 0, 0),
                 )
             )
@@ -303,9 +289,9 @@ class _Work:
     def diagnostics(self) -> list[Diagnostic]:
         """Notes for the reader about the launches."""
         counts = {
-            "time-unknown": self.untimed,
-            "flop-not-counted": self.without_flop,
-            "bytes-not-counted": self.without_bytes,
+            "time-unknown": sum(one.time_ps is None for one in self.launches),
+            "flop-not-counted": sum(one.flop is None for one in self.launches),
+            "bytes-not-counted": sum(not one.traffic_bytes for one in self.launches),
         }
         notes = [*counted(_NOTES, counts, launches=len(self.launches))]
         if self.integer_operations:
@@ -341,28 +327,23 @@ def _profile(
 ) -> Profile:
     found = Launches.of(work.launches)
     ops, launches, kernels = launch_tables(found)
-    time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
     limits = [*_LIMITS, _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES]
     if not has_roofs:
         limits.append("There is no roofline.csv: peaks are not measured on this machine.")
-    return Profile(
+    return without_steps(
+        ops,
+        int(ops.self_time_ps.sum(dtype=np.uint64)),
+        Provenance.MEASURED,
         device=device,
         hosts=tuple(
             Host(file_name=table.name, hostname=device.traits.hostname, core_count=1)
             for table in measured
         ),
-        ops=ops,
-        time_ps=time_ps,
-        op_time_ps=time_ps,
-        normalised_op_time_ps=time_ps,
-        steps=no_steps(tuple(ops.traffic_bytes)),
         diagnostics=tuple(work.diagnostics()),
-        flop_provenance=Provenance.MEASURED,
-        bytes_provenance=Provenance.MEASURED,
         limits=tuple(limits),
         launches=launches,
         kernels=kernels,
-        kernels_timed=found.timed,
+        kernels_timed=found.partly_timed,
         environment=read_environment(system),
         program=read_program(system),
     )

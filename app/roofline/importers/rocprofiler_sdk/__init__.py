@@ -23,7 +23,7 @@ _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:\s*[\[
 def recognises(source: SourceFile) -> bool:
     """True for the results of rocprofv3, told by their first key, the names of their tables, or
     the columns of a CSV file."""
-    from roofline.importers.rocprofiler_sdk.sheets import sheet_of  # loads slowly
+    from roofline.importers.rocprofiler_sdk.document import sheet_of  # loads slowly
     from roofline.importers.shared.databases import has_tables
 
     if _START.match(source.head) is not None or has_tables(source, ("rocpd_",)):

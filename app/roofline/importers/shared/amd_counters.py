@@ -10,11 +10,20 @@ the cycles that the dispatch took. Counters that say that a unit had any work (`
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from roofline.importers.shared.launches import Launch
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import PS_PER_NS, PS_PER_US
+
+COUNTED_LIMITS = (
+    "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
+    "to the host and to the Infinity Cache.",
+    "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
+)
+"""What counters of dispatches cannot tell."""
 
 LANES = 64
 _FLOP_PER_MOPS = 512
@@ -210,6 +219,28 @@ def amd_size(
         clock_ghz=clock_ghz,
         l2_channels=l2_channels or (per_die * dies if per_die and dies else None),
         unit_waves=unit_waves,
+    )
+
+
+def counted_launch(
+    counters: Counters,
+    sizes: CacheSizes,
+    size: AmdSize,
+    time_ps: int | None,
+    blocks: int | None,
+    **labels: Any,
+) -> Launch:
+    """A dispatch of `blocks` workgroups with what its counters say; `labels` are the rest of it."""
+    flop = unit_flop(counters)
+    return Launch(
+        time_ps=time_ps,
+        flop=None if flop is None else sum(flop.values()),
+        unit_flop=flop or {},
+        traffic_bytes=traffic_bytes(counters, sizes),
+        busy=busy_shares(counters, size, time_ps),
+        use=use_shares(counters),
+        slow=why_slow(counters, size, time_ps, blocks),
+        **labels,
     )
 
 

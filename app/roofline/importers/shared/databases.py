@@ -27,7 +27,7 @@ from roofline.importers.shared.database_rows import (
     Rows,
 )
 from roofline.importers.source import SourceFile
-from roofline.model.op_columns import F64, I64
+from roofline.model.op_columns import F64, I64, Bools
 
 SIGNATURE = b"SQLite format 3\x00"
 ABSENT = -(2**63)
@@ -84,6 +84,22 @@ class Table:
 
     def __getitem__(self, name: str) -> I64:
         return self.numbers[name]
+
+    def selected(self, rows: I64 | Bools) -> "Table":
+        """The numbers in these rows."""
+        return Table(numbers={name: column[rows] for name, column in self.numbers.items()})
+
+
+def joined(tables: Sequence[Table], names: Sequence[str]) -> Table:
+    """These columns of all tables, one table after the other; `ABSENT` where a table has none."""
+    columns = {
+        name: [
+            table[name] if name in table.numbers else np.full(len(table), ABSENT)
+            for table in tables
+        ]
+        for name in names
+    }
+    return Table(numbers={name: np.concatenate(parts) for name, parts in columns.items()})
 
 
 class _Stored(NamedTuple):

@@ -1,15 +1,17 @@
-"""Columns of a core's events: distinct keys of many, and its idle stretches.
+"""Columns of a core's events: distinct keys and names of many, and its idle stretches.
 
 Of idle stretches: which of them waited for a launch, whether the capture began with idling, the
 longest one. Times are integers of any unit; stretches are in order and do not overlap.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from roofline.importers.shared.sweep import Windows, time_inside
-from roofline.model.op_columns import F64, I64
+from roofline.model.op_columns import F64, I32, I64
+from roofline.model.profile import distinct_rows
 
 # A flag for each possible key while these are few, or not many more than the events.
 _MOST_FLAGS = 1 << 20
@@ -36,6 +38,38 @@ def in_order(keys: I64, place: I64) -> tuple[I64, I64]:
     moved_to = np.empty(len(keys), np.int64)
     moved_to[order] = np.arange(len(keys))
     return keys[order], moved_to[place]
+
+
+class Names:
+    """Names in the order of their first use, each with a number: its place among them."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+
+    @property
+    def texts(self) -> list[str]:
+        """All names by their numbers."""
+        return list(self._number)
+
+    def number(self, name: str) -> int:
+        """The number of a name, which may be new."""
+        return self._number.setdefault(name, len(self._number))
+
+    def numbers(self, name_of: Callable[..., str], *ids: I64) -> I64:
+        """The number of the name of each row of these columns, asked for once per distinct row."""
+        rows, place = distinct_rows(np.stack(ids, axis=1))
+        return np.array([self.number(name_of(*row)) for row in rows.tolist()], np.int64)[place]
+
+
+def place_of(ids: I64, among: I64) -> I32:
+    """Place of each id among others, of equal ones the first; -1 where there is none, and of 0."""
+    places = np.full(len(ids), -1, np.int32)
+    if len(among):
+        order = np.argsort(among, kind="stable").astype(np.int32)
+        at = order[np.minimum(np.searchsorted(among, ids, sorter=order), len(order) - 1)]
+        matches = (among[at] == ids) & (ids > 0)
+        places[matches] = at[matches]
+    return places
 
 
 NO_LAUNCH = np.iinfo(np.int64).max

@@ -1,4 +1,5 @@
-"""The work of GPU kernels by their names alone, and transfers between devices and with the host.
+"""The work of GPU kernels by their names alone, and transfers between devices and with the host;
+names and ranges as people read them.
 
 Libraries and compilers name kernels by habit. Sources: kernels of NCCL, RCCL, NVSHMEM, PyTorch's
 symmetric memory and vLLM, as captures name them; for bytes on the wire, the bus-bandwidth factors
@@ -131,3 +132,20 @@ def is_of_library(kernel: str) -> bool:
 def kind_by_kernel(kernel: str) -> str:
     """The kind of a collective by its kernel's name; "collective" where the name does not tell."""
     return next((kind for kind, pattern in _BY_KERNEL if pattern.search(kernel)), UNKNOWN_KIND)
+
+
+_MOST_LETTERS = 4_000
+_INSTANCE = re.compile(r"[\s#:=_-]+\d{1,12}\Z")
+
+
+def shown(text: str) -> str:
+    """A text of the file without control characters, and not too long."""
+    cut = text[:_MOST_LETTERS]
+    if not cut.isprintable():
+        cut = "".join(ch if ch.isprintable() else " " for ch in cut)
+    return cut.strip()
+
+
+def group_name(text: str) -> str:
+    """The text of a range without the number of its instance: `step 17` is `step`."""
+    return _INSTANCE.sub("", text) or text

@@ -6,7 +6,7 @@ known of the op either, whose time includes that launch; formats say how many th
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,15 @@ from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
-from roofline.model.profile import Kernels, LaunchTable, OpTable, StepTable, distinct_shapes
+from roofline.model.profile import (
+    Kernels,
+    LaunchTable,
+    OpTable,
+    Profile,
+    Provenance,
+    StepTable,
+    distinct_shapes,
+)
 from roofline.model.units import PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
@@ -59,12 +67,14 @@ class Launch:
 class Launches:
     """Many launches of few kinds: all that is in a `Launch` but its time and detail is in the kind.
 
-    `kind` is a place in `kinds`, which are in the order of their first launches.
+    `kind` is a place in `kinds`, which are in the order of their first launches. `time_ps` is 0 of
+    launches that are not `timed`.
     """
 
     kinds: Sequence[Launch]
     kind: I64
-    time_ps: Sequence[int | None]
+    time_ps: U64
+    timed: Bools
     detail: Sequence[str]
 
     @staticmethod
@@ -73,15 +83,16 @@ class Launches:
         return Launches(
             kinds=launches,
             kind=np.arange(len(launches)),
-            time_ps=[launch.time_ps for launch in launches],
+            time_ps=_whole([launch.time_ps for launch in launches]),
+            timed=np.array([launch.time_ps is not None for launch in launches], np.bool_),
             detail=[launch.detail for launch in launches],
         )
 
     @property
-    def timed(self) -> tuple[int, int] | None:
+    def partly_timed(self) -> tuple[int, int] | None:
         """How many launches have a time, of how many; `None` where all or none have one."""
-        timed = sum(time_ps is not None for time_ps in self.time_ps)
-        return (timed, len(self.time_ps)) if 0 < timed < len(self.time_ps) else None
+        timed = int(self.timed.sum())
+        return (timed, len(self.timed)) if 0 < timed < len(self.timed) else None
 
 
 class LaunchTables(NamedTuple):
@@ -102,7 +113,7 @@ def launch_tables(launches: Launches) -> LaunchTables:
         first.setdefault(one.name, one)
     place = {name: k for k, name in enumerate(first)}
     label = np.array([place[one.name] for one in kinds], np.int64)[kind]
-    time_ps = _whole(launches.time_ps)
+    time_ps = launches.time_ps
     order = np.lexsort((time_ps, label))  # of each label the longest is the last
     is_last = np.append(np.diff(label[order]) > 0, np.ones(min(len(kind), 1), np.bool_))
     longest = kind[order[is_last]]
@@ -160,6 +171,20 @@ def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
     )
 
 
+def without_steps(ops: OpTable, op_time_ps: int, provenance: Provenance, **rest: Any) -> Profile:
+    """The profile of ops that took this time together, with its `rest`: a format without steps, of
+    which work and bytes have one provenance."""
+    return Profile(
+        ops=ops,
+        op_time_ps=op_time_ps,
+        normalised_op_time_ps=op_time_ps,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        flop_provenance=provenance,
+        bytes_provenance=provenance,
+        **{"time_ps": op_time_ps, **rest},
+    )
+
+
 def in_all_launches(op: I64, known: Sequence[bool] | Bools) -> Bools:
     """Per launch of `op`: whether every launch of that op is `known`."""
     unknown = np.zeros(len(op) and int(op.max()) + 1, np.bool_)
@@ -200,7 +225,7 @@ def _rows(launches: Launches, label: I64, time_ps: U64, levels: Sequence[MemoryL
     kinds, kind = launches.kinds, launches.kind
     units = _in_use(ComputeUnit, [one.unit_flop for one in kinds])
     main = main_level(levels)
-    timed = np.array([time is not None for time in launches.time_ps], np.bool_)
+    timed = launches.timed
     left_out = beside_timed(label, timed)
 
     def flags(of_kind: Iterable[bool]) -> Bools:

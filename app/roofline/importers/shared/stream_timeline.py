@@ -93,6 +93,20 @@ class DeviceEvents:
     launch: I64 | None = None
 
 
+def on_each(events: DeviceEvents, device: I64, steps: Sequence[Steps]) -> list[DeviceEvents]:
+    """The events of all devices as those of each: `device` numbers the one that ran each event,
+    `steps` has the steps of every device."""
+    names = ("begin", "end", "kind", "op", "transfer")
+    columns = {name: getattr(events, name) for name in names}
+    devices = []
+    for number, own in enumerate(steps):
+        mine = slice(None) if len(steps) == 1 else np.flatnonzero(device == number)
+        launch = None if events.launch is None else events.launch[mine]
+        parts = {name: column[mine] for name, column in columns.items()}
+        devices.append(replace(events, name=f"GPU {number}", steps=own, launch=launch, **parts))
+    return devices
+
+
 Launched = Callable[[I64], I64]
 
 
