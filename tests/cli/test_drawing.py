@@ -1,5 +1,7 @@
 """`roofline figure`: files, the caption, and what it refuses."""
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -78,3 +80,51 @@ def test_a_png_needs_cairosvg(
     assert path.read_bytes() == b"PNG of <svg"
     assert ran(capfd, "figure", sample, "-o", str(path))[0] == 0
     assert scales == [(2.0, "white"), (3.125, "white")]
+
+
+def test_a_plot_goes_into_a_pipe_as_text(capfd: pytest.CaptureFixture[str]) -> None:
+    sample = str(roofline.example("v6e"))
+    status, out, _ = ran(capfd, "plot", sample, "--width", "100")
+    assert status == 0
+    assert "\x1b" not in out
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "v6e-training.xplane.pb · TPU v6 lite: 14.0 ms a step" in out
+    assert any("Compute 918 TFLOP/s" in line for line in lines)
+    assert any("⣠" in line and "•" in line for line in lines)
+    assert "steps ▆▆▆▆▆█▆▆ 13.1 ms to 19.8 ms" in lines
+    profile = roofline.open_profile(sample)
+    first = next(line for line in lines if line.startswith("a "))
+    longest = next(op for op in profile.ops if op.name in first)
+    assert longest.width_us is not None
+    assert f"{longest.width_us:.0f} µs" in first
+    assert f" of {longest.bound_by}" in first
+
+
+def test_a_plot_in_ascii_and_in_colour(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = str(roofline.example("h100"))
+    plain = ran(capfd, "plot", sample, "--width", "30", "--ascii")[1]
+    assert plain.isascii()
+    assert max(map(len, plain.splitlines())) <= 40
+    assert "steps @@ 19.5 ms" in plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured = ran(capfd, "plot", sample, "--width", "40", "--ascii")[1]
+    assert "\x1b[33m" in coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in ran(capfd, "plot", sample, "--ascii")[1]
+
+
+def test_a_folder_is_watched(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "roofline", "plot", "--watch", str(tmp_path), "--every", "0.1"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    assert started.stderr is not None
+    assert "Watching" in started.stderr.readline()
+    shutil.copy(roofline.example("h100"), tmp_path / "new.pt.trace.json.gz")
+    assert started.stdout.readline().startswith("new.pt.trace.json.gz · NVIDIA H100")
+    started.terminate()
+    started.wait()
+    started.stdout.close()
+    started.stderr.close()

@@ -1,11 +1,20 @@
-"""`roofline figure`: the roofline of a profile as a picture for a paper or a talk."""
+"""`roofline figure` and `roofline plot`: the roofline for print and in a terminal."""
 
 import argparse
 import re
+import shutil
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_of, add_peaks, file_argument
+from roofline.cli.output import has_colour, print_bytes
+from roofline.errors import BadViewError, RooflineError
+
+if TYPE_CHECKING:
+    from roofline.api.profiles import Profile
 
 _MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(mm|cm|in|pt)?")
@@ -47,10 +56,70 @@ def add_figure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_figure)
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline plot`."""
+    parser.description = (
+        "Draw the roofline of a profile in the terminal: roofs, operations with letters for the"
+        " longest, and the times of the steps. Nothing but text goes into a pipe."
+    )
+    _add_files(parser, nargs="*")
+    parser.add_argument(
+        "--width", type=_count, metavar="N", help="characters of a line; those of the terminal"
+    )
+    parser.add_argument("--ascii", action="store_true", help="ASCII alone, without dots and discs")
+    parser.add_argument(
+        "--watch", type=Path, metavar="DIR", help="draw each new capture in a folder or below it"
+    )
+    parser.add_argument(
+        "--every", type=float, default=2.0, metavar="S", help="look this often (%(default)s)"
+    )
+    parser.set_defaults(run=_plot)
+
+
+def _plot(given: argparse.Namespace) -> None:
+    if given.files:
+        _draw(given, given.files)
+    elif given.watch is None:
+        raise BadViewError("No file was named.", remedy="Name a profile, or a folder to --watch.")
+    if given.watch is not None:
+        _watch(given)
+
+
+def _draw(given: argparse.Namespace, files: Sequence[Path]) -> None:
+    from roofline.presentation.terminal_plot import Look, plotted
+
+    profile = _opened(given, files)
+    columns = given.width or shutil.get_terminal_size().columns
+    # A terminal of another encoding, or none that is known, has no dots.
+    is_ascii = given.ascii or not (sys.stdout.encoding or "").lower().startswith("utf")
+    look = Look(columns=columns, is_ascii=is_ascii, has_colour=has_colour(sys.stdout))
+    head = f"{profile.title} · {profile.device}: {profile.sentence}"
+    said = plotted(profile.page, look, head)
+    print_bytes(said.encode("ascii" if is_ascii else "utf-8", "replace"))
+
+
+def _watch(given: argparse.Namespace) -> None:
+    from roofline.cli.watch import Watched
+
+    if not given.watch.is_dir():
+        raise BadViewError(f"{given.watch} is not a folder.", remedy="Name the folder to watch.")
+    watched = Watched(given.watch)
+    watched.skip_present()
+    sys.stderr.write(f"Watching {given.watch} for captures.\n")
+    while True:
+        for run in watched.ready():
+            watched.sent(run)
+            try:
+                _draw(given, run)
+            except RooflineError as error:  # the next capture may be whole
+                sys.stderr.write(f"{run[0].name}: {error.message} {error.remedy}\n")
+        time.sleep(max(0.1, given.every))
+
+
+def _add_files(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs=nargs,
         type=file_argument,
         metavar="FILE",
         help="one file per host, or archives of them",
@@ -72,16 +141,20 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _figure(given: argparse.Namespace) -> None:
-    from dataclasses import replace
-
+def _opened(given: argparse.Namespace, files: Sequence[Path]) -> "Profile":
     from roofline.api.profiles import open_profile  # loads slowly, as does the next
     from roofline.cli.progress import progress_on_terminal
 
     with progress_on_terminal() as progress:
-        profile = open_profile(
-            *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
+        return open_profile(
+            *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )
+
+
+def _figure(given: argparse.Namespace) -> None:
+    from dataclasses import replace
+
+    profile = _opened(given, given.files)
     if given.title:
         profile = replace(profile, title=given.title)
     named = _OUTPUT.fullmatch(given.output)

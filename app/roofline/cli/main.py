@@ -44,6 +44,7 @@ COMMANDS = {
     ),
     "calibrate": ("measure this machine's peaks", "roofline.cli.device_text:add_calibrate"),
     "figure": ("write the roofline as a picture", "roofline.cli.drawing:add_figure"),
+    "plot": ("draw the roofline in the terminal", "roofline.cli.drawing:add_plot"),
     "template": ("print an example of the generic format", "roofline.cli.main:add_template"),
     "upload": ("send a profile to a server, print its link", "roofline.cli.uploading:add_upload"),
     "import": ("have a server read a run of many hosts", "roofline.cli.runs:add_import"),

@@ -229,7 +229,7 @@ class _Plot:
         for trace in data:
             end = x + _LEGEND_GAP + text_width(trace["name"], font["size"])
             if trace.get("showlegend", True) and end <= self.scale.width:
-                (mark,) = _each(trace["marker"], 1)
+                (mark,) = each(trace["marker"], 1)
                 yield _mark("legend", (x, y), mark, is_clipped=False)
                 yield from _text("legend", x + _LEGEND_GAP, foot, trace["name"], "start", font)
                 x = end + 1.5 * _LEGEND_GAP
@@ -244,7 +244,7 @@ class _Plot:
             yield from (_line(role, run, trace["line"]) for run in _runs(places))
         if "markers" in mode:
             is_clipped = trace.get("cliponaxis", True)
-            for at, look in zip(places, _each(trace["marker"], len(places)), strict=True):
+            for at, look in zip(places, each(trace["marker"], len(places)), strict=True):
                 if at is not None and look.get("opacity", 1):
                     yield _mark(role, at, look, is_clipped=is_clipped)
         if "text" in mode:
@@ -253,7 +253,7 @@ class _Plot:
     def _texts(self, role: str, trace: Json, places: Sequence[Any]) -> Iterator[Text]:
         """Texts beside their points, clear of a mark of the same trace."""
         keys = ("text", "textposition", "textfont", "marker")
-        looks = _each({key: trace.get(key, {}) for key in keys}, len(places))
+        looks = each({key: trace.get(key, {}) for key in keys}, len(places))
         for at, look in zip(places, looks, strict=True):
             if at is None:
                 continue
@@ -282,10 +282,10 @@ def _grid(axis: Json) -> Json:
     return {"color": axis["gridcolor"], "width": axis["gridwidth"]}
 
 
-def _each(part: Any, count: int) -> list[Any]:
+def each(part: Any, count: int) -> list[Any]:
     """A look of marks by mark: a list has one entry each, all else is of all of them."""
     if isinstance(part, dict):
-        columns = {key: _each(value, count) for key, value in part.items()}
+        columns = {key: each(value, count) for key, value in part.items()}
         return [{key: column[i] for key, column in columns.items()} for i in range(count)]
     return part if isinstance(part, list) else [part] * count
 
@@ -358,9 +358,9 @@ def _disc(at: tuple[float, float], radius: float) -> tuple[Step, ...]:
 def _text(role: str, x: float, y: float, text: str, anchor: str, font: Json) -> Iterator[Text]:
     for number, line in enumerate(text.split("<br>")):
         down = y + number * LINE * font["size"]
-        yield Text(role, x, down, plain(line), anchor, font["size"], font["color"])
+        yield Text(role, x, down, plain_text(line), anchor, font["size"], font["color"])
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A line of a figure as it is read: no entities, and no letters without a width."""
     return "".join(one for one in html.unescape(text) if one.isprintable() or one in SPACES)
