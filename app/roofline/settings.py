@@ -56,6 +56,8 @@
 | `ROOFLINE_DASK_CERT`, `_DASK_KEY` | none                     | certificate and its key           |
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
 | `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
+| `ROOFLINE_CAPTURE_TARGETS`       | none: off                 | programs that may be captured     |
+| `ROOFLINE_CAPTURES_PER_HOUR`     | 12                        | captures of one person or address |
 | `ROOFLINE_WATCH`                 | off                       | `5m`: looks for new runs there    |
 | `ROOFLINE_WATCH_RULE`            | none                      | `gs://team/*`: imported at once   |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
@@ -180,6 +182,8 @@ class Settings(BaseSettings):
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
     buckets: Words = ()
+    capture_targets: Words = ()
+    captures_per_hour: int = Field(default=12, gt=0)
     watch: Seconds | None = None
     watch_rule: str = ""
     pods_engine: Literal["local", "dask"] = "local"

@@ -173,9 +173,12 @@ Say = Callable[[str], None]
 
 
 class ProfilerClient:
-    """Asks the program at `address` (`HOST:PORT`) for captures; close it after use."""
+    """Asks the program at `address` (`HOST:PORT`) for captures; close it after use.
 
-    def __init__(self, address: str, *, most_bytes: int = MOST_BYTES) -> None:
+    `pinned` is where it connects to, if another look-up of the name must not lead elsewhere.
+    """
+
+    def __init__(self, address: str, *, most_bytes: int = MOST_BYTES, pinned: str = "") -> None:
         import grpc  # loads slowly, and only the extra `capture` installs it
 
         self.address = address
@@ -183,7 +186,7 @@ class ProfilerClient:
         self._session = f"roofline-{secrets.token_hex(8)}"
         self._is_ended = threading.Event()
         self._channel = grpc.insecure_channel(
-            address,
+            pinned or address,
             options=(
                 ("grpc.max_receive_message_length", most_bytes),
                 # A proxy of the environment would get the call in place of the program.

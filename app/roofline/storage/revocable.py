@@ -69,7 +69,7 @@ class LastUses:
                 connection.execute(statement.values(used_at=at))
 
 
-Scope = Literal["read", "upload", "share", "admin"]
+Scope = Literal["read", "upload", "share", "capture", "admin"]
 
 MOST_TOKENS = 100
 

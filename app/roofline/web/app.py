@@ -13,8 +13,10 @@ from starlette.types import ASGIApp
 
 from roofline import __version__
 from roofline.api.packaged import assets_dir
+from roofline.capture.targets import Targets
 from roofline.library.advising import AdviceBook
 from roofline.library.build import build_backend
+from roofline.library.captures import CaptureBook
 from roofline.library.instance import Instance, Listeners
 from roofline.library.reader import ProfileLists
 from roofline.settings import Settings
@@ -23,6 +25,7 @@ from roofline.web.api import (
     advice,
     arrivals,
     audit,
+    captures,
     comparing,
     devices,
     estimate,
@@ -56,7 +59,7 @@ from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.oidc_provider import OidcLogIn
-from roofline.web.http.rate_limit import Attempts, Door, UploadRate
+from roofline.web.http.rate_limit import HOUR_S, Attempts, Door, RateLimit, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import agents as agent_pages
@@ -87,6 +90,7 @@ _ROUTERS = (
     series.router,
     events.router,
     runs.router,
+    captures.router,
     devices.router,
     estimate.router,
     limits.router,
@@ -179,6 +183,9 @@ def _parts(settings: Settings) -> ServerParts:
         library=backend.library,
         runs=backend.runs,
         advice=AdviceBook(backend.instance.store),
+        captures=CaptureBook(
+            backend.instance, backend.library, backend.runs, Targets(settings.capture_targets)
+        ),
         reader_for=backend.reader.seen_by,
         lists_for=partial(ProfileLists, backend.queries),
         static=static,
@@ -187,6 +194,7 @@ def _parts(settings: Settings) -> ServerParts:
         answers=room_for_answers(settings),
         changes=changes,
         upload_rate=UploadRate(uploads_per_hour(settings)),
+        capture_rate=RateLimit(settings.captures_per_hour, HOUR_S),
         attempts=attempts,
         door=_door(settings, backend.instance, attempts),
         oidc=_oidc(settings, backend.instance),

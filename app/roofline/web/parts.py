@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from roofline.compare.series_records import RunNumbers, Standing
 from roofline.exports.run_page import Preview
 from roofline.library.advising import AdviceBook
+from roofline.library.captures import CaptureBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
@@ -30,7 +31,7 @@ from roofline.web.http.computing import (
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.http.oidc_provider import OidcLogIn
-from roofline.web.http.rate_limit import Attempts, Door, UploadRate
+from roofline.web.http.rate_limit import Attempts, Door, RateLimit, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
 from roofline.web.http.templates import Templates
@@ -58,6 +59,7 @@ class ServerParts:
     library: ProfileLibrary
     runs: RunLibrary
     advice: AdviceBook
+    captures: CaptureBook
     reader_for: Callable[[Viewer], ProfileReader]
     lists_for: Callable[[Viewer], ProfileLists]
     static: StaticFiles
@@ -67,6 +69,7 @@ class ServerParts:
     """Bodies of pages, by all that they depend on, and of results, by their ETag."""
     changes: Changes
     upload_rate: UploadRate
+    capture_rate: RateLimit
     attempts: Attempts
     door: Door | None
     oidc: OidcLogIn | None

@@ -6,6 +6,7 @@ import { around, find, findAll, part } from "../ui/dom.js";
 import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
+import { wireCapture } from "./home-capture.js";
 import { wireFound } from "./home-found.js";
 import { wireHomeKeys } from "./home-keys.js";
 import { wireList } from "./home-list.js";
@@ -330,6 +331,7 @@ for (const element of findAll(HTMLElement, "[data-bytes]"))
   element.textContent = roundBytes(Number(element.dataset.bytes));
 wireList();
 wireFound();
+wireCapture();
 wireHomeKeys();
 wireCopyButtons();
 wireReport(errorCard);

@@ -19,7 +19,10 @@ SECRET = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
 API = "/api/v1/profiles"
 TOKENS = "/api/v1/tokens"
+CAPTURES = "/api/v1/captures"
 SAFE = {"get", "head"}
+# Tokens whose scopes do not contain `capture`.
+OF_OTHER_SCOPES = {"owner's token", "owner's sharing token", "admin's narrow token"}
 Actors = dict[str, dict[str, str]]
 
 
@@ -229,6 +232,8 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     if method not in SAFE and actor == "owner's reading token" and path != "/api/v1/estimate":
         return {403}
     if method not in SAFE and actor == "owner's token" and path.startswith(LINKS):
+        return {403}
+    if method not in SAFE and actor in OF_OTHER_SCOPES and path.startswith(CAPTURES):
         return {403}
     if operation in OF_ADMINS and actor not in ADMINS:
         return {403}

@@ -66,7 +66,8 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
     """Make a token for a tool: its secret is in this answer, and nowhere afterwards.
 
     A token with the scope `read` reads, one with `upload` may do what you may but share links, one
-    with `share` these, too, and one with `admin` what administrators may.
+    with `share` these, too, one with `capture` captures programs and changes nothing else, and one
+    with `admin` does what administrators may. The last two are for administrators.
     """
     actor = actor_of(request)
     if parts.token_holders is None:
@@ -74,9 +75,9 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
             "This server does not ask for tokens.",
             remedy="Send requests without one, or set ROOFLINE_AUTH.",
         )
-    if new.scope == "admin" and not actor.is_admin:
+    if new.scope in ("admin", "capture") and not actor.is_admin:
         raise NotAllowedError(
-            "Only an administrator can make a token with the scope `admin`.",
+            f"Only an administrator can make a token with the scope `{new.scope}`.",
             remedy="Choose `share`, `upload` or `read`.",
         )
     token, digest = parts.token_holders.new(actor)

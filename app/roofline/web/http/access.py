@@ -41,6 +41,7 @@ class Actor:
     `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when no later
     request could prove to be theirs. `csrf` is what this server's own pages send along to change
     anything, empty when the request proves itself by other means than what browsers add unasked.
+    `captures` is true where a token allows that programs are captured, which administrators may.
     `scope` and `token_id` are those of the API token that was sent, `None` without one; the scope
     is all that the sender may do.
     """
@@ -52,11 +53,17 @@ class Actor:
     has_session: bool = False
     scope: Scope | None = None
     token_id: str | None = None
+    captures: bool = False
 
     @property
     def viewer(self) -> Viewer:
         """The sender as a viewer of lists and profiles."""
         return Viewer(owner=self.owner, sees_all=self.is_admin)
+
+    @property
+    def may_capture(self) -> bool:
+        """True for those who may have programs captured."""
+        return self.is_admin or self.captures
 
     def may_change(self, owner: str) -> bool:
         """True for admins and for the uploader."""

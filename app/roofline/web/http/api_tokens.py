@@ -5,6 +5,7 @@
 | `read`   | everything that changes nothing                                      |
 | `upload` | also uploads, and changes of profiles that its owner may change      |
 | `share`  | also links that show a profile without a log-in                      |
+| `capture` | captures of programs, and nothing else that changes; of administrators |
 | `admin`  | also what administrators may do; only they can make such a token     |
 
 No token can make or revoke tokens. In mode `token` a digest is keyed with the secret that opened
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 PREFIX = "rfl_"
 TOKENS_PATH = "/api/v1/tokens"
+CAPTURES_PATH = "/api/v1/captures"
 _LINKS = re.compile(r"/api/v1/profiles/.*/links(/.*)?", re.DOTALL)
 # Changes nothing, although it is a POST.
 _COMPUTES = frozenset({"/api/v1/estimate"})
@@ -54,11 +56,12 @@ class TokenHolders:
         for is_of_admins, key in self._keys.items():
             found = self._tokens.find(_digest(key, given))
             if found is not None:
+                is_admin = is_of_admins or self._is_admin(found.owner)
                 return Actor(
                     owner=found.owner,
                     name=f"{shown_owner(found.owner)} (token {found.name})".strip(),
-                    is_admin=found.scope == "admin"
-                    and (is_of_admins or self._is_admin(found.owner)),
+                    is_admin=found.scope == "admin" and is_admin,
+                    captures=found.scope == "capture" and is_admin,
                     scope=found.scope,
                     token_id=found.id,
                 )
@@ -98,10 +101,19 @@ def refusal_to_token(scope: Scope, path: str) -> NotAllowedError | None:
             "Tokens are made and revoked by people, not with a token.",
             remedy="Log in with a browser, and open /tokens.",
         )
-    if scope == "read" and path not in _COMPUTES and path != TOOLS_PATH:
+    if path in _COMPUTES or path == TOOLS_PATH:
+        return None
+    if scope == "read":
         return NotAllowedError(
             "This token may read, and change nothing.",
             remedy="Use a token with the scope `upload`.",
+        )
+    if scope != "admin" and (scope == "capture") != path.startswith(CAPTURES_PATH):
+        return NotAllowedError(
+            "This token does not capture programs."
+            if path.startswith(CAPTURES_PATH)
+            else "This token captures programs, and changes nothing else.",
+            remedy="Use a token with another scope.",
         )
     if scope == "upload" and _LINKS.fullmatch(path):
         return NotAllowedError(

@@ -180,6 +180,7 @@ def home(
         kept_days=settings.retention_days,
         wants_token=parts.door is not None or parts.oidc is not None,
         has_trash=settings.trash_days > 0,
+        captures=bool(parts.captures.targets) and actor_of(request).may_capture,
     )
     return parts.templates.page("home.html", view, request)
 

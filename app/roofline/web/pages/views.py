@@ -219,6 +219,7 @@ class HomeView:
     kept_days: float | None  # age at which profiles are deleted; None: kept for ever
     wants_token: bool
     has_trash: bool
+    captures: bool
 
 
 class Shown:
