@@ -195,6 +195,12 @@ def test_gpus_without_a_table_of_devices_are_those_of_each_process(tmp_path: Pat
     assert parts_us(profile)["total"] == pytest.approx(2715)
 
 
+def test_work_without_a_launch_is_told_with_its_time() -> None:
+    """By SQL on the file: 7 rows of 25, and 610 of 2,830 us, whatever the order of the tables."""
+    (note,) = (one for one in profile_of(TWO_RANKS).diagnostics if one.code == "without-launch")
+    assert note.message.startswith("7 of 25 kernels and copies (21.6 % of their time)")
+
+
 def test_gzipped_is_the_same(tmp_path: Path) -> None:
     packed = tmp_path / "report.sqlite.gz"
     packed.write_bytes(gzip.compress(TWO_RANKS.read_bytes()))

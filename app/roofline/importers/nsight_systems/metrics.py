@@ -5,7 +5,7 @@ names are the definition; only those in per cent of a unit's greatest rate count
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,66 +36,47 @@ class Sampled:
 
     busy_ns: Mapping[Ceiling, F64]
     seen_ns: F64
-    samples: I64
+    samples: F64
     all_samples: int
 
 
 def read_samples(recording: Recording, kernels: KernelRows) -> Sampled | None:
     """The samples of a recording; `None` where it has none of a known metric."""
     names, table = recording.metric_names, recording.metrics
-    known = {
-        (kind, number): rows
-        for kind, number, text in zip(
-            names["typeId"].tolist(), names["metricId"].tolist(), names.texts["metricName"],
-            strict=True,
-        )
-        if (rows := _rows_of(text or ""))
-    }  # fmt: skip
-    kinds = {kind for kind, _ in known}
-    if not known or not len(table):
-        return None
-    seen = np.zeros(len(kernels.row))
-    samples = np.zeros(len(kernels.row), np.int64)
+    numbers = zip(names["typeId"].tolist(), names["metricId"].tolist(), strict=True)
+    texts = dict(zip(numbers, names.texts["metricName"], strict=True))
+    seen, samples = np.zeros((2, len(kernels.row)))
     busy: dict[int, F64] = {}
     total = 0
-    for kind in sorted(kinds):
-        gpu = recording.gpu_ids.get(kind & 0xFF)
-        mine = np.flatnonzero(kernels.device == gpu) if gpu is not None else np.zeros(0, np.int64)
+    for kind in sorted({kind for kind, _ in texts}):
+        mine = np.flatnonzero(kernels.device == recording.gpu_ids.get(kind & 0xFF, -1))
         of_gpu = table["typeId"] == kind
         times = np.unique(table["timestamp"][of_gpu])
-        if not len(mine) or len(times) < 2:
+        known = [(one, rows) for one in texts if one[0] == kind and (rows := _rows_of(texts[one]))]
+        if not known or not len(mine) or len(times) < 2:
             continue
         total += len(times)
         edges = np.append(times, times[-1] + int(np.median(np.diff(times))))
         spans = _Spans(edges, kernels.begin_ns[mine], kernels.time_ns[mine])
-        seen[mine] = spans.over(np.ones(len(times)))
-        samples[mine] = spans.samples
-        for (of, number), rows in known.items():
-            if of != kind:
-                continue
+        seen[mine], samples[mine] = spans.over(np.ones(len(times))), spans.samples
+        for (_, number), rows in known:
             picked = of_gpu & (table["metricId"] == number)
             share = np.zeros(len(times))
             at = np.searchsorted(times, table["timestamp"][picked])
             share[at] = np.clip(table["value"][picked] / 100, 0, 1)
             for row in rows:
-                column = busy.setdefault(row, np.zeros(len(kernels.row)))
-                column[mine] += spans.over(share)
-    return Sampled(
-        busy_ns=_by_ceiling(busy, seen), seen_ns=seen, samples=samples, all_samples=total
-    ) if busy else None  # fmt: skip
+                busy.setdefault(row, np.zeros(len(seen)))[mine] += spans.over(share)
+    if not busy:
+        return None
+    of_ceiling: dict[Ceiling, F64] = {}
+    for row, column in busy.items():
+        before = of_ceiling.get(_ROWS[row][0], 0.0)
+        of_ceiling[_ROWS[row][0]] = np.minimum(np.maximum(before, column), seen)
+    return Sampled(busy_ns=of_ceiling, seen_ns=seen, samples=samples, all_samples=total)
 
 
-def _rows_of(text: str) -> list[int]:
-    return [k for k, (_, pattern) in enumerate(_ROWS) if pattern.match(text)]
-
-
-def _by_ceiling(rows: Mapping[int, F64], seen_ns: F64) -> dict[Ceiling, F64]:
-    result: dict[Ceiling, F64] = {}
-    for row, column in rows.items():
-        ceiling = _ROWS[row][0]
-        before = result.get(ceiling, np.zeros(len(column)))
-        result[ceiling] = np.minimum(np.maximum(before, column), seen_ns)
-    return result
+def _rows_of(text: str | None) -> list[int]:
+    return [k for k, (_, pattern) in enumerate(_ROWS) if pattern.match(text or "")]
 
 
 class _Spans:
@@ -115,36 +96,27 @@ class _Spans:
         return difference
 
 
-def busy_of_ops(
-    files: Sequence[Sampled | None], counts: Sequence[int], op: I64, time_ps: F64, n_ops: int
-) -> dict[Ceiling, F64]:
-    """Busy time of each op in ps, NaN where too few samples were taken in it.
+def busy_of_ops(files: Sequence[tuple[Sampled | None, I64]], time_ps: F64) -> dict[Ceiling, F64]:
+    """Busy time of each op in ps, NaN where too few samples were taken in it; of each file the
+    samples, and the op of each kernel."""
+    sampled = [(file, op) for file, op in files if file is not None]
+    ceilings = {ceiling for file, _ in sampled for ceiling in file.busy_ns}
 
-    `counts` are the kernels of each file, `op` the op of each kernel, one file after the other.
-    """
-    empty = [np.zeros(count) for count in counts]
-
-    def column(of: Sequence[F64]) -> F64:
-        return np.bincount(op, np.concatenate(of), minlength=n_ops).astype(np.float64)
-
-    seen = column([e if f is None else f.seen_ns for f, e in zip(files, empty, strict=True)])
-    taken = column(
-        [
-            e if f is None else f.samples.astype(np.float64)
-            for f, e in zip(files, empty, strict=True)
+    def column(parts: Iterable[F64 | None]) -> F64:
+        pairs = [
+            (op, part) for (_, op), part in zip(sampled, parts, strict=True) if part is not None
         ]
+        columns = [np.bincount(op, part, len(time_ps)) for op, part in pairs]
+        return np.array(sum(columns, np.zeros(len(time_ps))))
+
+    seen, taken = (
+        column(getattr(file, of) for file, _ in sampled) for of in ("seen_ns", "samples")
     )
-    total = sum(file.all_samples for file in files if file is not None)
-    enough = (taken >= _LEAST_SAMPLES) | ((taken > 0) & (taken >= _LEAST_SHARE * total))
-    ceilings = {ceiling for file in files if file is not None for ceiling in file.busy_ns}
+    total = sum(file.all_samples for file, _ in sampled)
+    known = (taken >= _LEAST_SAMPLES) | ((taken > 0) & (taken >= _LEAST_SHARE * total))
+    known &= seen > 0
     result: dict[Ceiling, F64] = {}
     for ceiling in (one for one in Ceiling if one in ceilings):
-        columns: list[F64] = [
-            none if file is None else file.busy_ns.get(ceiling, none)
-            for file, none in zip(files, empty, strict=True)
-        ]
-        share = np.full(n_ops, np.nan)
-        known = enough & (seen > 0)
-        share[known] = column(columns)[known] / seen[known]
-        result[ceiling] = share * time_ps
+        busy = column(file.busy_ns.get(ceiling) for file, _ in sampled)
+        result[ceiling] = np.where(known, busy / np.where(known, seen, 1) * time_ps, np.nan)
     return result

@@ -9,14 +9,15 @@ describe the collective that they launch. All others are groups.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from roofline.importers.nsight_systems.tables import Recording
+from roofline.importers.pytorch.collectives import called_collective
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.pytorch.trace import Step
+from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.shared.databases import ABSENT
+from roofline.importers.shared.kernel_names import group_name
 from roofline.importers.shared.nesting import nest
 from roofline.model.op_columns import I64
 
@@ -26,7 +27,6 @@ _OPERATOR = re.compile(
 _SIZES = re.compile(r"(?:\A|, )sizes = (\[.*?\])(?=, \w+ = |\Z)")
 _CALLED = re.compile(r"[\w.]+::[\w.:]+\Z")
 _LIBRARY = re.compile(r"nccl[:A-Z]", re.ASCII)
-_INSTANCE = re.compile(r"[\s#:=_-]+\d{1,12}\Z")
 _STEP = re.compile(
     r"(?<![a-z])(?:step|iter|iteration|batch|train|profilerstep|epoch_step|forward_backward)(?![a-z])",
     re.IGNORECASE,
@@ -40,55 +40,44 @@ _TYPES = (
     (r"f32f32|tf32|sgemm|s1688gemm|float", "float"),
     (r"f64f64|dgemm|double", "double"),
 )
+Calls = tuple[I64, I64, I64]
+"""Time and thread of launches, and the place of what each ran in the names."""
 _ELEMENTS = tuple((re.compile(pattern), spelled) for pattern, spelled in _TYPES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranges:
-    """All ranges, as rows: `thread` numbers threads from 0, `signature` is a place in `signatures`.
-
-    `is_call` are those of NCCL, with the name of each in `called`.
-    """
-
-    begin: I64
-    duration: I64
-    thread: I64
-    signature: I64
-    signatures: Sequence[Signature]
-    is_call: np.typing.NDArray[np.bool_]
-    called: Sequence[str]
-    steps: Sequence[Step]
-
-
-def read_ranges(recording: Recording, thread: I64, launched: tuple[I64, I64, I64]) -> Ranges:
-    """The ranges of `recording`, on threads numbered by `thread`.
-
-    `launched` are time and thread of launches, and the place of what each ran in the names.
-    """
-    table, events = recording.ranges, recording.events
-    last = max(int(events.end.max(initial=0)), int(table["start"].max(initial=0)))
-    end = np.where(table["end"] == ABSENT, last, table["end"])
-    begin, duration = table["start"], np.clip(end - table["start"], 0, last)
+def add_ranges(trace: Trace, recording: Recording, thread: I64, called: Calls) -> None:
+    """All ranges of `recording`, on threads numbered by `thread`, as operators, and as scopes
+    around what begins later inside them; those of NCCL as calls."""
+    table = recording.ranges
+    last = max(int(recording.events["end"].max(initial=0)), int(table["start"].max(initial=0)))
+    begin, end = table["start"], np.where(table["end"] == ABSENT, last, table["end"])
+    duration = np.clip(end - begin, 0, last)
     texts, number = _distinct(recording.range_text)
     number = number[table["text"]]
-    kernels = _kernels_within(begin, duration, thread, number, texts, launched, recording.names)
-    signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
-    is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)
-    return Ranges(
-        begin=begin,
-        duration=duration,
-        thread=thread,
-        signature=number,
-        signatures=signatures,
-        is_call=is_call[number] if len(texts) else np.zeros(0, np.bool_),
-        called=[texts[k] for k in number[is_call[number]].tolist()] if len(texts) else [],
-        steps=_steps(texts, number, begin, begin + duration, thread),
+    kernels = _kernels_within(begin, duration, thread, number, texts, called, trace.names)
+    trace.signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
+    trace.steps = _steps(texts, number, begin, begin + duration, thread)
+    is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)[number]
+    calls, plain = np.flatnonzero(is_call), np.flatnonzero(~is_call)
+    spans = {"begin": begin, "duration": duration, "thread": thread}
+    trace.operators.extend(
+        **{name: column[plain] for name, column in spans.items()},
+        signature=number[plain],
+        external=np.zeros(len(plain), np.int64),
+        node=np.full(len(plain), -1),
     )
-
-
-def group_name(text: str) -> str:
-    """The text of a range without the number of its instance: `step 17` is `step`."""
-    return _INSTANCE.sub("", text) or text
+    trace.scopes.extend(
+        begin=begin[plain] + 1,
+        duration=np.maximum(duration[plain] - 1, 0),
+        thread=thread[plain],
+        name=len(trace.names) + number[plain],
+    )
+    trace.names += [signature.operator for signature in trace.signatures]
+    names = [texts[k].removeprefix("nccl:").removeprefix("nccl") for k in number[calls].tolist()]
+    trace.calls = [called_collective(name, ()) for name in names]
+    trace.called.extend(
+        **{name: column[calls] for name, column in spans.items()}, moved=np.arange(len(calls))
+    )
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], I64]:
@@ -145,14 +134,14 @@ def _kernels_within(
     thread: I64,
     number: I64,
     texts: Sequence[str],
-    launched: tuple[I64, I64, I64],
+    called: Calls,
     names: Sequence[str],
 ) -> Mapping[int, str]:
     """A kernel that was launched directly in each text that has shapes, for its element type."""
     shaped = np.array([", sizes = " in text for text in texts], np.bool_)
     if not shaped.any():
         return {}
-    at_ns, at_thread, ran = launched
+    at_ns, at_thread, ran = called
     _, around, _ = nest(
         begin=begin, duration=duration, thread=thread, point_ns=at_ns, point_thread=at_thread
     )

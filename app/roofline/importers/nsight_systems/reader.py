@@ -4,30 +4,28 @@ An export has what a trace of PyTorch has, launches, operators and device work, 
 columns of such a trace; how work is attributed, added up and counted is the same for both.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
 from roofline.importers.nsight_systems.metrics import Sampled, busy_of_ops, read_samples
-from roofline.importers.nsight_systems.ranges import Ranges, read_ranges
+from roofline.importers.nsight_systems.ranges import add_ranges
 from roofline.importers.nsight_systems.tables import (
     PEER_TO_PEER,
     Recording,
-    launch_key,
-    pids,
-    read_recording,
 )
-from roofline.importers.pytorch.collectives import called_collective
 from roofline.importers.pytorch.gpu_work import gpu_work
-from roofline.importers.pytorch.header import gpu, main_memory
+from roofline.importers.pytorch.header import gpu, main_memory, whole
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
-from roofline.importers.pytorch.trace import Api, Trace, api_of
-from roofline.importers.shared.kernel_names import Collective, is_communication, kind_by_kernel
+from roofline.importers.pytorch.trace import Api, Trace
+from roofline.importers.shared.databases import joined
+from roofline.importers.shared.events import place_of
+from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.notes import Note, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.ceilings import Ceiling
@@ -87,30 +85,20 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
 class _File:
     recording: Recording
     work: FileWork
-    unlaunched: int
-    unlaunched_ns: int
     samples: Sampled | None
 
 
 def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
-    recording = read_recording(source)
+    recording = Recording(source)
     if not len(recording.events):
         raise _without_work(recording)
-    trace = _trace(recording)
-    events = recording.events
-    work = gpu_work(trace, numbers)
-    alone = ~np.isin(trace.work["correlation"], trace.launches["correlation"])
-    return _File(
-        recording=recording,
-        work=work,
-        samples=read_samples(recording, work.kernels) if work.kernels else None,
-        unlaunched=int(alone.sum()),
-        unlaunched_ns=int((events.end - events.begin)[alone].sum()),
-    )
+    work = gpu_work(_trace(recording), numbers)
+    samples = read_samples(recording, work.kernels) if work.kernels else None
+    return _File(recording=recording, work=work, samples=samples)
 
 
 def _without_work(recording: Recording) -> IncompleteProfileError:
-    launches = int((_apis(recording, recording.launches["nameId"]) == Api.KERNEL).sum())
+    launches = int((recording.launches["api"] == Api.KERNEL).sum())
     why = (
         f"The program launched {launches:,} kernels, but {recording.file_name} has none: the driver"
         " may be newer than Nsight Systems, or the system may not let it trace GPUs."
@@ -128,117 +116,61 @@ def _without_work(recording: Recording) -> IncompleteProfileError:
 def _trace(recording: Recording) -> Trace:
     """The recording as the columns of a trace."""
     events, launches = recording.events, recording.launches
-    trace = Trace(file_name=recording.file_name, names=list(recording.names))
+    trace = Trace(file_name=recording.file_name, names=recording.names.texts)
     trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
-    trace.header = {"deviceProperties": [_properties(row) for row in recording.gpus if row]}
-    keys = np.unique(events.key)
-    keys = keys[keys >= 0]
-    order = np.argsort(events.begin, kind="stable")
-    correlation = _ids(events.key, keys)
+    trace.header = {"deviceProperties": [row for row in recording.gpus if row]}
+    keys = np.unique(events["key"][events["key"] >= 0])
+    correlation = place_of(events["key"], keys).astype(np.int64) + 1
+    ran = np.zeros(len(keys) + 1, np.int64)
+    ran[correlation] = events["name"]
+    order = np.argsort(events["start"], kind="stable")
     trace.work.extend(
-        begin=events.begin[order],
-        duration=(events.end - events.begin)[order],
-        name=events.name[order],
+        begin=events["start"][order],
+        duration=(events["end"] - events["start"])[order],
+        name=events["name"][order],
         correlation=correlation[order],
         external=np.zeros(len(events), np.int64),
-        device=events.gpu[order],
-        kind=np.where(events.is_kernel[order] == 1, Kind.KERNEL, Kind.MEMCPY),
-        shape=events.shape[order],
+        device=events["gpu"][order],
+        kind=np.where(events["is_kernel"][order] == 1, Kind.KERNEL, Kind.MEMCPY),
+        shape=events["shape"][order],
     )
-    sized = np.flatnonzero(events.size[order] >= 0)
-    trace.copied.extend(place=sized, bytes=events.size[order][sized])
-    threads = np.unique(np.concatenate([launches["globalTid"], recording.ranges["globalTid"]]))
-    launched = _ids(launch_key(pids(launches["globalTid"]), launches["correlationId"]), keys)
-    used = np.flatnonzero(launched > 0)
-    thread = np.searchsorted(threads, launches["globalTid"][used])
+    size = events["bytes"][order]
+    trace.copied.extend(place=np.flatnonzero(size >= 0), bytes=size[size >= 0])
+    launched = place_of(launches["key"], keys).astype(np.int64) + 1
+    used = np.flatnonzero(launched)
+    tids = (launches["globalTid"][used], recording.ranges["globalTid"])
+    _, thread = np.unique(np.concatenate(tids), return_inverse=True)
     trace.launches.extend(
         begin=launches["start"][used],
         correlation=launched[used],
-        thread=thread,
-        api=_apis(recording, launches["nameId"][used]),
+        thread=thread[: len(used)],
+        api=launches["api"][used],
         kernel=np.full(len(used), -1),
     )
     trace.apis = {Api.GRAPH: "cudaGraphLaunch"}
-    ran = np.zeros(len(keys) + 1, np.int64)
-    ran[correlation] = events.name
-    _add_ranges(
-        trace,
-        read_ranges(
-            recording,
-            np.searchsorted(threads, recording.ranges["globalTid"]),
-            (launches["start"][used], thread, ran[launched[used]]),
-        ),
-    )
-    _add_messages(trace)
+    called = (launches["start"][used], thread[: len(used)], ran[launched[used]])
+    add_ranges(trace, recording, thread[len(used) :], called)
+    _add_messages(trace, size)
     return trace
 
 
-def _apis(recording: Recording, names: I64) -> I64:
-    """What the calls of these names start, as `Api`."""
-    distinct, place = np.unique(names, return_inverse=True)
-    kinds = [api_of(recording.launch_names[number]) for number in distinct.tolist()]
-    return np.array(kinds, np.int64)[place]
-
-
-def _ids(keys: I64, known: I64) -> I64:
-    """The place of each key among `known` ones, from 1; 0 for others."""
-    place = np.searchsorted(known, keys)
-    inside = place < len(known)
-    same = inside & (known[np.where(inside, place, 0)] == keys) if len(known) else inside
-    return np.where(same, place + 1, 0)
-
-
-def _add_ranges(trace: Trace, ranges: Ranges) -> None:
-    """All ranges as operators, and as the scopes around what begins later inside them."""
-    trace.signatures = list(ranges.signatures)
-    plain = np.flatnonzero(~ranges.is_call)
-    spans = {"begin": ranges.begin, "duration": ranges.duration, "thread": ranges.thread}
-    trace.operators.extend(
-        **{name: column[plain] for name, column in spans.items()},
-        signature=ranges.signature[plain],
-        external=np.zeros(len(plain), np.int64),
-        node=np.full(len(plain), -1),
-    )
-    first = len(trace.names)
-    trace.names += [signature.operator for signature in ranges.signatures]
-    trace.scopes.extend(
-        begin=ranges.begin[plain] + 1,
-        duration=np.maximum(ranges.duration[plain] - 1, 0),
-        thread=ranges.thread[plain],
-        name=first + ranges.signature[plain],
-    )
-    calls = np.flatnonzero(ranges.is_call)
-    trace.calls = [
-        called_collective(name.removeprefix("nccl:").removeprefix("nccl"), ())
-        for name in ranges.called
-    ]
-    trace.called.extend(
-        **{name: column[calls] for name, column in spans.items()}, moved=np.arange(len(calls))
-    )
-    trace.steps = list(ranges.steps)
-
-
-def _add_messages(trace: Trace) -> None:
+def _add_messages(trace: Trace, size: I64) -> None:
     """Kernels of collectives, and copies from one GPU to another, move something over a link."""
-    name, sizes = trace.work["name"], dict(zip(*_sizes(trace), strict=True))
-    is_kernel = trace.work["kind"] == Kind.KERNEL
+    name, is_kernel = trace.work["name"], trace.work["kind"] == Kind.KERNEL
     talks = np.array([is_communication(text) for text in trace.names], np.bool_)
     for at in np.flatnonzero(talks[name] & is_kernel).tolist():
         trace.collectives[at] = Collective(kind_by_kernel(trace.names[name[at]]))
     peers = np.array([text.startswith(PEER_TO_PEER) for text in trace.names], np.bool_)
     for at in np.flatnonzero(peers[name] & ~is_kernel).tolist():
-        trace.collectives[at] = Collective("send", float(sizes.get(at, np.nan)))
-
-
-def _sizes(trace: Trace) -> tuple[list[int], list[int]]:
-    return trace.copied["place"].tolist(), trace.copied["bytes"].tolist()
+        trace.collectives[at] = Collective("send", float(size[at]) if size[at] >= 0 else NAN)
 
 
 # ------------------------------------------------------------------------------------------ profile
 
 
 def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
-    device = _device(files)
+    count = sum(len(file.work.busy_ns) for file in files)
+    device = replace(_reported(files[0].recording), core_count=count)
     hosts = [
         Host(
             file_name=file.recording.file_name,
@@ -282,9 +214,9 @@ def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
     if kernels is None or not any(file.samples for file in files):
         return profile
     counts = [0 if file.work.kernels is None else len(file.work.kernels.row) for file in files]
-    time_ps = ops.time_ps.astype(np.float64)
+    op_of = np.split(kernels.op, np.cumsum(counts)[:-1])
     samples = [file.samples for file in files]
-    busy = busy_of_ops(samples, counts, kernels.op, time_ps, len(ops))
+    busy = busy_of_ops(list(zip(samples, op_of, strict=True)), ops.time_ps.astype(np.float64))
     level, dram_ps = main_memory(profile.device.name), busy.pop(Ceiling.DRAM, None)
     if dram_ps is not None:
         busy[Ceiling(level.value)] = dram_ps
@@ -309,51 +241,27 @@ def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
     )
 
 
-def _device(files: Sequence[_File]) -> ReportedDevice:
-    count = sum(len(file.work.busy_ns) for file in files)
-    return replace(_reported(files[0].recording), core_count=count)
-
-
-def _properties(row: Mapping[str, int | str]) -> dict[str, object]:
-    """A row of the file's GPUs under the names of a trace's header."""
-    return {
-        "name": row.get("name", ""),
-        "totalGlobalMem": row.get("totalMemory"),
-        "computeMajor": row.get("computeMajor"),
-        "computeMinor": row.get("computeMinor"),
-        "numSms": row.get("smCount"),
-    }
-
-
 def _reported(recording: Recording) -> ReportedDevice:
     """The GPU as the file describes it: its memory's bandwidth, and its fp32 rate from its size."""
     rows = [row for row in recording.gpus if row]
-    count = len(recording.gpus)
-    reported = gpu([_properties(row) for row in rows], is_hip=False, count=count)
+    reported = gpu(rows, is_hip=False, count=len(recording.gpus))
     if not rows:
         return replace(reported, kind=DeviceKind.GPU)
-    bandwidth, clock_hz = _number(rows[0], "memoryBandwidth"), _number(rows[0], "clockRate")
-    level = main_memory(reported.name)
-    lanes = _LANES.get(_number(rows[0], "computeMajor") * 10 + _number(rows[0], "computeMinor"), 0)
-    rate = _number(rows[0], "smCount") * lanes * 2 * clock_hz / GIGA
+    names = ("memoryBandwidth", "clockRate", "computeMajor", "computeMinor", "numSms")
+    bandwidth, clock_hz, major, minor, processors = (whole(rows[0].get(key)) or 0 for key in names)
+    rate = processors * _LANES.get(major * 10 + minor, 0) * 2 * clock_hz / GIGA
+    derived = {ComputeUnit.VECTOR_FP32.value: "multiprocessors × fp32 lanes × 2 × clock"}
     return replace(
         reported,
-        bandwidth_gbs={level: bandwidth / GIGA} if bandwidth > 0 else {},
-        unit_gflops={ComputeUnit.VECTOR_FP32: rate} if rate > 0 else {},
-        derivation={ComputeUnit.VECTOR_FP32.value: "multiprocessors × fp32 lanes × 2 × clock"}
-        if rate > 0
-        else {},
+        bandwidth_gbs={main_memory(reported.name): bandwidth / GIGA} if bandwidth else {},
+        unit_gflops={ComputeUnit.VECTOR_FP32: rate} if rate else {},
+        derivation=derived if rate else {},
         traits=replace(
             reported.traits,
-            clock_ghz=clock_hz / GIGA if clock_hz > 0 else None,
-            memory_gbs=bandwidth / GIGA if bandwidth > 0 else None,
+            clock_ghz=clock_hz / GIGA if clock_hz else None,
+            memory_gbs=bandwidth / GIGA if bandwidth else None,
         ),
     )
-
-
-def _number(row: Mapping[str, int | str], name: str) -> int:
-    value = row.get(name)
-    return value if isinstance(value, int) else 0
 
 
 def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnostic]:
@@ -364,15 +272,19 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
     if graphs_ns:
         busy = _ms(busy_ps // PS_PER_NS)
         yield noted(_NOTES, "in-graphs", graphs=_ms(graphs_ns), busy=busy)
-    events_ns = sum(int(_lasted(file.recording).sum()) for file in files)
+    events = joined([file.recording.events for file in files], ("start", "end", "is_launched"))
+    lasted, alone = events["end"] - events["start"], events["is_launched"] == 0
+    share = 100 * int(lasted[alone].sum()) / max(int(lasted.sum()), 1)
     yield from counted(
-        _NOTES,
-        {"without-launch": sum(file.unlaunched for file in files)},
-        events=sum(len(file.recording.events) for file in files),
-        share=_percent(sum(file.unlaunched_ns for file in files), max(events_ns, 1)),
+        _NOTES, {"without-launch": int(alone.sum())}, events=len(events), share=f"{share:.3g} %"
     )
     yield from counted(
-        _NOTES, {"gpus-by-process": sum(not file.recording.are_gpus_known for file in files)}
+        _NOTES,
+        {
+            "gpus-by-process": sum(
+                len(file.recording.gpu_ids) < len(file.recording.gpus) for file in files
+            )
+        },
     )
     for file in files:
         yield from differences(file.recording.stated)
@@ -394,14 +306,6 @@ def _sampled(files: Sequence[_File], profile: Profile) -> Diagnostic:
         memory=main_memory(profile.device.name).label,
         shares=", ".join(f"{name} {100 * share:.3g} %" for name, share in ranked),
     )
-
-
-def _lasted(recording: Recording) -> I64:
-    return recording.events.end - recording.events.begin
-
-
-def _percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.3g} %"
 
 
 def _ms(time_ns: int) -> str:
