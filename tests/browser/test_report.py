@@ -4,9 +4,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+import roofline
 from tests.browser import view
 from tests.browser.conftest import NewPage, uploaded
 from tests.browser.watching import Watch, is_ready
+from tests.cli.test_main import run
+from tests.conftest import SAMPLES
 
 
 def said(page: Page) -> list[str]:
@@ -77,3 +80,33 @@ def test_hostile_names_stay_texts_in_a_file(
     opened.goto(path.as_uri())
     is_ready(opened)
     assert view.all_names(opened) == view.all_names(page)
+
+
+def opened(new_page: NewPage, path: Path, watches: list[Watch]) -> Page:
+    """A page of the file without a network; it asks for nothing, and says nothing."""
+    page = new_page("file://", offline=True)
+    page.goto(path.as_uri())
+    is_ready(page)
+    assert {one.partition(":")[0] for one in watches[-1].requests} <= {"file", "blob"}
+    return page
+
+
+def test_a_comparison_and_a_run_are_files(
+    new_page: NewPage, watches: list[Watch], captures: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    a, b = (SAMPLES / "pytorch" / f"h100-training{end}.json" for end in ("-unfused", ""))
+    run("report", "--a", a, "--b", b, "-o", path)
+    page = opened(new_page, path, watches)
+    compared = roofline.compare(a, b)
+    expect(page.locator("h1")).to_contain_text(str(compared.to_dict()["verdict"]["headline"]))
+    expect(page.locator("[data-pair] .barlayer path").first).to_be_attached()
+    for control in ("Copy link", "Add a run", "Swap A and B"):
+        expect(page.get_by_label(control)).to_be_hidden()
+    page.get_by_text("Operations").first.click()
+    page.get_by_role("tab", name="Only A").click()
+    expect(page.locator("[data-table] tbody tr")).to_have_count(4)
+    run("report", "--engine", "local", captures, "-o", path)
+    page = opened(new_page, path, watches)
+    expect(page.locator("body")).to_contain_text("Run of 3 hosts")
+    assert len([one for one in watches[-1].requests if one.startswith("file")]) == 1

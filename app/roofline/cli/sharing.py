@@ -1,4 +1,4 @@
-"""What others see of a profile: `roofline share`, `roofline notes`, and `roofline report`."""
+"""What others see of a profile: `roofline share` and `roofline notes`."""
 
 import argparse
 import os
@@ -10,13 +10,6 @@ from roofline.cli.output import print_bytes
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from roofline.cli.upload import ServerLink
-
-from roofline.cli.options import add_of, add_peaks
-from roofline.cli.output import write
 
 _HERE = "http://127.0.0.1:8000"
 VISIBILITIES = ("everybody", "link", "owner")
@@ -169,39 +162,3 @@ def _written(answer: dict[str, Any], form: str) -> bytes:
         return json.dumps(answer, indent=2).encode() + b"\n"
     write = {"text": notes_to_text, "csv": notes_to_csv, "markdown": notes_to_markdown}[form]
     return write(answer["notes"])
-
-
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `roofline report`."""
-    parser.description = (
-        "Write the page of a profile as one HTML file, which needs no server and reads no address:"
-        " for a mail, for CI, for a machine without a network."
-    )
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
-    )
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
-    parser.add_argument("--title", default="", help="in place of the name of the first file")
-    add_of(parser)
-    add_peaks(parser)
-    parser.set_defaults(run=_report)
-
-
-def _report(given: argparse.Namespace) -> None:
-    from roofline.api.profiles import open_profile  # loads slowly, as do the others
-    from roofline.cli.progress import progress_on_terminal
-    from roofline.presentation.json_text import to_json
-    from roofline.presentation.op_details import op_details
-    from roofline.web.pages.report import Content, report_of_files
-
-    with progress_on_terminal() as progress:
-        profile = open_profile(
-            *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
-        )
-    content = Content(
-        page=to_json(profile.page),
-        advice=to_json(profile.answered.advice),
-        ops=list(op_details(profile.analysis)),
-    )
-    title = given.title or profile.title
-    write(given.output, report_of_files(title, given.files, content))

@@ -20,7 +20,7 @@ _HERE = "roofline.web.commands"
 # By name: what the help says, and the function that adds the arguments.
 COMMANDS = {
     "serve": ("serve the dashboard", f"{_HERE}:add_serve"),
-    "report": ("write the page of a profile as one file", "roofline.cli.sharing:add_report"),
+    "report": ("write a page as one file", "roofline.cli.reporting:add_report"),
     "backup": ("copy all profiles; the server may go on", f"{_HERE}:add_backup"),
     "restore": ("fill an empty server from a backup", f"{_HERE}:add_restore"),
     "gc": ("remove what expired or belongs to no profile", f"{_HERE}:add_gc"),

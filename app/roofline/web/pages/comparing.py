@@ -1,8 +1,8 @@
 """The page of a comparison: two profiles, or several captures of each, against each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -177,7 +177,20 @@ async def _with_measured(
 def _ready(
     wanted: Wanted, view: views.CompareView, found: ComparedPage, data_url: str
 ) -> views.CompareView:
-    frame = found.frame
+    units = found.frame["units"]
+    view = replace(
+        view,
+        units=tuple(
+            (_UNITS[one], wanted.in_unit(one), one == found.frame["unit"]) for one in units
+        ),
+    )
+    return with_frame(view, found.frame, data_url)
+
+
+def with_frame(
+    view: views.CompareView, frame: Mapping[str, Any], data_url: str
+) -> views.CompareView:
+    """The view with the words of a comparison whose rows are at `data_url`."""
     return replace(
         view,
         data_url=data_url,
@@ -187,9 +200,6 @@ def _ready(
         split=pieces(frame["split"]),
         lead_class=_COLOURS.get(frame["state"], ""),
         frame=frame,
-        units=tuple(
-            (_UNITS[one], wanted.in_unit(one), one == frame["unit"]) for one in frame["units"]
-        ),
     )
 
 

@@ -7,12 +7,13 @@ is read, whatever the names in the profile are.
 import base64
 import gzip
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -32,10 +33,14 @@ from roofline.web.http import assets
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
+from roofline.web.pages.comparing import with_frame
 from roofline.web.pages.profile_view import in_range, own_view, unstored_view
 from roofline.web.pages.run_view import run_view
-from roofline.web.pages.views import ProfileView, Shown
+from roofline.web.pages.views import CompareView, ProfileView, RunView, Shown, SideView
 from roofline.web.parts import Parts, Reader
+
+if TYPE_CHECKING:
+    from roofline.compare.changes import Comparison
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -98,20 +103,69 @@ def report_of_files(title: str, paths: Sequence[Path], content: Content) -> byte
 def report(templates: Templates, static: StaticFiles, view: ProfileView, content: Content) -> bytes:
     """The page `view` with `content` in it, as HTML."""
     page = orjson.loads(content.page)
+    return _as_file(
+        templates,
+        static,
+        ("profile", _without_server(view, page, content), view.description, view.file_names),
+        _documents(page, content),
+    )
+
+
+def comparison_of_files(found: "Comparison", names: Sequence[Sequence[str]]) -> bytes:
+    """The page of a comparison whose captures no server keeps; `names` are those of A and of B."""
+    from roofline.exports.comparison_page import comparison_frame, comparison_page
+    from roofline.presentation.json_text import to_json
+
+    sides = [
+        SideView(
+            letter=letter,
+            runs=tuple(
+                RunView(id="", title=name, state="ready", url="#main", status_url="")
+                for name in own
+            ),
+        )
+        for letter, own in zip("AB", names, strict=True)
+    ]
+    view = CompareView(
+        state="ready", sides=(sides[0], sides[1]), swap_url="", add_url="", is_file=True
+    )
+    view = with_frame(view, comparison_frame(found), "page")
+    said = "".join(text for _, text in view.headline)
+    documents = orjson.dumps({"page": orjson.Fragment(to_json(comparison_page(found)))})
+    static = load_static(assets_dir("static"))
+    shown = ("compare", view, said, [name for own in names for name in own])
+    return _as_file(Templates(static), static, shown, documents)
+
+
+Page = tuple[str, ProfileView | CompareView, str, Sequence[str]]
+"""The name of a page, its view, its description, and the names of what it was made of."""
+
+
+def _as_file(templates: Templates, static: StaticFiles, page: Page, documents: bytes) -> bytes:
+    name, view, description, made_of = page
     first_script = static.content("js/app/theme-boot.js")
-    boot, styles = static.content("js/app/report-boot.js"), _styles(static)
+    boot, styles = static.content("js/app/report-boot.js"), _styles(static, name)
     chart_styles = static.content("vendor/plotly/plotly.css")
     return templates.text(
         "report.html",
-        view=_without_server(view, page, content),
+        page_template=f"{name}.html",
+        view=view,
+        description=description,
+        made_of=made_of,
         policy=_policy((first_script, boot), (styles, chart_styles)),
         first_script=first_script,
         styles=styles,
         chart_styles=chart_styles,
         boot=boot,
-        packed=[("documents", _packed(_documents(page, content))), *_scripts(static)],
-        made_on=datetime.now(UTC).date().isoformat(),
+        packed=[("documents", _packed(documents)), *_scripts(static, name)],
+        made_on=_now().date().isoformat(),
     ).encode("utf-8", "replace")
+
+
+def _now() -> datetime:
+    """The time, or that of the source where a build must give the same bytes each time."""
+    stated = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(stated), UTC) if stated.isdecimal() else datetime.now(UTC)
 
 
 def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -> ProfileView:
@@ -154,18 +208,18 @@ def _documents(page: dict[str, Any], content: Content) -> bytes:
     return orjson.dumps(found)
 
 
-@lru_cache(maxsize=2)
-def _scripts(static: StaticFiles) -> tuple[tuple[str, str], ...]:
+@lru_cache(maxsize=4)
+def _scripts(static: StaticFiles, page: str) -> tuple[tuple[str, str], ...]:
     """The chart library and the page's script, the same as the server sends."""
-    names = ("vendor/plotly/plotly-roofline-4.1.1.min.js", "js/app/profile.bundle.js")
+    names = ("vendor/plotly/plotly-roofline-4.1.1.min.js", f"js/app/{page}.bundle.js")
     texts = (static.content(name).encode() for name in names)
     return tuple(zip(("chart", "script"), map(_packed, texts), strict=True))
 
 
-def _styles(static: StaticFiles) -> str:
+def _styles(static: StaticFiles, page: str) -> str:
     """The page's style sheet, with its only picture in it."""
     caret = base64.b64encode(static.content("caret.svg").encode()).decode()
-    sheet = static.content("css/profile.bundle.css")
+    sheet = static.content(f"css/{page}.bundle.css")
     return sheet.replace(_CARET, f"url(data:image/svg+xml;base64,{caret})")
 
 

@@ -396,6 +396,7 @@ class CompareView:
     units: tuple[tuple[str, str, bool], ...] = ()  # name, address, and whether it is shown
     measured: tuple[str, ...] = ()  # accepted findings of A: predicted against measured
     keep_url: str = ""  # where these can be kept; empty for people who may not
+    is_file: bool = False  # the page is one file, without a server
 
     @property
     def sides_json(self) -> str:
