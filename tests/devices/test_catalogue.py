@@ -370,7 +370,9 @@ def test_devices_of_the_documents_are_in_the_catalogue() -> None:
     """Their commands are copied as they stand."""
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text("utf-8") for path in (root / "README.md", *root.glob("docs/*.md"))]
-    command = re.compile(r'^roofline (?:devices|.*--device) +(?:"([^"]+)"|([a-z0-9-]+))', re.M)
+    command = re.compile(
+        r'^roofline (?:devices|.*--device) +(?:"([^"]+)"|([a-z0-9-]+)\b(?!:))', re.M
+    )
     found = command.findall("\n".join(texts))
     names = {quoted or plain for quoted, plain in found} - {"this-machine"}
     assert len(names) > 3

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roofline.api.calibration import calibrate
 from roofline.cli.output import print_bytes
+from roofline.cli.output import write as write_file
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
 from roofline.devices.in_flight import HEADS, cells_of, in_flight
@@ -198,17 +199,54 @@ def add_calibrate(parser: argparse.ArgumentParser) -> None:
     """The arguments of `roofline calibrate`."""
     parser.description = (
         "Measure what this machine's processor and memory can do, and keep it as the device"
-        " `this-machine`: the roofs of programs that ran on this CPU. Leave the machine idle"
-        " meanwhile."
+        " `this-machine`: the roofs of programs that ran on this CPU. Then each accelerator that"
+        " PyTorch or JAX finds, kept as `measured:HOST/DEVICE`, for --device. Leave the machine"
+        " idle meanwhile."
     )
     parser.add_argument("--quick", action="store_true", help="a few seconds, less exact")
     parser.add_argument(
         "--dry-run", action="store_true", help="only print, do not keep the measurements"
     )
+    parser.add_argument("--device", metavar="NAME", help="this alone: cpu, cuda:0, gpu:0, tpu:0")
+    parser.add_argument(
+        "--only", metavar="KEYS", help="of an accelerator: hbm,matrix_bf16,l2,link,pcie …"
+    )
+    parser.add_argument(
+        "--python", metavar="PATH", help="an interpreter with PyTorch or JAX, not this one"
+    )
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE", help="write an accelerator's measurement there, too"
+    )
+    parser.add_argument(
+        "--import",
+        type=Path,
+        dest="imported",
+        metavar="FILE",
+        help="keep a measurement that another machine exported",
+    )
     parser.set_defaults(run=_calibrate)
 
 
 def _calibrate(given: argparse.Namespace) -> None:
-    calibrate(
-        quick=given.quick, keep=not given.dry_run, write=lambda text: print_bytes(text.encode())
-    )
+    from roofline.api.calibration import accelerators as on
+
+    def write(text: str) -> None:
+        print_bytes(text.encode())
+
+    if given.imported is not None:
+        entry = on.read_entry(given.imported)
+        on.entry_text(entry, write)
+        write(f"\nKept: `--device {on.keep_entry(entry)}`.\n")
+        return
+    if given.device in (None, "cpu"):
+        calibrate(quick=given.quick, keep=not given.dry_run, write=write)
+    named = [] if given.device == "cpu" else [given.device]
+    for name in named if given.device else on.accelerators(given.python):
+        entry = on.measure_accelerator(
+            name, only=given.only, quick=given.quick, python=given.python
+        )
+        on.entry_text(entry, write)
+        if given.export is not None:
+            write_file(given.export, json.dumps(entry, ensure_ascii=False, indent=1).encode())
+        if not given.dry_run:
+            write(f"\nKept: `--device {on.keep_entry(entry)}`.\n")

@@ -14,6 +14,8 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, KIB, KILO, MEGA, gib_to_gb
 
 THIS_MACHINE = "this-machine"
+MEASURED = "measured:"
+"""Ids of accelerators as they were measured begin with this."""
 NAMES_SHOWN = 5
 
 _PEAK = re.compile(r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)\s*(?P<unit>[a-z/]+)", re.IGNORECASE)
@@ -151,6 +153,8 @@ def part_id_of(name: str) -> str:
     """The id of the part that `name` (id, name or device string) means."""
     if name.strip().casefold() == THIS_MACHINE:
         return THIS_MACHINE
+    if name.startswith(MEASURED):
+        return name
     return known_part(name).id
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roofline.devices.catalogue import find, gpus, sharing, spelling
-from roofline.devices.choice import THIS_MACHINE, known_part
+from roofline.devices.choice import MEASURED, THIS_MACHINE, known_part
+from roofline.devices.measured import measured_part
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
@@ -47,6 +48,8 @@ def is_this_machine(reported: ReportedDevice, machine: Part) -> bool:
 
 def chosen_part(part_id: str, machine: Part | None) -> Part:
     """The part that a user chose; `BadViewError` where there is none of that name."""
+    if part_id.startswith(MEASURED):
+        return measured_part(part_id)[0]
     if part_id != THIS_MACHINE:
         return known_part(part_id)
     if machine is None:

@@ -207,6 +207,13 @@ class Part:
         is_product = precision not in ("fp32", "fp64")
         return self.figure(f"sparse_{precision}") or (self.figure("sparse") if is_product else None)
 
+    def reached(self, of: str) -> Figure | None:
+        """The number that programs reach of `of` while they go on; of a part that was measured."""
+        return next(
+            (one for one in self.figures if one.of == of and one.status is FigureStatus.SUSTAINED),
+            None,
+        )
+
     def value(self, of: str) -> float | None:
         """The chosen value of `of` per chip, or `None` when none is known."""
         figure = self.figure(of)

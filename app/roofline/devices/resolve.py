@@ -7,9 +7,10 @@ guess.
 
 from functools import reduce
 
-from roofline.devices.choice import PeakChoice
+from roofline.devices.choice import MEASURED, PeakChoice
 from roofline.devices.comparisons import compare, correction
 from roofline.devices.identification import catalogue_part, chosen_part, is_this_machine
+from roofline.devices.measured import measured_part
 from roofline.devices.parts import Part, main_units, same_hardware
 from roofline.devices.published import PeakTable, PublishedPeaks, published_peaks
 from roofline.devices.sustained import with_sustained
@@ -89,6 +90,8 @@ def _published(
     own = catalogue_part(reported)
     if choice.part_id is not None:
         parts = [chosen_part(choice.part_id, machine)]
+        if choice.part_id.startswith(MEASURED):  # the data sheet's where nothing was measured
+            parts += [one for one in measured_part(choice.part_id)[1:] if one is not None]
     else:
         here = machine if machine and is_this_machine(reported, machine) else None
         parts = [part for part in (here, own) if part is not None]

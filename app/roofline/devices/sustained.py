@@ -7,6 +7,7 @@ own unless the user gives one.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from roofline.devices.catalogue import sources
 from roofline.devices.parts import Part
@@ -32,6 +33,7 @@ _MATRIX: Mapping[DeviceKind, tuple[float, float]] = {
 _NOMINAL = {PeakOrigin.PROFILE, PeakOrigin.CATALOGUE}
 _BY_USER = "Set by you"
 
+Peak = TypeVar("Peak", ComputePeak, MemoryPeak)
 SustainedChoice = Mapping[ComputeUnit | MemoryLevel | None, float]
 """The user's own shares by unit or level; `None` is the main compute peak."""
 
@@ -41,11 +43,26 @@ def with_sustained(device: Device, part: Part | None, chosen: SustainedChoice) -
     return replace(
         device,
         compute=tuple(
-            _of_unit(device.kind, peak, chosen, is_main=k == 0)
+            _as_measured(part, _of_unit(device.kind, peak, chosen, is_main=k == 0), peak.unit)
             for k, peak in enumerate(device.compute)
         ),
-        memory=tuple(_of_level(part, peak, chosen) for peak in device.memory),
+        memory=tuple(
+            _as_measured(part, _of_level(part, peak, chosen), peak.level) for peak in device.memory
+        ),
         links=tuple(_of_level(part, peak, chosen) for peak in device.links),
+    )
+
+
+def _as_measured(part: Part | None, peak: Peak, of: ComputeUnit | MemoryLevel | None) -> Peak:
+    """The peak with what was measured while the work went on, where it was measured."""
+    if part is None or of is None or peak.origin is not PeakOrigin.CALIBRATED or peak.sustained:
+        return peak
+    best, reached = part.value(of.value), part.reached(of.value)
+    if not best or reached is None:
+        return peak
+    share = min(reached.value / best, 1.0)
+    return replace(
+        peak, sustained=Sustained(low_ratio=share, ratio=share, source=reached.source.text)
     )
 
 
