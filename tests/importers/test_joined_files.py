@@ -29,6 +29,7 @@ from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
 from tests.shared_profiles import SHARED, needs_shared
 from tests.tools import make_ncu_samples as ncu
+from tests.tools.make_joined_sample import GEMM, REST, SCALE, counted, export
 from tests.tools.make_kineto_traces import BF16, KinetoTrace
 from tests.tools.make_ncu_samples import Kernel
 
@@ -87,66 +88,6 @@ def test_kernels_of_another_launch_size_are_not_joined(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- two made-up files
-
-US = 1_000
-GEMM, SCALE, REST = "void gemm<(int)128, bf16>(float *)", "scale(float *)", "rest(int)"
-LASTED = {GEMM: 20 * US, SCALE: 10 * US, REST: 30 * US}
-
-
-def export(path: Path, kernels: Sequence[str], *, grid: int = 64) -> Path:
-    """An export of Nsight Systems: these kernels one after the other, two to a step."""
-    names = list(dict.fromkeys([*kernels, "step", "cudaLaunchKernel"]))
-    with closing(sqlite3.connect(path)) as connection:
-        run = connection.execute
-        run("CREATE TABLE StringIds (id INTEGER, value TEXT)")
-        run(
-            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, globalPid,"
-            " correlationId, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ)"
-        )
-        run(
-            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME"
-            " (start, end, globalTid, correlationId, nameId)"
-        )
-        run("CREATE TABLE NVTX_EVENTS (start, end, eventType, globalTid, text, textId)")
-        connection.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(names))
-        at = 0
-        for k, name in enumerate(kernels):
-            ends = at + LASTED[name]
-            row = (
-                at,
-                ends,
-                0,
-                1 << 24,
-                k + 1,
-                names.index(name),
-                names.index(name),
-                grid,
-                1,
-                1,
-                128,
-                1,
-                1,
-            )
-            run(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * 13)})", row)
-            call = (at, at + 1, 1 << 24 | 7, k + 1, names.index("cudaLaunchKernel"))
-            run("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?,?)", call)
-            if k % 2 == 0:
-                step = (at, at + LASTED[name] + 5 * US, 59, 1 << 24 | 7, f"step {k // 2}", None)
-                run("INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?)", step)
-            at = ends + US
-        connection.commit()
-    return path
-
-
-def counted(name: str, k: int, grid: tuple[int, int, int] = (64, 1, 1)) -> Kernel:
-    return Kernel(
-        name=name,
-        time_ns=LASTED[name],
-        grid=grid,
-        block=(128, 1, 1),
-        instructions={"ffma": 1_000_000, "fadd": 0, "fmul": 0},
-        dram_bytes=1_000_000 + 100_000 * k,
-    )
 
 
 def joined(folder: Path, kernels: Sequence[str], report: Sequence[Kernel]) -> Profile:

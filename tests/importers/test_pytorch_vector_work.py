@@ -211,3 +211,69 @@ def test_known_shares(least: dict[str, str]) -> None:
     known = shared(*files).with_infeed.known
     assert known.flop >= float(least["flop_at_least"])
     assert known.bytes >= float(least["bytes_at_least"])
+
+
+# ------------------------------------------------------------------------- FBGEMM's tables
+
+
+def lookup(
+    total: str, most: str, *, pooling: str = "0", weighted: bool = False, kind: str = "c10::Half"
+) -> Signature:
+    """A lookup of 3,000 indices in three tables, of 100 bags each."""
+    dims: list[Any] = [
+        [0],
+        [1_000_000],
+        [0],
+        [0],
+        [3],
+        [3],
+        [4],
+        [],
+        [],
+        [4],
+        [],
+        [3000],
+        [301],
+        [],
+    ]
+    types = [FP32, kind, kind, kind, "int", INT, "int", "Scalar", "Scalar", INT, "Scalar", INT, INT]
+    values = ["", "", "", "", "", "", "", total, most, "", "20", "", "", pooling]
+    return read_signature(
+        "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function",
+        dims=[*dims, [3000]] if weighted else dims,
+        types=[*types, "Scalar", *([FP32] if weighted else [])],
+        strides=None,
+        values=values,
+        flop=-1,
+        moved_bytes=-1,
+    )
+
+
+OTHERS = 3000 * 8 + 301 * 8  # indices and offsets of bags
+
+
+@pytest.mark.parametrize(
+    ("found", "flop", "moved"),
+    [
+        # Tables of one width: each row as often as it is looked up, and 100 × 192 results.
+        (lookup("192", "64"), 3000 * 64, 3000 * 64 * 2 + OTHERS + 100 * 192 * 4),
+        (lookup("192", "64", weighted=True), 2 * 3000 * 64, 3000 * 128 + OTHERS + 100 * 192 * 4),
+        (lookup("192", "64", kind=FP32), 3000 * 64, 3000 * 64 * 4 + OTHERS + 100 * 192 * 4),
+        # Of several widths the narrowest may hold every index: 160 - 2 × 64 = 32.
+        (lookup("160", "64"), 3000 * 32, 3000 * 32 * 2 + OTHERS + 100 * 160 * 4),
+        (lookup("100", "64"), 3000 * 4, 3000 * 4 * 2 + OTHERS + 100 * 100 * 4),
+        # A row for each index: nothing is added up.
+        (lookup("192", "64", pooling="2"), 0, 3000 * 64 * 2 + OTHERS + 3000 * 64 * 4),
+        # Old traces have no plain values, and widths that cannot be are damage.
+        (lookup("", ""), None, None),
+        (lookup("500", "64"), None, None),
+    ],
+)
+def test_lookups_of_fbgemm(found: Signature, flop: int | None, moved: int | None) -> None:
+    assert (found.flop, found.moved_bytes) == (flop, moved)
+
+
+def test_widths_that_are_not_known_leave_slack() -> None:
+    assert lookup("192", "64").flop_slack == 0
+    assert lookup("160", "64").flop_slack == 3000 * 32
+    assert lookup("160", "64").is_vector

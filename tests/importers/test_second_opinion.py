@@ -13,7 +13,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
 from tests.conftest import ROOT
-from tests.importers.test_joined_files import GEMM, SCALE, export
+from tests.tools.make_joined_sample import GEMM, SCALE, export
 
 FOLDER = ROOT / "sample_profiles/rocprof_compute/mi250x-solver"
 

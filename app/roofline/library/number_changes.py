@@ -49,6 +49,11 @@ CHANGES = (
         said="Idle time waits for the host only where the file shows that its launch came too late;"
         " the cause of all other idle time is not in the file.",
     ),
+    NumberChange(
+        results_version=6,
+        formats=("PyTorch profiler",),
+        said="Lookups of FBGEMM's embedding tables have FLOPs and bytes.",
+    ),
 )
 RESULTS_VERSION = max(one.results_version for one in CHANGES)
 

@@ -1,8 +1,8 @@
 """The bundled profiles: what lies in `sample_profiles/<format>/`, offered on the home page.
 
-A file there is one sample; a folder is one sample of several hosts. `samples.toml` beside the
-formats may give each a title and a description: `["<format>/<name>"]`, and name another one
-`beside` it, for a comparison. `sights.json` has what the home page shows before one is opened.
+A file there is one sample; a folder is one sample of several hosts or profilers. `samples.toml`
+beside the formats may give each a title and a description: `["<format>/<name>"]`, and name another
+one `beside` it, for a comparison. `sights.json` has what the home page shows before one is opened.
 """
 
 import hashlib

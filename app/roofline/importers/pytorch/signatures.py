@@ -16,6 +16,7 @@ from roofline.importers.pytorch import (
     convolutions,
     experts,
     generated,
+    lookups,
     products,
 )
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
@@ -42,7 +43,8 @@ _WITHOUT_FORMULA = Family(
     precision=first_precision,
 )
 _ARITHMETIC = (products.FAMILY, convolutions.FAMILY, attention.FAMILY)
-_FAMILIES = (*_ARITHMETIC, experts.FAMILY, bytes_moved.LIBRARIES, bytes_moved.FAMILY)
+_MOVES = (bytes_moved.LIBRARIES, bytes_moved.FAMILY, lookups.FAMILY)
+_FAMILIES = (*_ARITHMETIC, experts.FAMILY, *_MOVES)
 _BY_NAME = {name: family for family in _FAMILIES for name in family.names}
 
 # Operators, as traces spell them, whose formulas read plain arguments.
