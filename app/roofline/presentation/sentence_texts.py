@@ -57,6 +57,8 @@ GOAL_SENTENCES: Mapping[str, str] = {
     "goal_points": "{what} without times: the chart shows where they could lie.",
     "goal_point": "{what} without a time: the chart shows where it could lie.",
     "goal_no_peaks": "{length}. Choose the device to see what it could take.",
+    "goal_no_peaks_cpu": "{length}. Run `roofline calibrate` where it ran, or choose the device, to"
+    " see what it could take.",
     "goal_doubt": "{length}. Its numbers cannot all be right, so there is no goal.",
     "goal_doubt_partly": "{length}; {floor} {would} do, leaving out {count} "
     "{count|operation|operations} with impossible numbers.",

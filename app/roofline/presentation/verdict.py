@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict_records import Verdict
+from roofline.devices.this_machine import may_be_this_machine
 from roofline.model.device import DeviceKind
 from roofline.model.profile import NextStep, Profile, Severity
 from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
@@ -59,7 +60,10 @@ def lines_of(analysis: RooflineAnalysis, answer: Answer) -> Lines:
         return _uncovered(analysis, answer)
     found = goal(answer.subject, answer.first, hint_of(analysis.profile, form))
     below = untimed(analysis) if form is Form.POINTS else _stands(analysis, answer, found)
-    return Lines(headline=found.headline, do_first=found.do_first, standing=below)
+    headline = found.headline
+    if form is Form.NO_PEAKS and may_be_this_machine(analysis.device.kind):
+        headline = say("goal_no_peaks_cpu", length=length(answer.subject))
+    return Lines(headline=headline, do_first=found.do_first, standing=below)
 
 
 def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence:
