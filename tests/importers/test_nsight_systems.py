@@ -37,6 +37,15 @@ NAMES = (
 )
 
 
+NEEDED = (
+    "StringIds",
+    "NVTX_EVENTS",
+    "TARGET_INFO_GPU",
+    "TARGET_INFO_CUDA_DEVICE",
+    *(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEM", "RUNTIME", "GRAPH_TRACE")),
+)
+
+
 @contextmanager
 def copy_of(sample: Path, folder: Path) -> Iterator[tuple[Path, sqlite3.Connection]]:
     """A copy of a sample to change, as a connection; closed files are whole."""
@@ -199,6 +208,40 @@ def test_work_without_a_launch_is_told_with_its_time() -> None:
     """By SQL on the file: 7 rows of 25, and 610 of 2,830 us, whatever the order of the tables."""
     (note,) = (one for one in profile_of(TWO_RANKS).diagnostics if one.code == "without-launch")
     assert note.message.startswith("7 of 25 kernels and copies (21.6 % of their time)")
+
+
+def test_exports_until_2022_have_another_table_of_gpus(tmp_path: Path) -> None:
+    """Its clock is in kHz and its memory in MiB; bandwidth and compute capability are not in it."""
+    with copy_of(TWO_RANKS, tmp_path) as (path, connection):
+        connection.execute("DROP TABLE TARGET_INFO_GPU")
+        connection.execute("DROP TABLE IF EXISTS TARGET_INFO_CUDA_DEVICE")
+        connection.execute(
+            "CREATE TABLE TARGET_INFO_CUDA_GPU (name, coreClockRate, numMultiprocessors,"
+            " globalMemorySize, globalMemoryBandwidth, deviceId, pid)"
+        )
+        row = "('A100', 1410000, 108, 40960, 0, ?, 1)"
+        for device in (0, 1):
+            connection.execute(f"INSERT INTO TARGET_INFO_CUDA_GPU VALUES {row}", (device,))
+    found = profile_of(path).device
+    assert (found.name, found.traits.processor_count) == ("A100", 108)
+    assert (found.traits.clock_ghz, found.traits.memory_bytes) == (1.41, 40 << 30)
+    assert not found.bandwidth_gbs and not found.unit_gflops
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_that_are_not_needed_may_be_missing(name: str, tmp_path: Path) -> None:
+    data = (REAL / "nsight_systems" / name).read_bytes()
+    path = tmp_path / "export.sqlite"
+    path.write_bytes(gzip.decompress(data) if name.endswith(".gz") else data)
+    whole = parts_us(profile_of(path))
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in found:
+            if not table.startswith(NEEDED) and not table.startswith("sqlite_"):
+                connection.execute(f'DROP TABLE "{table}"')
+        connection.commit()
+    assert parts_us(profile_of(path)) == whole
 
 
 def test_gzipped_is_the_same(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ types are not in the text: the kernel's name tells them, or they stay unknown. N
 describe the collective that they launch. All others are groups.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from roofline.importers.nsight_systems.tables import Recording
 from roofline.importers.pytorch.collectives import called_collective
+from roofline.importers.pytorch.inputs import json_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.shared.databases import ABSENT
@@ -107,7 +107,8 @@ def _signature(text: str, kernel: str) -> Signature:
             has_shapes=False, is_uncountable=False, is_scope=True,
         )  # fmt: skip
     sizes = _SIZES.search(match["rest"] or "")
-    dims = _parsed(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
+    parsed = json_of(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
+    dims = parsed if isinstance(parsed, list) else None
     element = next((spelled for of, spelled in _ELEMENTS if of.search(kernel)), "")
     return read_signature(
         match["name"],
@@ -118,14 +119,6 @@ def _signature(text: str, kernel: str) -> Signature:
         flop=-1,
         moved_bytes=-1,
     )
-
-
-def _parsed(text: str) -> list[object] | None:
-    try:
-        result = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return result if isinstance(result, list) else None
 
 
 def _kernels_within(

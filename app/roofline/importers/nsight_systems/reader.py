@@ -215,15 +215,13 @@ def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
         return profile
     counts = [0 if file.work.kernels is None else len(file.work.kernels.row) for file in files]
     op_of = np.split(kernels.op, np.cumsum(counts)[:-1])
-    samples = [file.samples for file in files]
-    busy = busy_of_ops(list(zip(samples, op_of, strict=True)), ops.time_ps.astype(np.float64))
+    samples = zip((file.samples for file in files), op_of, strict=True)
+    busy = busy_of_ops([*samples], ops.time_ps.astype(np.float64))
     level, dram_ps = main_memory(profile.device.name), busy.pop(Ceiling.DRAM, None)
     if dram_ps is not None:
         busy[Ceiling(level.value)] = dram_ps
-    peak_gbs = profile.device.bandwidth_gbs.get(level)
-    moved = (
-        np.full(len(ops), np.nan) if dram_ps is None or not peak_gbs else dram_ps * peak_gbs / KILO
-    )
+    peak_gbs = profile.device.bandwidth_gbs.get(level, np.nan)
+    moved = np.full(len(ops), np.nan) if dram_ps is None else dram_ps * peak_gbs / KILO
     new = np.isfinite(moved) & ~ops.bytes_known
     filled = np.where(new, np.rint(np.nan_to_num(moved)).astype(np.uint64), ops.bytes_accessed)
     return replace(

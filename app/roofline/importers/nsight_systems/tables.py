@@ -18,7 +18,7 @@ from roofline.importers.shared.notes import compared
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
 from roofline.model.profile import Stated, distinct_rows, distinct_shapes
-from roofline.model.units import NS_PER_S
+from roofline.model.units import KILO, MIB, NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
 _LONGEST_NS = 30 * 86_400 * NS_PER_S
@@ -27,12 +27,18 @@ _PREFIX = "CUPTI_ACTIVITY_KIND_"
 IDS = (b", seq = ", b", op_id = ")
 _EVENT = ("start", "end", "deviceId", "globalPid", "correlationId")
 _NEEDED = {"demangledName", "shortName", "graphId", "copyKind", "bytes"}
-# Columns of the file's GPUs, and the same in the header of a trace.
-_PROPERTIES = {
-    "totalMemory": "totalGlobalMem",
-    "smCount": "numSms",
-    **{name: name for name in ("clockRate", "memoryBandwidth", "computeMajor", "computeMinor")},
-}
+# Tables of GPUs, until 2022 and since: their columns under the names of a trace's header, by unit.
+_GPUS = (
+    ("TARGET_INFO_CUDA_GPU", "deviceId", {
+        "deviceId": ("cuDevice", 1), "numMultiprocessors": ("numSms", 1),
+        "coreClockRate": ("clockRate", KILO), "globalMemorySize": ("totalGlobalMem", MIB),
+    }),
+    ("TARGET_INFO_GPU", "id", {
+        "cuDevice": ("cuDevice", 1), "smCount": ("numSms", 1), "clockRate": ("clockRate", 1),
+        "totalMemory": ("totalGlobalMem", 1), "memoryBandwidth": ("memoryBandwidth", 1),
+        "computeMajor": ("computeMajor", 1), "computeMinor": ("computeMinor", 1),
+    }),
+)  # fmt: skip
 # How many columns tell the name of an event.
 _TOLD_BY = {"KERNEL": 2, "MEMCPY": 3}
 _SHAPE = tuple(f"{of}{axis}" for of in ("grid", "block") for axis in "XYZ")
@@ -49,9 +55,7 @@ _UNIFIED = (11, 12, 13)
 _MEMORIES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 _WARNING = 2  # severity of a diagnostic
 _COLLECTED = re.compile(r"Number of CUDA events collected:\s*([\d,]{1,20})")
-_NOT_OF_GPUS = re.compile(
-    r"paranoid|OpenGL|NVTX events|CPU|sampl|sched|context switch", re.IGNORECASE
-)
+_NOT_OF_GPUS = re.compile(r"(?i)paranoid|OpenGL|NVTX events|CPU|sampl|sched|context switch")
 
 
 class Recording:
@@ -155,13 +159,17 @@ class Recording:
         pairs = self._read("TARGET_INFO_CUDA_DEVICE", needed=("gpuId", "cudaId", "pid"))
         rows = (pairs[name].tolist() for name in ("pid", "cudaId", "gpuId"))
         of_process = {(pid, cuda): gpu for pid, cuda, gpu in zip(*rows, strict=True)}
-        columns = [*_PROPERTIES, "cuDevice"]
-        table = self._read("TARGET_INFO_GPU", needed=("id",), optional=columns, texts=("name",))
         gpus: dict[int, dict[str, int | str]] = {}
-        for at, number in enumerate(table["id"].tolist()):
-            row = {name: int(table[name][at]) for name in columns if table[name][at] != ABSENT}
-            known = {_PROPERTIES.get(name, name): value for name, value in row.items()}
-            gpus[number] = {"cuDevice": -1, **known, "name": (table.texts["name"][at] or "")[:200]}
+        for name, key, columns in _GPUS:
+            table = self._read(name, needed=(key,), optional=[*columns], texts=("name",))
+            for at, number in enumerate(table[key].tolist()):
+                cells = {of: int(table[of][at]) for of in columns if table[of][at] != ABSENT}
+                row = {columns[of][0]: int(cell * columns[of][1]) for of, cell in cells.items()}
+                gpus[number] = {
+                    "cuDevice": -1,
+                    **row,
+                    "name": (table.texts["name"][at] or "")[:200],
+                }
         return of_process, gpus
 
     def _launches(self) -> Table:

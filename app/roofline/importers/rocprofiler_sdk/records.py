@@ -80,7 +80,7 @@ class Listed:
 
     def process(self, names: Names) -> Process:
         """The records as columns. Raises `CorruptProfileError` where they are of two programs."""
-        lines = [one for one in self.agents if str(one.get("agent_type")).strip() == "GPU"]
+        lines = [one for one in self.agents if str(one.get("agent_type")).strip().upper() == "GPU"]
         agents = {_number(one.get("node_id")): agent_of(one) for one in lines}
         rows: dict[int, Row] = {}
         for place, one in enumerate(self.kernels):
