@@ -336,6 +336,38 @@ def test_a_jax_program_is_captured_and_replayed(
     )
 
 
+# A program whose loop calls back into Python: the address in it is that of another process.
+CALLS_BACK = """
+import jax, jax.numpy as jnp, numpy as np
+from roofline.errors import BadViewError
+from roofline.importers.xspace.hlo import hlo_pb2 as pb
+from roofline.importers.xspace.hlo.alone import cut_out
+
+def f(x):
+    def body(_, y):
+        return y + jax.pure_callback(np.sin, jax.ShapeDtypeStruct(y.shape, y.dtype), y)
+    return jax.lax.fori_loop(0, 3, body, x)
+
+made = jax.jit(f).lower(jnp.ones(8)).compile().runtime_executable().hlo_modules()[0]
+module = pb.Module.FromString(made.as_serialized_hlo_module_proto())
+raw = pb.HloProto(hlo_module=module).SerializeToString()
+refused = set()
+for computation in module.computations:
+    for one in computation.instructions:
+        try:
+            cut_out(raw, one.name.decode())
+        except BadViewError as error:
+            refused.add((one.opcode.decode(), "function of the captured" in error.message))
+print(sorted(kind for kind, calls in refused if calls))
+"""
+
+
+def test_no_address_of_the_captured_program_is_called() -> None:
+    said = python(CALLS_BACK)
+    assert "custom-call" in said
+    assert "while" in said
+
+
 @needs_shared
 @pytest.mark.parametrize("name", ["jax-cpu-transformer", "amd-mi300x-conv-jax08"])
 def test_instructions_of_captures_are_read_by_the_compiler(name: str) -> None:

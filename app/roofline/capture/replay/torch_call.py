@@ -40,9 +40,11 @@ LIBRARIES = {
 NAME = re.compile(r"([A-Za-z_]\w{0,63})::([A-Za-z_]\w{0,127})\Z")
 # These read or write files, talk to other processes, or change how PyTorch works.
 REFUSED = re.compile(
-    r"(?:prim|profiler|c10d\w*|_c10d\w*|symm_mem|streams|mlprogram|inductor)::"
+    r"(?:prim|profiler|c10d\w*|_c10d\w*|symm_mem|streams|mlprogram|inductor|\w*custom_ar\w*|\w*allocator\w*)::"
     r"|\w+::(?:\w*(?:from_file|save|load|print|warn|dlopen|library|format)\w*)\Z"
 )
+# Arguments that hold an address of the process that was captured.
+ADDRESS = re.compile(r"(?:\A|_)(?:ptrs?|pointers?|handles?|address|fa)\Z")
 INDEXED = re.compile(r"embedding|index|gather|scatter|take|nll_loss")
 WORD = re.compile(r"[A-Za-z_]{1,40}\Z|[A-Za-z.,> -]{1,200}\Z")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z|[-+]?(?:inf|nan)\Z")
@@ -123,7 +125,10 @@ class Arguments:
                 if not argument.has_default_value():
                     raise UnboundError(f"{argument.name} was not recorded")
                 continue
-            self._add(argument, self._value(place, argument))
+            value = self._value(place, argument)
+            if isinstance(value, int) and ADDRESS.search(argument.name):
+                raise RefusedError(f"{argument.name} is an address in the captured program.")
+            self._add(argument, value)
         if len(schema.arguments) > len(call["types"]):
             self.notes.append("The call was recorded by an older PyTorch, with fewer arguments.")
 

@@ -5,6 +5,7 @@ A fusion that a library runs is taken apart, for the compiler has no input that 
 compiler fuses its computation again.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ _COLLECTIVES = (
     "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute",
     "collective-broadcast", "ragged-all-to-all",
 )  # fmt: skip
+# Targets of custom calls that hold an address of the process, or talk to the host.
+_OF_THE_PROGRAM = re.compile("callback|python|host|send|recv|infeed|outfeed", re.IGNORECASE)
 _ENTRY = b"main"
 _PARAMETER, _TUPLE, _TUPLE_TYPE, _NO_ARRAYS = b"parameter", b"tuple", "tuple", ("token", "opaque")
 
@@ -84,6 +87,7 @@ def _cut(module: pb.Module, computation: pb.Computation, one: pb.Instruction) ->
     for made in result.computations:
         _without_bitcasts(made)
         for instruction in made.instructions:
+            _refuse_inside(instruction)
             for name in ("sharding", "control_predecessor_ids", "metadata"):
                 instruction.ClearField(name)
     shape = pb.ProgramShape.FromString(entry.program_shape)
@@ -98,6 +102,16 @@ def _cut(module: pb.Module, computation: pb.Computation, one: pb.Instruction) ->
 
 def _refused(reason: str) -> BadViewError:
     return BadViewError(f"Not replayed: {reason}.", remedy="Replay another operation.")
+
+
+def _refuse_inside(one: pb.Instruction) -> None:
+    """Refuses a computation that needs other devices or a host, at any depth; and calls of
+    functions of the program that was captured, whose addresses mean nothing here, or harm."""
+    opcode, target = text(one.opcode), text(one.custom_call_target)
+    if opcode not in ("parameter", "get-tuple-element", "tuple"):
+        _refuse(opcode, one)
+    if _OF_THE_PROGRAM.search(target):
+        raise _refused("it calls a function of the captured program")
 
 
 def _refuse(opcode: str, one: pb.Instruction) -> None:
