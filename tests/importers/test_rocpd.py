@@ -1,19 +1,23 @@
 """Databases of rocprofv3: what an agent waits for, launches by stack, several processes, damage."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.errors import CorruptProfileError, IncompleteProfileError, MixedUploadError
 from roofline.importers.intake.folders import files_of_folder
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
+from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
 from tests.shared_profiles import SHARED, needs_shared
@@ -108,6 +112,25 @@ def test_databases_of_passes_in_a_folder_are_one_program(tmp_path: Path) -> None
     at = profile.ops.name.index(KERNEL)
     assert (profile.host_count, int(profile.ops.occurrences[at])) == (1, 3)
     assert int(profile.ops.flop[at]) == pytest.approx(2 * 3 * 64 * 1500.5, abs=6)
+
+
+def test_roofs_beside_databases_of_passes_are_measured_peaks(tmp_path: Path) -> None:
+    """Of the same part; the roof of L1 counts other bytes per access and is left out."""
+    counted(tmp_path / "out/pmc_1/host/1_results.db", "SQ_INSTS_VALU_ADD_F32")
+    for name in ("roofline.csv", "sysinfo.csv"):
+        shutil.copy(ROOT / "sample_profiles/rocprof_compute/mi250x-solver" / name, tmp_path / name)
+    with pytest.raises(MixedUploadError, match="MI300X"):
+        analyse_files([tmp_path])  # a benchmark of MI250X
+    system = (tmp_path / "sysinfo.csv").read_text("utf-8")
+    system = system.replace("MI200", "MI300X_A1").replace("gfx90a", "gfx942")
+    (tmp_path / "sysinfo.csv").write_text(system, "utf-8")
+    profile = analyse_files([tmp_path]).profile
+    assert profile.format_id == "rocprofiler_sdk"
+    assert profile.device.name == "AMD Instinct MI300X", "the database names the part"
+    assert profile.device.unit_gflops[ComputeUnit.VECTOR_FP32] == pytest.approx(21_200)
+    assert profile.device.bandwidth_gbs[MemoryLevel.HBM] == pytest.approx(1361.5)
+    assert MemoryLevel.L1 not in profile.device.bandwidth_gbs
+    assert profile.device.peak_origin is PeakOrigin.MEASURED
 
 
 def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:

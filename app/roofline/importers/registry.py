@@ -25,10 +25,11 @@ from roofline.importers import (
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
 from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
-from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
+from roofline.importers.shared.join_cells import NotOneProgramError, with_cells, with_roofs
 from roofline.importers.shared.join_kernels import with_counters
 from roofline.importers.shared.next_steps import with_next_steps
 from roofline.importers.source import Progress, SourceFile, silent
+from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile
 
 
@@ -198,6 +199,12 @@ class _Upload:
             return _without_kernels(self._of_one_format(next(iter(self._found))))
         if not _TABLES.isdisjoint(self._found):
             raise self._which_one("they are not one profile")
+        if (roofs := self._roofs_of_databases()) is not None:
+            profile = self._of_one_format(rocprofiler_sdk)
+            self._refuse_other_machines(
+                {rocprofiler_sdk: profile, rocprof_compute: replace(profile, device=roofs)}
+            )
+            return _without_kernels(with_roofs(profile, roofs))
         read = {importer: self._of_one_format(importer) for importer in self._found}
         self._refuse_other_machines(read)
         if set(read) == {xspace, nsight_compute}:
@@ -209,6 +216,13 @@ class _Upload:
                 )
             return joined
         return self._with_cells(read)
+
+    def _roofs_of_databases(self) -> ReportedDevice | None:
+        """The roofs that a workload's benchmark measured, beside databases of its passes."""
+        if set(self._found) != {rocprof_compute, rocprofiler_sdk}:
+            return None
+        sources = [self._sources[k] for k in self._found[rocprof_compute]]
+        return rocprof_compute.roofs_alone(sources)
 
     def _with_cells(self, read: Mapping[Importer, Profile]) -> Profile:
         """The one profile that has a timeline with what the others counted of its kernels."""

@@ -25,6 +25,7 @@ WORKLOAD = "pmc_perf*.csv"
 _PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
 # Newer versions keep a database of each pass, as rocprofv3 does: out/pmc_1/HOST/PID_results.db.
 _PASSES = tuple(f"{out}pmc_*/{host}*_results.db" for out in ("", "out/") for host in ("", "*/"))
+_ROOFS = ("roofline.csv", "sysinfo.csv")
 # JAX and TensorFlow write LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb: so may each of these.
 _SESSIONS = ("*", "*/*", "profile/*/*", "plugins/profile/*/*", "*/plugins/profile/*/*")
 _XSPACE = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst")
@@ -43,7 +44,9 @@ def files_of_folder(folder: Path) -> list[Path]:
     workloads = sorted({path.parent for path in tables})
     if not workloads:
         passes = sorted(path for place in _PASSES for path in folder.glob(place) if path.is_file())
-        return passes or _newest_session(folder)
+        roofs = [path for name in _ROOFS if (path := folder / name).is_file()]
+        is_measured = _ROOFS[0] in [path.name for path in roofs]
+        return passes + roofs * is_measured if passes else _newest_session(folder)
     if len(workloads) > 1:
         names = ", ".join(str(path.relative_to(folder)) for path in workloads[:_WORKLOADS_SHOWN])
         rest = len(workloads) - _WORKLOADS_SHOWN

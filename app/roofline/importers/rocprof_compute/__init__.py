@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
+from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile
 
 FORMAT_ID = "rocprof_compute"
@@ -22,6 +23,14 @@ def recognises(source: SourceFile) -> bool:
     from roofline.importers.rocprof_compute.files import kind_of  # loads slowly
 
     return kind_of(first_row(source.head)) is not None
+
+
+def roofs_alone(sources: Sequence[SourceFile]) -> ReportedDevice | None:
+    """The device that a workload's benchmark measured, where its counters are not in `sources`, as
+    in a folder that keeps databases of rocprofv3; `None` where they are, or without roofs."""
+    from roofline.importers.rocprof_compute import reader  # loads slowly
+
+    return reader.roofs_alone(sources)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

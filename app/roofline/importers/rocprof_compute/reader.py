@@ -36,6 +36,7 @@ from roofline.importers.shared.launches import Launch, Launches, launch_tables, 
 from roofline.importers.shared.notes import Note, compared, counted, differences, noted
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
+from roofline.model.memory import MemoryLevel
 from roofline.model.profile import (
     Diagnostic,
     Host,
@@ -107,6 +108,19 @@ def read(
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
     profile = _profile(work, device, measured, system, has_roofs=roofs is not None)
     return _with_totals(profile, [table for table in tables if table.kind is Kind.TOTALS])
+
+
+def roofs_alone(sources: Sequence[SourceFile]) -> ReportedDevice | None:
+    """The device of a workload without its counters, without the roof of L1: the benchmark counts
+    64 bytes per access of it, and rocprofv3's counters whole lines."""
+    tables = [read_file(source) for source in sources]
+    roofs = next((table for table in tables if table.kind is Kind.ROOFS), None)
+    if roofs is None or any(table.kind is Kind.COUNTERS for table in tables):
+        return None
+    device = read_device(_system(tables), roofs, core_count=1)
+    levels = dict(device.bandwidth_gbs)
+    levels.pop(MemoryLevel.L1, None)
+    return replace(device, bandwidth_gbs=levels)
 
 
 def _with_totals(profile: Profile, tables: Sequence[Table]) -> Profile:

@@ -79,6 +79,28 @@ class NotOneProgramError(Exception):
     """Two files that are not of one program; the text says why, as part of a sentence."""
 
 
+def with_roofs(profile: Profile, roofs: ReportedDevice) -> Profile:
+    """A profile that states no peaks, with those that a benchmark measured."""
+    limits = tuple(text for text in profile.limits if text != NO_PEAKS)
+    return replace(profile, device=_with_peaks(profile.device, roofs), limits=limits)
+
+
+def _with_peaks(ours: ReportedDevice, theirs: ReportedDevice) -> ReportedDevice:
+    """A device with the name and the peaks of another file of its program, where it has none."""
+    if not ours.name:
+        ours = replace(ours, kind=theirs.kind, name=theirs.name, traits=theirs.traits)
+    has_peaks = ours.unit_gflops or ours.bandwidth_gbs or ours.peak_gflops
+    if has_peaks or theirs.peak_clock_ghz is not None:
+        return ours
+    return replace(
+        ours,
+        unit_gflops=theirs.unit_gflops,
+        bandwidth_gbs=theirs.bandwidth_gbs,
+        derivation=theirs.derivation,
+        peak_origin=theirs.peak_origin,
+    )
+
+
 def with_cells(program: Profile, counted: Profile) -> Profile:
     """`program` with the work that `counted` has of its kernels.
 
@@ -399,19 +421,7 @@ class _Joined:
     def _device(self) -> ReportedDevice:
         """The program's device. What it lacks is the other file's: its name, and peaks that a
         benchmark measured, not those at the clock that the counting profiler had set."""
-        ours, theirs = self._program.device, self._counted.device
-        if not ours.name:
-            ours = replace(ours, kind=theirs.kind, name=theirs.name, traits=theirs.traits)
-        has_peaks = ours.unit_gflops or ours.bandwidth_gbs or ours.peak_gflops
-        if has_peaks or theirs.peak_clock_ghz is not None:
-            return ours
-        return replace(
-            ours,
-            unit_gflops=theirs.unit_gflops,
-            bandwidth_gbs=theirs.bandwidth_gbs,
-            derivation=theirs.derivation,
-            peak_origin=theirs.peak_origin,
-        )
+        return _with_peaks(self._program.device, self._counted.device)
 
     # ----------------------------------------------------------------------------------- provenance
 
