@@ -31,6 +31,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--unit", choices=UNITS, help="of a comparison: time per step …")
     add_run_options(parser)
+    parser.add_argument(
+        "--redact",
+        choices=("names", "sources", "none"),
+        default="none",
+        help="put numbers in place of source files, or of all names: operations, modules, hosts …",
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
     parser.add_argument("--title", default="", help="in place of the name of the first file")
     add_of(parser)
@@ -39,6 +45,11 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(given: argparse.Namespace) -> None:
+    if given.redact != "none" and (given.a or given.b or given.engine):
+        raise BadViewError(
+            "Names can be replaced in the report of a profile alone.",
+            remedy="Leave out --redact, or write a report of each profile.",
+        )
     if given.a or given.b:
         write(given.output, _report_of_pair(given))
     elif not given.files:
@@ -66,21 +77,30 @@ def _report_of_pair(given: argparse.Namespace) -> bytes:
 
 
 def _report_of_profile(given: argparse.Namespace) -> bytes:
-    files = [Path(one) for one in given.files]
-    from roofline.api.profiles import open_profile  # loads slowly, as do the others
+    from dataclasses import replace  # loads slowly, as do the others
+
+    from roofline.api.profiles import open_profile
     from roofline.cli.progress import progress_on_terminal
+    from roofline.exports.redaction import redacted
     from roofline.presentation.json_text import to_json
     from roofline.presentation.op_details import op_details
     from roofline.web.pages.report import Content, report_of_files
 
+    files = [Path(one) for one in given.files]
     with progress_on_terminal() as progress:
         profile = open_profile(
             *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )
+    profile = replace(profile, analysis=redacted(profile.analysis, given.redact))
     content = Content(
         page=to_json(profile.page),
         advice=to_json(profile.answered.advice),
         ops=list(op_details(profile.analysis)),
     )
-    title = given.title or profile.title
-    return report_of_files(title, files, content)
+    is_named = given.redact != "names"
+    title = given.title or (profile.title if is_named else f"A profile of {profile.device}")
+    sizes = {
+        one.name if is_named else f"capture-{number}": one.stat().st_size
+        for number, one in enumerate(files, 1)
+    }
+    return report_of_files(title, sizes, content)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -71,9 +70,9 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
     )
 
 
-def unstored_view(title: str, paths: Sequence[Path]) -> views.ProfileView:
-    """The page of files that no server keeps."""
-    files = [StoredFile(name=one.name, size_bytes=one.stat().st_size, sha256="") for one in paths]
+def unstored_view(title: str, sizes: Mapping[str, int]) -> views.ProfileView:
+    """The page of files that no server keeps: bytes of each by its name."""
+    files = [StoredFile(name=name, size_bytes=size, sha256="") for name, size in sizes.items()]
     about = views.AboutView(
         note="",
         tags=(),

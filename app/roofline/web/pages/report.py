@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -94,10 +93,10 @@ def _computed(found: RangeResults) -> Content:
     return Content(page=found.page(), advice=found.advice(), ops=ops)
 
 
-def report_of_files(title: str, paths: Sequence[Path], content: Content) -> bytes:
-    """The same of files that no server keeps."""
+def report_of_files(title: str, sizes: Mapping[str, int], content: Content) -> bytes:
+    """The same of files that no server keeps: bytes of each by its name."""
     static = load_static(assets_dir("static"))
-    return report(Templates(static), static, unstored_view(title, paths), content)
+    return report(Templates(static), static, unstored_view(title, sizes), content)
 
 
 def report(templates: Templates, static: StaticFiles, view: ProfileView, content: Content) -> bytes:
