@@ -93,3 +93,15 @@ def test_command_has_the_options_of_the_analysis(tmp_path: Path) -> None:
     run("report", SMALL, "-o", path, "--device", "h200")
     assert documents(path.read_text("utf-8"))["view"]["device"]["part"]["id"] == "h200"
     assert "cannot be read" in refused("report", "missing.json", "-o", path)
+
+
+def test_the_same_input_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    paths = tmp_path / "a.html", tmp_path / "b.html"
+    for path in paths:
+        run("report", SMALL, "-o", path)
+    first, second = (path.read_bytes() for path in paths)
+    assert first == second
+    assert b"on 1970-01-02" in first

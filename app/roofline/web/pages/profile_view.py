@@ -1,6 +1,7 @@
 """The view of a profile's page: for people of this server, and for holders of a link."""
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -70,6 +71,12 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
     )
 
 
+def made_at() -> datetime:
+    """The time, or that of the source where a build must give the same bytes each time."""
+    stated = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(stated), UTC) if stated.isdecimal() else datetime.now(UTC)
+
+
 def unstored_view(title: str, sizes: Mapping[str, int]) -> views.ProfileView:
     """The page of files that no server keeps: bytes of each by its name."""
     files = [StoredFile(name=name, size_bytes=size, sha256="") for name, size in sizes.items()]
@@ -77,7 +84,7 @@ def unstored_view(title: str, sizes: Mapping[str, int]) -> views.ProfileView:
         note="",
         tags=(),
         uploader="",
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        created_at=made_at().isoformat(timespec="seconds"),
         expires_at=None,
         pinned=False,
         visibility="",

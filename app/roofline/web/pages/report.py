@@ -7,10 +7,8 @@ is read, whatever the names in the profile are.
 import base64
 import gzip
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +31,7 @@ from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
 from roofline.web.pages.comparing import with_frame
-from roofline.web.pages.profile_view import in_range, own_view, unstored_view
+from roofline.web.pages.profile_view import in_range, made_at, own_view, unstored_view
 from roofline.web.pages.run_view import run_view
 from roofline.web.pages.views import CompareView, ProfileView, RunView, Shown, SideView
 from roofline.web.parts import Parts, Reader
@@ -157,14 +155,8 @@ def _as_file(templates: Templates, static: StaticFiles, page: Page, documents: b
         chart_styles=chart_styles,
         boot=boot,
         packed=[("documents", _packed(documents)), *_scripts(static, name)],
-        made_on=_now().date().isoformat(),
+        made_on=made_at().date().isoformat(),
     ).encode("utf-8", "replace")
-
-
-def _now() -> datetime:
-    """The time, or that of the source where a build must give the same bytes each time."""
-    stated = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(stated), UTC) if stated.isdecimal() else datetime.now(UTC)
 
 
 def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -> ProfileView:
