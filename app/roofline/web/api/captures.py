@@ -16,12 +16,15 @@ from roofline.errors import NotAllowedError, TooManyRequestsError
 from roofline.library.captures import Capture, CaptureAsked, CaptureBook
 from roofline.storage.records import Visibility
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import Wait
+from roofline.web.api.responses import Responses, Wait
 from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.parts import Parts, ServerParts
 
 INTERVAL_S = 0.2
+NO_CAPTURE: Responses = {
+    404: {"model": ErrorBody, "description": "There is no such capture, or no targets are listed."}
+}
 
 router = APIRouter(prefix="/api/v1", tags=["captures"])
 
@@ -129,7 +132,7 @@ def _log_end(request: Request, capture: Capture) -> None:
     log_action(request, "capture.done", subject, details=capture.outcome)
 
 
-@router.get("/captures/{capture_id}", response_model_exclude_none=True)
+@router.get("/captures/{capture_id}", response_model_exclude_none=True, responses=NO_CAPTURE)
 async def read_capture(
     request: Request,
     capture_id: str,
@@ -145,7 +148,7 @@ async def read_capture(
     return _body(capture)
 
 
-@router.delete("/captures/{capture_id}", status_code=204)
+@router.delete("/captures/{capture_id}", status_code=204, responses=NO_CAPTURE)
 async def end_capture(request: Request, capture_id: str, parts: Parts) -> None:
     """End a recording: the part recorded until now is fetched and read."""
     capture = _asked_for(request, parts, capture_id)
