@@ -40,14 +40,16 @@ class _Lookup:
 def _lookup(inputs: Inputs) -> _Lookup | None:
     """The call, `None` where the widths of the tables are not recorded, as in old traces."""
     places = range(1, len(inputs.tensors))
-    at = next((k for k in places if inputs.number(k) and inputs.number(k + 1)), len(places))
+    at = next((k for k in places if inputs.number(k) and inputs.number(k + 1)), None)
+    if at is None:
+        return None
     widths, total, most = inputs.tensor(at - 1), inputs.number(at), inputs.number(at + 1)
     indices, bags = inputs.tensor(at + 4), inputs.tensor(at + 5)
     weights = [one for k in range(at - 1) if (one := inputs.tensor(k)) and one.dtype in FLOATS]
     if not (weights and widths and indices and bags and total and most):
         return None
     tables = math.prod(widths.shape) - 1
-    if tables < 1 or not most <= total <= tables * most:
+    if tables < 1 or not bags.elements or not 0 < most <= total <= tables * most:
         return None
     n_indices, n_bags = math.prod(indices.shape), (math.prod(bags.shape) - 1) // tables
     least = max(total - (tables - 1) * most, min(_LEAST_WIDTH, most))
