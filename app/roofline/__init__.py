@@ -26,6 +26,8 @@ _HOMES = {
     "predict": "roofline.api.estimates",
     "Estimate": "roofline.api.estimates",
     "Prediction": "roofline.api.estimates",
+    "capture": "roofline.api.capturing",
+    "Capture": "roofline.api.capturing",
     "capture_remote": "roofline.api.captures",
     "calibrate": "roofline.api.calibration",
     "Measured": "roofline.api.calibration",
@@ -36,7 +38,7 @@ __all__ = ["__version__", *_HOMES]
 
 # Python puts a package into its parent when it is first imported, in place of the function that has
 # its name. It does so once: now, and the names are free again.
-for _name in ("compare", "estimate"):
+for _name in ("capture", "compare", "estimate"):
     import_module(f"roofline.{_name}")
     del globals()[_name]
 

@@ -1,6 +1,8 @@
 from roofline.api.calibration import Measured as Measured
 from roofline.api.calibration import calibrate as calibrate
 from roofline.api.captures import capture_remote as capture_remote
+from roofline.api.capturing import Capture as Capture
+from roofline.api.capturing import capture as capture
 from roofline.api.comparing import CheckResult as CheckResult
 from roofline.api.comparing import Comparison as Comparison
 from roofline.api.comparing import check as check

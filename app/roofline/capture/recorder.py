@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from roofline.errors import CaptureFailedError
+from roofline.model.units import MS_PER_S
 
 HOOK = Path(__file__).parent / "hook"
 VARIABLE = "ROOFLINE_RECORD"
@@ -19,6 +20,8 @@ VARIABLE = "ROOFLINE_RECORD"
 _RANKS_S = 60.0
 _LOOK_S = 0.1
 _ENDING_S = 10.0
+# Steps of a window that take so many times those before it are told.
+_SLOWER = 1.1
 # From best to worst.
 VERDICTS = ("ok", "cold", "no shapes", "no kernels", "truncated")
 _ENDINGS = (".pt.trace.json.gz", ".xplane.pb")
@@ -106,7 +109,7 @@ class Recorder:
         return Recorded(
             exit_status=0 if was_stopped else status if status >= 0 else 128 - status,
             framework=self._framework(),
-            tries=len(self._tries()),
+            tries=len(tries_of(self.folder)),
             best=self._best,
             said=() if self._best is not None else self._reasons(),
         )
@@ -133,14 +136,14 @@ class Recorder:
 
     def _look(self, *, is_over: bool) -> None:
         """Announces windows that began, and hands over the try that is final."""
-        for record in self._records("open"):
+        for record in self._json("rank*.open.json"):
             if record["try"] not in self._announced:
                 self._announced.add(record["try"])
                 self._announce(record)
         if self._best is not None:
             return
-        tries = [one for one in self._tries() if is_over or self._is_complete(one)]
-        best = min(tries, key=lambda one: VERDICTS.index(one.verdict), default=None)
+        tries = [one for one in tries_of(self.folder) if is_over or self._is_complete(one)]
+        best = best_of(tries)
         if best is None:
             return
         is_final = best.verdict == "ok" or len(tries) >= 2 or best.verdict == "truncated"
@@ -161,36 +164,18 @@ class Recorder:
 
     def _is_complete(self, one: Try) -> bool:
         """Whether all ranks of this node have written, or were waited for long enough."""
-        opened = {record["rank"] for record in self._records("open") if record["try"] == one.number}
+        opened = {
+            record["rank"]
+            for record in self._json("rank*.open.json")
+            if record["try"] == one.number
+        }
         first_s = self._first_done_s.setdefault(one.number, time.monotonic())
         local = int(os.environ.get("LOCAL_WORLD_SIZE", "0"))
         expected = max(len(opened), local)
         return len(one.ranks) >= expected or time.monotonic() - first_s > _RANKS_S
 
-    def _tries(self) -> list[Try]:
-        by_number: dict[int, list[Record]] = {}
-        for record in self._records("done"):
-            by_number.setdefault(record["try"], []).append(record)
-        return [
-            Try(
-                number=number,
-                verdict=max((record["verdict"] for record in records), key=VERDICTS.index),
-                ranks=tuple(sorted(record["rank"] for record in records)),
-                files=self._files(number),
-                facts=tuple(records),
-            )
-            for number, records in sorted(by_number.items())
-        ]
-
-    def _files(self, number: int) -> tuple[Path, ...]:
-        found = self.folder.glob(f"rank*_try{number}.*")
-        return tuple(sorted(one for one in found if one.name.endswith(_ENDINGS)))
-
-    def _records(self, kind: str) -> list[Record]:
-        return self._json(f"rank*.{kind}.json")
-
     def _json(self, pattern: str) -> list[Record]:
-        return [json.loads(path.read_text("utf-8")) for path in sorted(self.folder.glob(pattern))]
+        return _json_of(self.folder, pattern)
 
     def _framework(self) -> str | None:
         return next((str(one["framework"]) for one in self._json("framework-*.json")), None)
@@ -223,3 +208,66 @@ class Recorder:
             except subprocess.TimeoutExpired:
                 continue
             return
+
+
+def tries_of(folder: Path) -> list[Try]:
+    """All tries whose files are in `folder`, in order."""
+    by_number: dict[int, list[Record]] = {}
+    for record in _json_of(folder, "rank*.done.json"):
+        by_number.setdefault(record["try"], []).append(record)
+    return [
+        Try(
+            number=number,
+            verdict=max((record["verdict"] for record in records), key=VERDICTS.index),
+            ranks=tuple(sorted(record["rank"] for record in records)),
+            files=tuple(
+                path
+                for path in sorted(folder.glob(f"rank*_try{number}.*"))
+                if path.name.endswith(_ENDINGS)
+            ),
+            facts=tuple(records),
+        )
+        for number, records in sorted(by_number.items())
+    ]
+
+
+def best_of(tries: Sequence[Try]) -> Try | None:
+    """The try with the best verdict."""
+    return min(tries, key=lambda one: VERDICTS.index(one.verdict), default=None)
+
+
+def _json_of(folder: Path, pattern: str) -> list[Record]:
+    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(pattern))]
+
+
+def said_of(best: Try, whole: str = "program") -> list[str]:
+    """The recording in words, and its defects; `whole` is what it was taken of."""
+    worst = best.worst
+    ranks = f" of {len(best.ranks)} ranks" if len(best.ranks) > 1 else ""
+    steps = worst["steps"]
+    each = f", {worst['step_s'] * MS_PER_S:.3g} ms each" if worst["step_s"] else ""
+    what = (
+        f"{steps} {'step' if steps == 1 else 'steps'}" if worst["wanted"] else "a stretch of time"
+    )
+    tried = "first try" if best.number == 1 else "second try"
+    took = f"{worst['seconds']:.1f} s of the {whole}'s time"
+    lines = [f"recorded {what}{ranks}{each}, {tried}; {took}"]
+    defects = {
+        "cold": f"Cold: the longest step took {worst['longest'] or 0:.1f} times the median."
+        if worst["longest"]
+        else "Cold: the program compiled in the window.",
+        "truncated": f"The {whole} ended in the window: {steps} of {worst['wanted']} steps."
+        if worst["wanted"]
+        else f"The {whole} ended in the window.",
+        "no shapes": "No operator has the shapes of its inputs.",
+        "no kernels": "No kernel was recorded: is CUPTI in use by another profiler, such as ncu,"
+        " nsys or DCGM?",
+    }
+    if best.verdict in defects:
+        lines.append(defects[best.verdict])
+    if worst["slowdown"] and worst["slowdown"] > _SLOWER:
+        lines.append(
+            f"Steps in the window took {worst['slowdown']:.1f} times those before it, so waits for"
+            " the host look longer than they are."
+        )
+    return lines

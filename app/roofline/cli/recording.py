@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roofline.capture.recorder import said_of
 from roofline.cli import sharing
 from roofline.cli.options import add_of, with_of
 from roofline.cli.output import BAD_INPUT
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "roofline.record/1"
-_SLOWER = 1.1
 
 
 def add_record(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +127,7 @@ class _Teller:
 
     def tell(self, best: "Try") -> None:
         """Called as soon as the best try is there; nothing may end the command."""
-        for line in _lines(best):
+        for line in said_of(best):
             say(line)
         self.files = best.files
         try:
@@ -146,39 +146,6 @@ class _Teller:
             say(f"{error} {getattr(error, 'remedy', '')}".strip())
 
 
-def _lines(best: "Try") -> list[str]:
-    """The recording in words, and its defects."""
-    worst = best.worst
-    ranks = f" of {len(best.ranks)} ranks" if len(best.ranks) > 1 else ""
-    steps = worst["steps"]
-    each = f", {worst['step_s'] * MS_PER_S:.3g} ms each" if worst["step_s"] else ""
-    what = (
-        f"{steps} {'step' if steps == 1 else 'steps'}" if worst["wanted"] else "a stretch of time"
-    )
-    tried = "first try" if best.number == 1 else "second try"
-    took = f"{worst['seconds']:.1f} s of the program's time"
-    lines = [f"recorded {what}{ranks}{each}, {tried}; {took}"]
-    defects = {
-        "cold": f"Cold: the longest step took {worst['longest'] or 0:.1f} times the median."
-        if worst["longest"]
-        else "Cold: the program compiled in the window.",
-        "truncated": f"The program ended in the window: {steps} of {worst['wanted']} steps."
-        if worst["wanted"]
-        else "The program ended in the window.",
-        "no shapes": "No operator has the shapes of its inputs.",
-        "no kernels": "No kernel was recorded: is CUPTI in use by another profiler, such as ncu,"
-        " nsys or DCGM?",
-    }
-    if best.verdict in defects:
-        lines.append(defects[best.verdict])
-    if worst["slowdown"] and worst["slowdown"] > _SLOWER:
-        lines.append(
-            f"Steps in the window took {worst['slowdown']:.1f} times those before it, so waits for"
-            " the host look longer than they are."
-        )
-    return lines
-
-
 def _document(recorded: "Recorded", teller: _Teller) -> dict[str, object]:
     best = recorded.best
     said = [*recorded.said, *([teller.problem] if teller.problem else [])]
@@ -194,7 +161,7 @@ def _document(recorded: "Recorded", teller: _Teller) -> dict[str, object]:
         "files": [str(one) for one in teller.files] if teller.files and best else [],
         "sentence": teller.sentence,
         "url": teller.url,
-        "said": [*said, *(_lines(best)[1:] if best else [])],
+        "said": [*said, *(said_of(best)[1:] if best else [])],
     }
 
 

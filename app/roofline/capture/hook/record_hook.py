@@ -1,4 +1,4 @@
-"""The part of `roofline record` that runs inside the recorded program.
+"""The part of `roofline record` and of `with roofline.capture()` that runs inside the program.
 
 Python 3.8 or later, nothing but the standard library, and no import of Roofline: the program's
 environment is its own. Until a framework was imported only `os` and `sys` are loaded. Nothing may
@@ -44,9 +44,22 @@ def install() -> None:
         return
     folder = text.partition("\n")[0]
     os.close(os.open(os.path.join(folder, "hooked-%d" % os.getpid()), os.O_CREAT | os.O_WRONLY))
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, Finder(lambda kind, module: start(kind(module, Options()))))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forget)
+
+
+def start(recorder: Any) -> Any:
+    """Begins to watch the framework of `recorder`, which is returned."""
+    _recorders.append(recorder)
+    recorder.begin()
+    return recorder
+
+
+def stand_back() -> None:
+    """Nothing more is recorded for `roofline record`: the program records itself."""
+    for recorder in _recorders:
+        recorder.is_over = True
 
 
 def _is_launcher() -> bool:
@@ -67,11 +80,12 @@ def _forget() -> None:
         recorder.is_child = True
 
 
-class _Finder:
-    """Calls back once, after `torch` or `jax` was executed."""
+class Finder:
+    """Calls back once with `Torch` or `Jax` and the module, after that was executed."""
 
-    def __init__(self) -> None:
-        self.waiting = {"torch": Torch, "jax": Jax}
+    def __init__(self, found: Any) -> None:
+        self.found = found
+        self.waiting = {name: kind for name, kind in FRAMEWORKS.items() if name not in sys.modules}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """The spec that the next finder gives; its loader calls back when it has executed."""
@@ -94,22 +108,20 @@ class _Finder:
         def exec_module(module: Any) -> None:
             execute(module)
             try:
-                recorder = kind(module, _Options())
-                _recorders.append(recorder)
-                recorder.begin()
+                self.found(kind, module)
             except Exception as error:  # noqa: BLE001 -- nothing may raise into the program
                 _log("the hook could not be placed: %r" % (error,))
 
         loader.exec_module = exec_module
 
 
-class _Options:
-    """The options of the command, from the environment: the folder, then JSON."""
+class Options:
+    """The options of the command: the folder, then JSON; by default from the environment."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: str | None = None) -> None:
         import json
 
-        self.folder, _, text = os.environ[VARIABLE].partition("\n")
+        self.folder, _, text = (asked or os.environ[VARIABLE]).partition("\n")
         given = json.loads(text)
         self.steps = int(given["steps"])
         self.skip = given["skip"]
@@ -119,10 +131,13 @@ class _Options:
         self.stack = bool(given["stack"])
 
 
-def _log(text: str) -> None:
-    folder = os.environ.get(VARIABLE, "").partition("\n")[0]
+def _log(text: str, folder: str | None = None) -> None:
+    """A line in the log of the folder, by default that of the command."""
+    place = folder or os.environ.get(VARIABLE, "").partition("\n")[0]
+    if not place:
+        return
     try:
-        with open(os.path.join(folder, "log"), "a") as log:
+        with open(os.path.join(place, "log"), "a") as log:
             log.write("%d %s\n" % (os.getpid(), text))
     except OSError:
         pass
@@ -159,13 +174,20 @@ class _Recorder:
 
     framework = ""
 
-    def __init__(self, module: Any, options: _Options) -> None:
+    def __init__(self, module: Any, options: Options) -> None:
         self.module = module
         self.options = options
         self.tries = 0
         self.is_over = False
         self.is_child = False
         self.step = 0
+        self.is_by_hand = False
+        self.last_s: Any = None
+        self.before_s: list[Any] = []
+        self.window_s: list[Any] = []
+        self.undo: list[Any] = []
+        # Of a block in a program that used the framework before.
+        self.was_used = False
 
     def begin(self) -> None:
         import atexit
@@ -175,9 +197,64 @@ class _Recorder:
             {"framework": self.framework, "version": str(getattr(self.module, "__version__", ""))},
         )
         atexit.register(self.guarded, self.end)
+        self.undo.append(lambda: atexit.unregister(self.guarded))
 
     def end(self) -> None:
         raise NotImplementedError
+
+    def stepped_by_hand(self) -> None:
+        """A step of the program ended, which said so itself."""
+        if not self.is_over:
+            self.is_by_hand = True
+            self.step += 1
+            self.boundary()
+
+    def boundary(self) -> None:
+        raise NotImplementedError
+
+    def marked(self) -> Any:
+        """A context for the code of one step, so that the capture has its begin and end."""
+        import contextlib
+
+        return contextlib.nullcontext()
+
+    def passed(self, is_recorded: bool) -> None:
+        """Keeps how long the step took that ends now."""
+        import time
+
+        now_s = time.perf_counter()
+        if self.last_s is not None:
+            (self.window_s if is_recorded else self.before_s).append(now_s - self.last_s)
+            del self.before_s[:-20]
+
+    def is_steady(self) -> bool:
+        """Whether the window may begin: as told, when steps take alike, at last at step 10."""
+        if self.options.skip is not None:
+            return bool(self.step >= self.options.skip)
+        if self.step >= LATEST_STEP:
+            return True
+        last = self.before_s[-3:]
+        return _place()[1] == 1 and len(last) == 3 and max(last) <= STEADY * min(last)
+
+    def leave(self) -> None:
+        """Ends an open window; the framework is then as it was before."""
+        self.guarded(self.end)
+        self.is_over = True
+        for undo in reversed(self.undo):
+            undo()
+        if self in _recorders:
+            _recorders.remove(self)
+
+    def patch(self, owner: Any, name: str, replaced: Any) -> None:
+        """Puts `replaced` in the place of a function, until `leave`."""
+        before = getattr(owner, name)
+
+        def undo() -> None:
+            if getattr(owner, name) is replaced:
+                setattr(owner, name, before)
+
+        setattr(owner, name, replaced)
+        self.undo.append(undo)
 
     def guarded(self, call: Any, *arguments: Any) -> None:
         """Calls; a failure is a line in the log, and the end of recording."""
@@ -187,7 +264,7 @@ class _Recorder:
             call(*arguments)
         except Exception as error:  # noqa: BLE001 -- nothing may raise into the program
             self.is_over = True
-            _log("recording ended: %r" % (error,))
+            _log("recording ended: %r" % (error,), self.options.folder)
 
     def name(self) -> str:
         return "rank%d_pid%d_try%d" % (_place()[0], os.getpid(), self.tries + 1)
@@ -234,14 +311,11 @@ class Torch(_Recorder):
 
     framework = "torch"
 
-    def __init__(self, module: Any, options: _Options) -> None:
+    def __init__(self, module: Any, options: Options) -> None:
         _Recorder.__init__(self, module, options)
         self.calls = 0
         self.counts: dict[Any, Any] = {}
         self.last_call: dict[Any, Any] = {}
-        self.last_s: Any = None
-        self.before_s: list[Any] = []
-        self.window_s: list[Any] = []
         self.profile: Any = None
         self.is_ours = False
         self.is_timed = False
@@ -256,7 +330,7 @@ class Torch(_Recorder):
 
         _Recorder.begin(self)
         optimizer: Any = sys.modules["torch.optim.optimizer"]
-        optimizer.register_optimizer_step_post_hook(self._stepped)
+        self.undo.append(optimizer.register_optimizer_step_post_hook(self._stepped).remove)
         self._watch_other_profilers()
         if os.environ.get("RANK") or _is_main_process():
             threading.Thread(target=self.guarded, args=(self._by_time,), daemon=True).start()
@@ -264,7 +338,7 @@ class Torch(_Recorder):
     # ----------------------------------------------------------------------------- windows of steps
 
     def _stepped(self, optimizer: Any, *_arguments: Any) -> None:
-        if not self.is_over and not self.is_timed:
+        if not self.is_over and not self.is_timed and not self.is_by_hand:
             self.guarded(self._count, id(optimizer))
 
     def _count(self, key: int) -> None:
@@ -276,15 +350,14 @@ class Torch(_Recorder):
         step = min(count for one, count in self.counts.items() if self.last_call[one] >= oldest)
         if step > self.step:
             self.step = step
-            self._boundary()
+            self.boundary()
 
-    def _boundary(self) -> None:
+    def boundary(self) -> None:
         import time
 
-        now_s = time.perf_counter()
-        if self.last_s is not None:
-            (self.before_s if self.profile is None else self.window_s).append(now_s - self.last_s)
-            del self.before_s[:-20]
+        self.passed(self.profile is not None)
+        if self.is_timed:
+            return
         if self.profile is not None:
             self._ours(self.profile.step)
             if len(self.window_s) > self.wanted:
@@ -298,12 +371,7 @@ class Torch(_Recorder):
             return False
         if self.tries:
             return self._is_second_due()
-        if self.options.skip is not None:
-            return bool(self.step >= self.options.skip)
-        if self.step >= LATEST_STEP:
-            return True
-        last = self.before_s[-3:]
-        return _place()[1] == 1 and len(last) == 3 and max(last) <= STEADY * min(last)
+        return self.is_steady()
 
     def _is_second_due(self) -> bool:
         """Where any rank of this node is not content with the first, all take the second."""
@@ -422,7 +490,7 @@ class Torch(_Recorder):
         pause_s = self.options.after_s
         while not self.is_over:
             time.sleep(pause_s)
-            if self.step or self.is_over:
+            if self.step or self.is_over or self.is_by_hand:
                 return
             if not self.module.autograd._profiler_enabled():
                 self._timed_window()
@@ -431,11 +499,11 @@ class Torch(_Recorder):
     def _timed_window(self) -> None:
         import time
 
-        begun = _in_main_thread(lambda: self.guarded(self._open_timed))
+        begun = in_main_thread(lambda: self.guarded(self._open_timed))
         if not begun or self.profile is None:
             return
         time.sleep(self.options.duration_s)
-        _in_main_thread(lambda: self.guarded(self._close_timed))
+        in_main_thread(lambda: self.guarded(self._close_timed))
 
     def _open_timed(self) -> None:
         """Operators are recorded by thread: this runs in the main one."""
@@ -461,6 +529,16 @@ class Torch(_Recorder):
         )
         self._ours(self.profile.start)
 
+    def open_now(self) -> None:
+        """Begins a window of time in this thread, the only one."""
+        self.is_by_hand = True
+        self._open_timed()
+
+    def close_now(self) -> None:
+        """Ends it, in the same thread."""
+        if self.is_timed:
+            self._close_timed()
+
     def _close_timed(self) -> None:
         if self.profile is not None:
             self._close("ok")
@@ -473,7 +551,7 @@ class Torch(_Recorder):
         profiler = self.module.autograd.profiler.profile
         for name in ("_prepare_trace", "_start_trace", "__enter__"):
             if hasattr(profiler, name):
-                setattr(profiler, name, self._before(getattr(profiler, name)))
+                self.patch(profiler, name, self._before(getattr(profiler, name)))
         if hasattr(self.module.profiler.profile, "export_chrome_trace"):
             export = self.module.profiler.profile.export_chrome_trace
 
@@ -483,7 +561,7 @@ class Torch(_Recorder):
                     self.own_trace = os.path.abspath(path)
                 return result
 
-            self.module.profiler.profile.export_chrome_trace = exported
+            self.patch(self.module.profiler.profile, "export_chrome_trace", exported)
 
     def _before(self, method: Any) -> Any:
         def called(*arguments: Any, **named: Any) -> Any:
@@ -511,14 +589,17 @@ class Jax(_Recorder):
 
     framework = "jax"
 
-    def __init__(self, module: Any, options: _Options) -> None:
+    def __init__(self, module: Any, options: Options) -> None:
         import threading
+        import time
 
         _Recorder.__init__(self, module, options)
         self.compiling = 0
         self.compiled = 0
-        self.last_s = 0.0
+        self.compiled_s = time.perf_counter()
         self.session: Any = None
+        self.compiled_before = 0
+        self.is_counting = False
         self.lock = threading.RLock()
         self.began_s = 0.0
 
@@ -538,7 +619,7 @@ class Jax(_Recorder):
         elif event.endswith("backend_compile_duration"):
             self.compiling = max(0, self.compiling - 1)
             self.compiled += 1
-            self.last_s = time.perf_counter()
+            self.compiled_s = time.perf_counter()
 
     def _by_time(self) -> None:
         import time
@@ -546,19 +627,52 @@ class Jax(_Recorder):
         quiet_s = QUIET_S
         while not self.is_over and self.tries < MOST_TRIES:
             time.sleep(0.05)
-            is_quiet = self.compiled and not self.compiling
-            if not is_quiet or time.perf_counter() - self.last_s < quiet_s:
+            has_run = self.compiled or self.was_used
+            is_quiet = has_run and not self.compiling and not self.is_by_hand
+            if not is_quiet or time.perf_counter() - self.compiled_s < quiet_s:
                 continue
             if not self.is_wanted() or not self._open():
                 time.sleep(QUIET_S)
                 continue
-            compiled = self.compiled
             time.sleep(self.options.duration_s)
-            is_cold = self.compiled != compiled or self.compiling
-            self._close("cold" if is_cold else "ok")
+            self._close("cold" if self._is_cold() else "ok")
             quiet_s = COLD_QUIET_S
-            if self.tries and self.verdict == "ok":
-                self.is_over = True
+
+    def _is_cold(self) -> bool:
+        """Whether anything was compiled since the window began."""
+        return bool(self.compiled != self.compiled_before or self.compiling)
+
+    def boundary(self) -> None:
+        """Steps that the program counts: the device is waited for at both ends of the window."""
+        import time
+
+        self.passed(self.session is not None)
+        if self.session is not None and self.is_counting:
+            if len(self.window_s) >= self.options.steps:
+                self._wait()
+                self._close("cold" if self._is_cold() else "ok")
+        elif self.session is None and self.is_steady() and self.is_wanted():
+            self._wait()
+            self.window_s = []
+            self.is_counting = self._open()
+        self.last_s = time.perf_counter()
+
+    def marked(self) -> Any:
+        return self.module.profiler.StepTraceAnnotation("step", step_num=self.step)
+
+    def _wait(self) -> None:
+        self.module.block_until_ready(self.module.live_arrays())
+
+    def open_now(self) -> None:
+        """Begins a window of time, the only one."""
+        self.is_by_hand = True
+        self._open()
+
+    def close_now(self) -> None:
+        """Ends it, when the device has done what it was given."""
+        if self.session is not None and not self.is_counting:
+            self._wait()
+            self._close("cold" if self._is_cold() else "ok")
 
     def _open(self) -> bool:
         """False where another capture of the program runs."""
@@ -576,6 +690,7 @@ class Jax(_Recorder):
             finally:
                 self.is_ours = False
             self.session = True
+            self.compiled_before = self.compiled
             self.began_s = time.perf_counter()
             self.opened()
             return True
@@ -593,22 +708,28 @@ class Jax(_Recorder):
             length_s = time.perf_counter() - self.began_s
             content = self._content()
             if not content or len(content) < 1000:
+                self.is_counting = False
                 return
             name = self.name() + ".xplane.pb"
             path = os.path.join(self.options.folder, name)
             with open(path + ".part", "wb") as file:
                 file.write(content)
             os.replace(path + ".part", path)
+            # Steps are given to the device one after the other: only their sum is known.
+            steps = len(self.window_s) if self.is_counting else 0
             self.done(
                 ending,
-                steps=0,
-                wanted=0,
-                step_s=None,
+                steps=steps,
+                wanted=self.options.steps if self.is_counting else 0,
+                step_s=length_s / steps if steps else None,
                 slowdown=None,
                 longest=None,
                 devices=self.module.default_backend() != "cpu",
                 seconds=time.perf_counter() - self.began_s - length_s,
             )
+            self.is_counting = False
+            if ending == "ok" or self.tries >= MOST_TRIES:
+                self.is_over = True
 
     def _content(self) -> bytes:
         """The capture. `stop_trace` also writes a trace viewer's file, for seconds in which the
@@ -643,7 +764,7 @@ class Jax(_Recorder):
                 self.guarded(self._give_way)
             return start(*arguments, **named)
 
-        profiler.start_trace = started
+        self.patch(profiler, "start_trace", started)
 
     def _give_way(self) -> None:
         """Ours ends first, and is used where it has half of its time."""
@@ -661,7 +782,10 @@ class Jax(_Recorder):
     def end(self) -> None:
         self.is_over = True
         self._close("truncated")
-        self.say("ended-%d.json" % os.getpid(), {"steps": 0, "own_trace": None})
+        self.say("ended-%d.json" % os.getpid(), {"steps": self.step, "own_trace": None})
+
+
+FRAMEWORKS = {"torch": Torch, "jax": Jax}
 
 
 def _is_main_process() -> bool:
@@ -669,7 +793,7 @@ def _is_main_process() -> bool:
     return process is None or process.parent_process() is None
 
 
-def _in_main_thread(call: Any) -> bool:
+def in_main_thread(call: Any) -> bool:
     """Runs `call` in the main thread, and waits for it; false where it did not come to that."""
     import ctypes
     import threading
