@@ -39,10 +39,10 @@ CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 CHECKS_OF_ESTIMATES = [*CHECKS, negative_data_rejection]
 PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
-    *("run_id", "op_id", "file", "note_id"),
+    *("run_id", "op_id", "file", "note_id", "form"),
 )
 VIEWS = (
-    *("/facts", "/view", "/parts", "/figures", "}/page"),
+    *("/facts", "/view", "/parts", "/figures", "/figure.{form}", "}/page"),
     *("/roofline", "/roofline.csv", "/ops/{index}", "/report.html"),
 )
 ESTIMATES = ("/estimate", "/predict", "/whatif", "/advice", *VIEWS)
