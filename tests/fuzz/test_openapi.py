@@ -39,7 +39,7 @@ CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 CHECKS_OF_ESTIMATES = [*CHECKS, negative_data_rejection]
 PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
-    *("run_id", "op_id", "file", "note_id", "form"),
+    *("run_id", "op_id", "file", "note_id", "form", "capture_id"),
 )
 VIEWS = (
     *("/facts", "/view", "/parts", "/figures", "/figure.{form}", "}/page"),
