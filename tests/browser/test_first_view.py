@@ -77,7 +77,7 @@ def is_without_dead_buttons(page: Page) -> None:
     assert dead == []
     page.get_by_role("button", name="Share", exact=True).click()
     links = page.locator("#menu-share a:visible")
-    expect(links).to_have_count(6)
+    expect(links).to_have_count(7)
     expect(page.locator("#menu-share button:visible")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("#diagnostics")).to_be_visible()

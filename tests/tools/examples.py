@@ -21,7 +21,12 @@ SAMPLE = SAMPLES / "generic" / "cfd-cpu.csv"
 OTHER = SAMPLES / "generic" / "attention-h100.json"
 OF_TPU = SAMPLES / "xspace" / "v4-training-cmem.xplane.pb"
 HOSTS = sorted((SAMPLES / "xspace" / "v5e-three-hosts").iterdir())
-PROXY = {"ROOFLINE_AUTH": "proxy", "ROOFLINE_PROXY_ADDRESSES": "127.0.0.1/32"}
+PROXY = {
+    "ROOFLINE_AUTH": "proxy",
+    "ROOFLINE_PROXY_ADDRESSES": "127.0.0.1/32",
+    "ROOFLINE_ADMINS": "ada@example.org",
+    "ROOFLINE_CAPTURE_TARGETS": "127.0.0.1",
+}
 PERSON = {"X-Forwarded-User": "ada@example.org"}
 LONGEST = 200
 SECRETS = ("delete_token", "token")
@@ -108,6 +113,10 @@ def answers(client: httpx.Client) -> Iterator[tuple[str, Json]]:
     yield "open_sample", _json(client.post(sample["open_url"]))
     for name, (path, body) in _ASKED.items():
         yield name, _json(client.post(path, json=body))
+    # Nothing listens there: what failed is named with its reason.
+    capture = _json(client.post("/api/v1/captures", json={"addresses": ["127.0.0.1:9"]}))
+    yield "add_capture", capture
+    yield "read_capture", _json(client.get(f"/api/v1/captures/{capture['id']}?wait=30"))
     yield "list_tokens", _json(client.get("/api/v1/tokens"))
 
 

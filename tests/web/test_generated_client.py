@@ -21,9 +21,13 @@ from tests.browser.serving import Server, serving
 from tests.conftest import ROOT, SAMPLES
 
 BIN = f"{Path(sys.executable).parent}"
-OVERRIDES = (
-    'content_type_overrides: {"application/x-ndjson": "application/octet-stream"}\npost_hooks: []\n'
-)
+OVERRIDES = """\
+content_type_overrides:
+  application/x-ndjson: application/octet-stream
+  image/svg+xml: application/octet-stream
+  application/pdf: application/octet-stream
+post_hooks: []
+"""
 BEFORE = SAMPLES / "pytorch" / "h100-training.json"
 AFTER = SAMPLES / "pytorch" / "h100-training-unfused.json"
 KEY = "0c1fa3d2-5f55-4a36-8a9c-0d5c6a1f2b11"

@@ -16,6 +16,7 @@ POINTS = 72.0
 _LATIN, _SYMBOL = "F1", "F2"
 _ARROWS = {"←": 0xAC, "↑": 0xAD, "→": 0xAE, "↓": 0xAF}
 _ARROW_WIDTHS = {"←": 987, "↑": 603, "→": 987, "↓": 603}
+_EM = 1000  # of the widths of glyphs
 # Thousandths of the size, of the letters 32 to 255 in the encoding WinAnsi: Adobe's metrics of
 # Helvetica. Those of 127 and of the five codes without a letter do not matter.
 _METRICS = """
@@ -116,7 +117,7 @@ def _text(one: Text) -> Iterator[str]:
             for font, own in groupby(map(_glyph, one.text), lambda glyph: glyph[0])
         )
     ]
-    width = sum(wide for _, _, wide in map(_glyph, one.text)) * one.size / 1000
+    width = sum(wide for _, _, wide in map(_glyph, one.text)) * one.size / _EM
     x = one.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[one.anchor] * width
     yield f"BT {_colour(one.colour)} rg 1 0 0 -1 {x:.2f} {one.y:.2f} Tm"
     for font, codes in runs:

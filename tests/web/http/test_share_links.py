@@ -81,6 +81,7 @@ def test_link_reaches_nothing_else(instance: Instance, capture: bytes) -> None:
         "/xprof.csv",
         "/facts",
         "/figures",
+        "/figure.{form}",
         "/view",
         "/parts",
         "/ops/{index}",

@@ -73,6 +73,7 @@ WITHOUT = {
     *("/api/v1/samples/{name}", "/api/v1/devices", "/api/v1/estimate", "/api/v1/limits"),
     *("/api/v1/ledger", "/api/v1/ledger/rates", "/api/v1/series/events"),
     *("/api/v1/failed-uploads",),  # one's own alone
+    *("/api/v1/captures", "/api/v1/captures/{capture_id}"),  # one's own alone
     *("/api/v1/found-runs", "/api/v1/runs", "/r/{run_id}", "/api/v1/runs/{run_id}"),
     *("/api/v1/trash/runs/{run_id}", "/api/v1/runs/{run_id}/profiles"),
     *(f"/api/v1/runs/{{run_id}}/{rest}" for rest in ("close", "events", "hosts", "restore")),
@@ -113,7 +114,7 @@ def asked(
     options: dict[str, Any] = {"headers": headers}
     if method in ("patch", "post"):
         options["json"] = {**body, "over": body["over"].format(**ids)} if "over" in body else body
-    return instance.client.request(method.upper(), address.format(index=0, **ids), **options)
+    return instance.client.request(method.upper(), address.format(index=0, form="svg", **ids), **options)
 
 
 def comparable(answer: httpx.Response, profile_id: str) -> tuple[int, str, dict[str, str]]:

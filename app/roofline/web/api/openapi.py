@@ -34,9 +34,12 @@ _OBJECT = {"type": "object", "additionalProperties": True}
 _OTHERS = {"/api/v1/profiles/{profile_id}/xprof": {"type": "array", "items": _OBJECT}}
 
 _PARAMETERS = {
+    "capture_id": "A capture, by the `id` that it was answered with.",
     "category": "Operations of this category alone.",
     "device": "Profiles of this device alone, by the name that a list shows.",
     "fit": "The range of the axes: of 99 % of the time, or of all operations.",
+    "form": "The format of the picture.",
+    "gray": "Shapes and shades instead of colours.",
     "index": "The number of an operation in the profile's list, from 0.",
     "limit": "How many to answer with, at most.",
     "link_id": "A share link, as their list says.",
@@ -50,6 +53,7 @@ _PARAMETERS = {
     "roofs": "The roofs that bind (`auto`), all, or none.",
     "run_id": "A run, by the `id` that it was answered with.",
     "size": "Points grow with time, or are all equal.",
+    "style": "For a column of a paper, for a slide, or as on the page.",
     "tag": "Profiles with this tag alone.",
     "tensors": "The tensors that are stored in another number format.",
     "token": "The last part of a share link.",
