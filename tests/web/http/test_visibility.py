@@ -114,7 +114,9 @@ def asked(
     options: dict[str, Any] = {"headers": headers}
     if method in ("patch", "post"):
         options["json"] = {**body, "over": body["over"].format(**ids)} if "over" in body else body
-    return instance.client.request(method.upper(), address.format(index=0, form="svg", **ids), **options)
+    return instance.client.request(
+        method.upper(), address.format(index=0, form="svg", **ids), **options
+    )
 
 
 def comparable(answer: httpx.Response, profile_id: str) -> tuple[int, str, dict[str, str]]:
