@@ -34,7 +34,7 @@ SAMPLES = tuple(
     if path.is_file() and path.stat().st_size < 2_000_000
 )
 PEOPLE = 4
-PROFILES = 40
+KEPT = 2  # of each sample: another mix of large and small ones would be other memory, and no leak
 SAMPLED_EVERY_S = 20.0
 # A fresh process loads modules and fills caches: that is not a leak.
 SETTLED_S = 1800.0
@@ -62,8 +62,8 @@ class Team:
 
     url: str
     lock: threading.Lock = field(default_factory=threading.Lock)
-    # Each with the token by which its uploader removes it.
-    profiles: list[tuple[str, str]] = field(default_factory=list)
+    # Each with the token by which its uploader removes it, and the sample that it is.
+    profiles: list[tuple[str, str, str]] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
@@ -132,7 +132,7 @@ class Person:
 
     def _note(self) -> None:
         with self._team.lock:
-            profile, token = self._random.choice(self._team.profiles)
+            profile, token, _ = self._random.choice(self._team.profiles)
         words = {"note": f"seen {self._random.random()}"}
         headers = {"X-Delete-Token": token}
         self._ask("PATCH", f"/api/v1/profiles/{profile}", json=words, headers=headers)
@@ -158,17 +158,22 @@ class Person:
             state = self._ask("GET", f"/api/v1/profiles/{profile}?wait=30").json().get("state")
         if state == "ready":
             with self._team.lock:
-                self._team.profiles.append((profile, token))
+                self._team.profiles.append((profile, token, name))
         else:
             self._remove(profile, token)
 
     def _delete(self) -> None:
-        """All that is too much: more profiles would be more memory, and no leak."""
+        """All but the newest of each sample."""
         with self._team.lock:
-            kept = self._team.profiles[-PROFILES:]
-            removed, self._team.profiles[:] = self._team.profiles[:-PROFILES], kept
-        for one in removed:
-            self._remove(*one)
+            seen: Counter[str] = Counter()
+            kept: list[tuple[str, str, str]] = []
+            removed: list[tuple[str, str, str]] = []
+            for one in reversed(self._team.profiles):
+                seen[one[2]] += 1
+                (kept if seen[one[2]] <= KEPT else removed).append(one)
+            self._team.profiles[:] = kept[::-1]
+        for profile, token, _ in removed:
+            self._remove(profile, token)
 
     def _remove(self, profile: str, token: str) -> None:
         for place in ("profiles", "trash"):
