@@ -53,6 +53,7 @@ def test_the_tutorial_has_every_file() -> None:
     assert list(FILES) == [
         "sample_profiles/pocket/a100-two-kernels.pocket",
         "app/roofline/importers/pocket/__init__.py",
+        "app/roofline/importers/pocket/notes.json",
         "app/roofline/importers/pocket/reader.py",
         "tests/importers/test_pocket.py",
     ]

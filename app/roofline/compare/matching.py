@@ -25,7 +25,6 @@ from roofline.compare.features import Op, assign
 MOST_RATIO = 4.0
 """Quantities of a pair may differ by this factor; beyond it in all of them, it is refused."""
 
-GROUP_TIER = 9
 _LARGEST_KEY = 200  # above it rows are aligned by sorted work
 _NAMES_HOLD = 0.9  # of the pairs
 _LOST = 5.0  # the distance of something from nothing

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from roofline.exports.csv_files import csv_bytes
 
 COLUMNS = ("kind", "program", "name", "text", "by", "at")
-NoteFormat = Literal["text", "json", "csv", "markdown"]
 
 Note = Mapping[str, Any]
 """With the keys of `COLUMNS`, and `id`."""

@@ -15,7 +15,6 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.model.profile import OpTable, Profile
 
 What = Literal["names", "sources", "none"]
-WHATS: tuple[What, ...] = ("names", "sources", "none")
 
 # Words that JAX itself puts into paths, and any other word.
 _JAX = (

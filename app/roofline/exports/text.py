@@ -38,8 +38,6 @@ from roofline.presentation.verdict import Answer, lines_of
 OPS_SHOWN = 20
 STEPS_SHOWN = 10
 NAME_WIDTH = 34
-CATEGORY_WIDTH = 20
-CEILING_WIDTH = 10
 _MARKS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "x"}
 
 

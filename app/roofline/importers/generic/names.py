@@ -31,17 +31,6 @@ class Dimension(StrEnum):
     SHARE = "share"
 
 
-BASE_UNITS = {
-    Dimension.TIME: "s",
-    Dimension.FLOP: "FLOP",
-    Dimension.FLOP_RATE: "FLOP/s",
-    Dimension.BYTES: "B",
-    Dimension.BANDWIDTH: "B/s",
-    Dimension.INTENSITY: "FLOP/B",
-    Dimension.COUNT: "",
-    Dimension.SHARE: "%",
-}
-
 _DECIMAL = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _TIMES = {
     "s": 1.0,

@@ -19,12 +19,12 @@ from roofline.importers.shared.launches import (
     launch_tables,
     without_steps,
 )
-from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.tables_text import decode, first_row
 from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import MIB, PS_PER_S
 
 MAX_BYTES = 64 * MIB
@@ -36,58 +36,7 @@ _LIMITS = {
 }
 _NO_STEPS = "It has no steps and no idle time."
 _TEMPLATE = "`roofline template csv` prints an example; docs/generic-format.md explains them."
-_NOTES = {
-    "rows-left-out": Note(
-        Severity.ERROR,
-        "{rows} left out: {reasons}.",
-        "Correct and upload again: the totals lack what was left out.",
-    ),
-    "columns-disagree": Note(
-        Severity.WARNING,
-        "The {what} in the file is not what follows from its other columns: it is {ratio:.4g} times"
-        " that in {where}{more}. Likely {cause}.",
-        "Counts and times are used, rates are not. Correct the unit in the header.",
-    ),
-    "flop-not-counted": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kernels have no FLOPs: their intensity is unknown.",
-        "Add a column of FLOPs.",
-    ),
-    "bytes-not-counted": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kernels have no bytes: their intensity is unknown.",
-        "Add a column of bytes.",
-    ),
-    "time-unknown": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kernels {predicted_have} no time: the page shows what the roof"
-        " allows at best. Such predictions are not part of the total.",
-        "Add a column of time to compare them with what was reached.",
-    ),
-    "rates-only": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kernels {rates_have} rates, but no time and no count of work."
-        " Such points are not part of the total.",
-        "Add a column of time to see where the time goes.",
-    ),
-    "levels-left-out": Note(
-        Severity.WARNING,
-        "Bytes of unknown memory levels were left out, in {count:,} of {kernels:,} kernels:"
-        " {levels}.",
-        "docs/generic-format.md lists the levels.",
-    ),
-    "precision-unknown": Note(
-        Severity.INFO,
-        "Unknown precisions: {precisions}. Their work counts against the main compute peak.",
-    ),
-    "doubtful-table": Note(Severity.WARNING, "{text}"),
-    "roofs-left-out": Note(
-        Severity.WARNING,
-        "Roofs that could not be used: {roofs}.",
-        "Rates are dense, in FLOP/s or byte/s, of the precisions and levels that"
-        " docs/generic-format.md lists.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 def recognises(source: SourceFile) -> bool:

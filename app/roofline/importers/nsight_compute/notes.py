@@ -4,17 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from roofline.importers.nsight_compute.launches import Capture, Launch
 from roofline.importers.nsight_compute.work import LaunchWork
-from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Severity
+from roofline.model.profile import Diagnostic
 
 Pairs = Sequence[tuple[Launch, LaunchWork]]
 
 _NAMES_SHOWN = 3
 _NAME_LENGTH = 60
-_COLLECT = "Profile again with: ncu --set full -o report PROGRAM"
-_OPCODES = "Upload the .ncu-rep of --set full: its opcode histogram has the FLOPs."
 _LIMITS = (
     "Nsight Compute profiles kernels one by one: it has no steps, no idle time and no "
     "communication that runs beside a kernel.",
@@ -23,114 +21,7 @@ _LIMITS = (
     "Integer operations outside the tensor cores are counted on their own, not as FLOPs. "
     "Conversions and special functions are not counted.",
 )
-_NOTES = {
-    "failed-kernels": Note(
-        Severity.WARNING,
-        "kernels could not be profiled: the file has no values for them, so they are left out"
-        " ({names}).",
-        "Nsight Compute prints why while it profiles: often too little memory to save and restore,"
-        " or a timeout.",
-    ),
-    "kernels-without-time": Note(
-        Severity.WARNING,
-        "kernels have no time in this file: their rates are predictions, what the roof allows at"
-        " best, and are not part of the total.",
-        "Add gpu__time_duration.sum to --metrics, or use --set roofline.",
-    ),
-    "only-times": Note(
-        Severity.WARNING,
-        "kernels have a time but neither FLOPs, bytes nor busy shares of units: the file has no"
-        " such metric of them.",
-        "Profile again with: ncu -o report PROGRAM, whose default set has busy shares; --set full"
-        " adds FLOPs, bytes and what warps wait for.",
-    ),
-    "no-dram-bytes": Note(
-        Severity.WARNING,
-        "kernels have FLOPs but no bytes of device memory, so their intensity there is unknown.",
-        "Add dram__bytes.sum to --metrics, or use --set roofline.",
-    ),
-    "busy-without-flops": Note(
-        Severity.INFO,
-        "kernels have busy shares of units but no count of their FLOPs: what kept them busy is"
-        " known; their FLOPs are unknown, not zero.",
-        "The .ncu-rep of --set full has FLOPs, bytes of the caches and what warps wait for, too.",
-    ),
-    "no-flop-counters": Note(
-        Severity.WARNING,
-        "kernels have bytes, but the file has no counter of their FLOPs, or only some that are"
-        " zero: their FLOPs are unknown, not zero.",
-        _OPCODES,
-    ),
-    "dram-bytes-derived": Note(
-        Severity.INFO,
-        "kernels have no counter of DRAM bytes: theirs are from the share of DRAM's peak (its clock"
-        " × bus width × 2) and the time.",
-    ),
-    "partial-flop-counters": Note(
-        Severity.WARNING,
-        "kernels lack some of the add, multiply and multiply-add counters: their FLOPs are a lower"
-        " bound.",
-        _COLLECT,
-    ),
-    "tensor-work-unknown": Note(
-        Severity.WARNING,
-        "kernels used the tensor cores, but the file does not say how many operations that were:"
-        " their FLOPs are unknown ({names}).",
-        f"{_OPCODES} Or add --metrics regex:sm__ops_path_tensor_src_.*.sum where your GPU and"
-        " version have it.",
-    ),
-    "tensor-not-collected": Note(
-        Severity.WARNING,
-        "kernels have no tensor-core counters (tensor: not collected): such work is missing from"
-        " their FLOPs, if they did any.",
-        _COLLECT,
-    ),
-    "tensor-by-opcode": Note(
-        Severity.INFO,
-        "kernels have their tensor operations counted by opcode: executed instructions × 2·m·n·k of"
-        " the tile in the opcode's name.",
-    ),
-    "fp16-not-collected": Note(
-        Severity.INFO,
-        "kernels have no fp16 counters (fp16: not collected). Half-precision work outside the"
-        " tensor cores is missing from their FLOPs.",
-        "Upload the .ncu-rep of --set full, whose opcode histogram shows it.",
-    ),
-    "fp16-doubtful": Note(
-        Severity.WARNING,
-        "kernels ran half-precision multiply-adds (HFMA2) that may only load constants: they are"
-        " missing from their FLOPs.",
-    ),
-    "flops-by-opcode": Note(
-        Severity.INFO,
-        "kernels have no counters of some FLOPs ({precisions}): these come from the opcode"
-        " histogram. A multiply-add is two operations, and a packed half-precision instruction"
-        " works on two lanes.",
-    ),
-    "constant-moves": Note(
-        Severity.INFO,
-        "kernels use half-precision multiply-adds (HFMA2.MMA) and no other half-precision"
-        " arithmetic: these load constants and do not count as FLOPs.",
-    ),
-    "several-gpu-models": Note(
-        Severity.WARNING,
-        "The kernels ran on different GPUs: {models}. Roofs are those of the one with most time;"
-        " each kernel's utilisation is of its own GPU's peaks.",
-        "Profile one model of GPU per report.",
-    ),
-    "few-digits": Note(
-        Severity.WARNING,
-        "cells of the CSV have fewer than three digits left after the profiler chose the column's"
-        " unit, so small kernels are inexact.",
-        "Upload the .ncu-rep itself.",
-    ),
-    "cut-table": Note(
-        Severity.WARNING,
-        "The table ends in the middle of a kernel's row ({names}): that kernel is left out, and"
-        " others may be missing.",
-        "Check that the file was copied completely, or export it again.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 def limits(works: Sequence[LaunchWork]) -> tuple[str, ...]:

@@ -31,7 +31,6 @@ _STEP = re.compile(
     r"(?<![a-z])(?:step|iter|iteration|batch|train|profilerstep|epoch_step|forward_backward)(?![a-z])",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d{1,12}")
 _MOST_SIZES = 20_000  # characters of shapes that are read
 # Element types as the names of kernels spell them; the first that is found counts.
 _TYPES = (

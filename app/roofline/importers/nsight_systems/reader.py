@@ -26,13 +26,13 @@ from roofline.importers.pytorch.trace import Api, Trace
 from roofline.importers.shared.databases import joined
 from roofline.importers.shared.events import place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
-from roofline.importers.shared.notes import Note, counted, differences, noted
+from roofline.importers.shared.notes import counted, differences, noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.op_columns import I64
-from roofline.model.profile import Diagnostic, Host, Profile, Severity
+from roofline.model.profile import Diagnostic, Host, Profile
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
@@ -44,32 +44,7 @@ _LIMITS = (
     "The file holds the environment of the program: Roofline does not read it, but share the file"
     " with care.",
 )
-_NOTES = {
-    "sampled": Note(
-        Severity.INFO,
-        "Busy shares are means of {count:,} samples of GPU metrics, of operations in which at least"
-        " 5 were taken, or 2 % of all; bytes of {memory} are its share × its peak. While these ran:"
-        " {shares}. Other units were not sampled.",
-        "L1, L2 and single pipes: `ncu --set full`.",
-    ),
-    "in-graphs": Note(
-        Severity.WARNING,
-        "{graphs} of {busy} ran inside CUDA graphs whose kernels the profiler did not record.",
-        "Profile with `nsys profile --cuda-graph-trace=node`: it records them.",
-    ),
-    "without-launch": Note(
-        Severity.INFO,
-        "{count:,} of {events:,} kernels and copies ({share} of their time) have no launch in the"
-        " file: they were queued before it began, so the ranges around them are unknown.",
-    ),
-    "gpus-by-process": Note(
-        Severity.INFO,
-        "The file has no table of its GPUs, as in containers: each device of each process counts"
-        " as one GPU, and the part is unknown.",
-        "Choose the part on the page, or with --device.",
-    ),
-    "profiler-warning": Note(Severity.WARNING, "Nsight Systems says: “{text}”"),
-}
+_NOTES = notes_beside(__file__)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from roofline.importers.pytorch.lengths import Assumed
 from roofline.importers.pytorch.replays import Alignment
-from roofline.importers.shared.notes import Note, counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Diagnostic, OpTable, Severity
 from roofline.model.units import NS_PER_MS, NS_PER_US
@@ -24,12 +24,6 @@ _HOW = {
     " --profiler-config.capture_torch_profiler True; SGLang from 0.5.13:"
     " --enable-profile-cuda-graph and SGLANG_GRAPH_BATCH_CAPTURE=1), or run without graphs.",
 }
-_RECORD_SHAPES = "Capture with torch.profiler.profile(record_shapes=True)."
-_NEWER = f"A newer PyTorch records the plain arguments too. {_RECORD_SHAPES}"
-_WITH_KERNELS = (
-    "Capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check that CUPTI"
-    " (roctracer on AMD) may trace and that no other profiler uses it."
-)
 _HOST_ONLY = (
     "Only the host's time is known: the trace has no kernels, so it does not tell what the"
     " accelerator computed."
@@ -43,173 +37,7 @@ _ESTIMATES = (
     " formula (custom operators, lists of tensors, experts that hold their weights) are unknown.",
     "Only one memory level is known: there is no traffic by cache.",
 )
-_LISTED_BY_NAME = " {they_are} listed by kernel name; FLOPs and bytes are unknown."
-_NOTES = {
-    "truncated": Note(
-        Severity.WARNING,
-        "trace ends in the middle: the events up to there are shown.",
-        "Let the profiler finish writing, or copy the file again.",
-    ),
-    "damaged-events": Note(
-        Severity.WARNING,
-        "events could not be read and were skipped.",
-        "Export the trace again if the numbers look wrong.",
-    ),
-    "unknown-events": Note(
-        Severity.INFO,
-        "events are of kinds that this importer does not know: {kinds}. An accelerator other than a"
-        " GPU is not read.",
-    ),
-    "counters-without-time": Note(
-        Severity.INFO,
-        "ranges of the CUPTI range profiler count {flop:,} FLOPs of the vector units in this trace."
-        " The times of these ranges are made up by the profiler, so they are not placed on the"
-        " roofline.",
-        "For measured FLOPs and times, profile the kernels with Nsight Compute.",
-    ),
-    "many-shapes": Note(
-        Severity.INFO,
-        "operator calls differ in shape only; the rarer shapes share one row per operator. Their"
-        " work is counted in full.",
-    ),
-    "launches-without-kernels": Note(
-        Severity.WARNING,
-        "The trace shows only the host of a program that ran on {accelerator}: it has no kernels."
-        " Operators are shown by the time that the host spent in them, which is the time to launch"
-        " work, not to compute it. FLOP/s, bandwidth and the bound are unknown.",
-        f"{_WITH_KERNELS} Kernels of NVIDIA and AMD GPUs are read. If the program ran on the CPU,"
-        " hide the GPU from it (CUDA_VISIBLE_DEVICES=) during the capture.",
-    ),
-    "no-work": Note(
-        Severity.WARNING,
-        "The trace holds neither kernels nor operators: there is nothing to place on a roofline.",
-        "Capture with ProfilerActivity.CPU and ProfilerActivity.CUDA, around the code that runs the"
-        " model.",
-    ),
-    "cpu-only": Note(
-        Severity.INFO,
-        "The trace holds no GPU kernels. Operators are shown by the time they spent on the CPU"
-        " themselves.{unused}",
-        "If the model ran on a GPU, capture with ProfilerActivity.CUDA.",
-    ),
-    "no-kernels": Note(
-        Severity.WARNING,
-        "The trace has copies to or from a GPU but no kernel, so it does not tell what the GPU"
-        " computed.",
-        _WITH_KERNELS,
-    ),
-    "gpu-unnamed": Note(
-        Severity.WARNING,
-        "The trace does not name its GPU, so there is no peak to hold it against.",
-        "Choose the device by hand.",
-    ),
-    "graphs-aligned": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kernels of graphs ({percent} of their time) have the operators"
-        " and shapes of their launches in the capture: {captures}.",
-    ),
-    "kernels-in-graphs": Note(
-        Severity.WARNING,
-        "{count:,} of {kernels:,} kernels of graphs {what}. They are listed by kernel name; their"
-        " FLOPs and bytes are unknown.",
-        "{how}",
-    ),
-    "graph-batch-unknown": Note(
-        Severity.WARNING,
-        "kernels of graphs fit captures of several batches equally well, and the trace does not"
-        " tell which batch ran: their shapes are unknown.",
-        "Upload only the capture of the batch that ran, or annotate the steps (vLLM:"
-        " --profiler-config.detailed_trace_annotation True).",
-    ),
-    "graph-batch-larger": Note(
-        Severity.INFO,
-        "kernels of graphs ran for fewer tokens than their graph was captured for: servers fill the"
-        " batch up. Their shapes and their work are those of the full batch.",
-    ),
-    "graph-aligned-by-order": Note(
-        Severity.INFO,
-        "kernels of graphs were aligned by their order alone: the capture has as many launches, but"
-        " does not name their kernels.",
-    ),
-    "experts-assumed": Note(
-        Severity.INFO,
-        "products of experts do not tell which experts the tokens went to. Their FLOPs are those of"
-        " all routed tokens. Their weights count as those of {expected:.1f} of {experts} experts,"
-        " with equal chances; it may be {least} to {most}.",
-    ),
-    "window-assumed": Note(
-        Severity.INFO,
-        "calls of attention see a window of {sizes} keys, as the config.json of a model with these"
-        " heads says (gpt-oss): the trace only tells that their kernel is the one for windows. Each"
-        " sequence is taken to be longer than the window.",
-    ),
-    "kernels-without-operator": Note(
-        Severity.WARNING,
-        "{part} cannot be traced to an operator: the launch lies outside of every operator or is"
-        f" not in the trace.{_LISTED_BY_NAME}",
-        "Capture with ProfilerActivity.CPU, from before the first launch on.",
-    ),
-    "kernels-in-compiled-code": Note(
-        Severity.WARNING,
-        "{part} ran in compiled code, which does not record what each of them computes."
-        f"{_LISTED_BY_NAME}",
-        "A newer PyTorch records compiled kernels with their shapes.",
-    ),
-    "launches-not-run": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} launches {have} no kernel in the trace: a graph was recorded, or"
-        " the profiler dropped kernels. Only the kernels in the trace are shown.",
-        "Capture iterations after the graph was recorded.",
-    ),
-    "no-shapes": Note(
-        Severity.WARNING,
-        "operator calls have no recorded shapes, so their FLOPs and bytes are unknown.",
-        _RECORD_SHAPES,
-    ),
-    "flop-not-counted": Note(
-        Severity.WARNING,
-        "kernels belong to matrix products, convolutions or attention whose FLOPs do not follow"
-        " from what was recorded (strides and padding, or lengths of sequences).",
-        _NEWER,
-    ),
-    "attention-mask-unknown": Note(
-        Severity.INFO,
-        "attention calls do not record whether their mask is causal. Their FLOPs are counted"
-        " without a mask; up to half of them may be masked.",
-        _NEWER,
-    ),
-    "gradients-unknown": Note(
-        Severity.INFO,
-        "kernels belong to a convolution's backward whose gradients were not recorded. Its FLOPs"
-        " are counted for both, the input's and the weight's; up to half of them may not have been"
-        " computed.",
-        _NEWER,
-    ),
-    "work-outside-steps": Note(
-        Severity.INFO,
-        "kernels and copies were launched outside of every step. They count in the whole program"
-        " only.",
-    ),
-    "overlapping-streams": Note(
-        Severity.INFO,
-        "Kernels of several streams ran at once for {overlap_ms:,.3g} ms. The device's busy time"
-        " counts such time once, the kernels' own times count it for each.",
-    ),
-    "whole-microseconds": Note(
-        Severity.INFO,
-        "Times are whole microseconds: rates of kernels of a few microseconds are uncertain by"
-        " half.",
-    ),
-    "no-steps": Note(
-        Severity.INFO,
-        "The trace marks no steps; all numbers are of the whole capture.",
-        "Call profiler.step() after every iteration.",
-    ),
-    "files-without-work": Note(
-        Severity.INFO,
-        "files hold no work that the others do on GPUs, and are left out.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 @dataclass(slots=True, kw_only=True)

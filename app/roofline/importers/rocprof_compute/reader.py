@@ -33,7 +33,7 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
-from roofline.importers.shared.notes import Note, compared, counted, differences, noted
+from roofline.importers.shared.notes import compared, counted, differences, noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -43,7 +43,6 @@ from roofline.model.profile import (
     OpTable,
     Profile,
     Provenance,
-    Severity,
     Stated,
 )
 from roofline.model.units import NS_PER_US, PS_PER_NS, PS_PER_S, PS_PER_US
@@ -61,31 +60,7 @@ _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
     "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
 )
-_NOTES = {
-    "time-unknown": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} dispatches have no duration, so their rates are predictions:"
-        " what the roof allows at best. Their timestamps are missing, not in order, or rounded, as"
-        " a spreadsheet rounds them when it saves the file.",
-        "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
-    ),
-    "flop-not-counted": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} dispatches have no counters of floating-point work: only their"
-        " bandwidth is known.",
-        "MI100 has no such counters; on later parts, profile with the roofline's counters.",
-    ),
-    "bytes-not-counted": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} dispatches have no counters of bytes: their intensity is"
-        " unknown.",
-        "Profile again with the blocks TCC and TCP.",
-    ),
-    "integer-operations": Note(
-        Severity.INFO,
-        "{operations:.4g} int8 operations of the matrix unit are not counted as FLOPs.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 def read(

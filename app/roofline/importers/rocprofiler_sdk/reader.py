@@ -30,7 +30,7 @@ from roofline.importers.shared.kernel_names import (
 )
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
 from roofline.importers.shared.nesting import busy_times
-from roofline.importers.shared.notes import NO_PEAKS, Note, counted
+from roofline.importers.shared.notes import NO_PEAKS, counted, notes_beside
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
@@ -52,25 +52,13 @@ from roofline.model.profile import (
     OpTable,
     Profile,
     Provenance,
-    Severity,
     distinct_rows,
 )
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _LONGEST_PS = 2**63
-_NOTES = {
-    "flop-not-counted": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} dispatches have no counters of floating-point work.",
-        "Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
-    ),
-    "time-unknown": Note(
-        Severity.WARNING,
-        "{count:,} of {launches:,} dispatches have no time.",
-        "Add --kernel-trace.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

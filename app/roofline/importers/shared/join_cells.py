@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.join_kernels import Match, Matches, Shape, matched
-from roofline.importers.shared.notes import NO_PEAKS, Note, noted
+from roofline.importers.shared.notes import NO_PEAKS, noted, notes_beside
 from roofline.model.categories import is_container
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import main_level
@@ -26,7 +26,6 @@ from roofline.model.profile import (
     OpTable,
     Profile,
     Provenance,
-    Severity,
     StepTable,
 )
 from roofline.model.units import PS_PER_US
@@ -45,25 +44,7 @@ _QUALITY = {
     Provenance.ESTIMATED: "by definition",
     Provenance.STATED: "stated",
 }
-_NOTES = {
-    "cells-joined": Note(
-        Severity.INFO,
-        "{count:,} of {kernels:,} kinds of kernels in {file} ({format}) run in this program, by"
-        " name and launch size: FLOPs of {flop} and bytes of {moved} of its busy time were counted."
-        " {rest}",
-    ),
-    "counted-at-another-speed": Note(
-        Severity.WARNING,
-        "Kernels that took {ours} in the timeline took {theirs} when they were counted in {file}:"
-        " {ratio} times. Their FLOPs and bytes are used, their busy shares are not.",
-        "Check whether another build, clock or input was counted, and count this one.",
-    ),
-    "counted-otherwise": Note(
-        Severity.INFO,
-        "{what} of {count:,} operations were counted as {ratio} times what their shapes need:"
-        " {cause}.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 _CAUSES = (
     # what, least, most, words of the kernel, cause: of counted ÷ defined work
     ("FLOPs", 0.0, 0.0, "", "counters of the unit that does this work are missing"),

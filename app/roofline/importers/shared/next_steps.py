@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.importers.shared.join_kernels import longest
-from roofline.importers.shared.notes import Note, noted
+from roofline.importers.shared.notes import noted, notes_beside
 from roofline.model.categories import is_collective, is_container
 from roofline.model.op_columns import Bools
-from roofline.model.profile import NextStep, OpTable, Profile, Severity
+from roofline.model.profile import NextStep, OpTable, Profile
 
 _WORTH_COUNTING = 0.1  # of the busy time: with less, no verdict changes
 IS_AMD = re.compile(r"\bamd\b|instinct|radeon|\bMI\d", re.IGNORECASE)
@@ -29,13 +29,7 @@ _OTHERWISE = {
     "rocprofiler_sdk": "Or profile again with `rocprofv3 --pmc` and the counters of"
     " docs/formats.md.",
 }
-_NOTES = {
-    "only-times": Note(
-        Severity.WARNING,
-        "The file has times, not work: {what} of {share} of the busy time are unknown.",
-        "Count the longest kernels, and give both files together: `{command}`. {otherwise}",
-    )
-}
+_NOTES = notes_beside(__file__)
 
 
 def with_next_steps(profile: Profile) -> Profile:

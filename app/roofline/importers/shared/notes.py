@@ -1,14 +1,17 @@
-"""Notes for the reader of a profile, by code: each format has a table of their sentences.
+"""Notes for the reader of a profile, by code: each format has their sentences in `notes.json`.
 
 An importer says which notes apply, how often, and what stands in their slots; severity, sentence
-and remedy stand in the format's table, side by side with its other notes. A slot is `{names}`, and
+and remedy stand in the file, side by side with the format's other notes. A slot is `{names}`, and
 `{count}` is how often the noted thing was met; remedies have slots, too.
 
 Numbers that a profiler states itself are a second opinion: a reader that drops rows or overlooks a
 counter differs from the first file that states its totals.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from roofline.model.profile import Diagnostic, Severity, Stated
@@ -27,6 +30,17 @@ NO_PEAKS = "The file states no peaks: they come from the device's name."
 
 Notes = Mapping[str, Note]
 """The notes of one format, by code."""
+
+
+def notes_beside(module: str) -> Notes:
+    """The notes in the folder of a module, which gives its `__file__`."""
+    return _read(Path(module).with_name("notes.json"))
+
+
+@cache
+def _read(file: Path) -> Notes:
+    notes = json.loads(file.read_bytes())
+    return {code: Note(Severity(note.pop("severity")), **note) for code, note in notes.items()}
 
 
 def noted(notes: Notes, code: str, count: int = 1, **slots: object) -> Diagnostic:
@@ -48,13 +62,7 @@ def counted(notes: Notes, counts: Mapping[str, int], **slots: object) -> Iterato
             yield noted(notes, code, count, **slots)
 
 
-_SECOND_OPINION = {
-    "second-opinion": Note(
-        Severity.WARNING,
-        "By {where} it is {theirs} {what}. By the other data of the upload it is {ours}.",
-        "Check whether files of one run were uploaded, unchanged. If they were, report the file.",
-    )
-}
+_SECOND_OPINION = notes_beside(__file__)
 
 
 def compared(

@@ -13,7 +13,7 @@ import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import Note, noted
+from roofline.importers.shared.notes import noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xprof_export.rows import (
     device_kind,
@@ -45,43 +45,7 @@ _KERNELS_LEFT_OUT = (
     ": none of its kernels names an instruction of a compiled program, and XProf leaves such"
     " kernels out"
 )
-NOTES = {
-    "no-program-row": Note(
-        Severity.WARNING,
-        "The export has no row of the whole program: its time is the sum of the operations' self"
-        " times, without idle time, on one core.",
-        "Export the whole table, without a filter.",
-    ),
-    "gpus-without-kernels": Note(
-        Severity.INFO,
-        "{least}{resting:,} of {gpus:,} GPUs ran nothing during the capture: the operations ran too"
-        " few times for more. Times per GPU are {over}; XProf divides by {gpus:,}.",
-    ),
-    "no-operations": Note(
-        Severity.WARNING,
-        "XProf lists no operation of this capture{why}. The program's time is known, but not what"
-        " ran in it and how long it was idle.",
-        "Upload the capture itself (*.xplane.pb): kernels are listed there by their names.",
-    ),
-    "ops-not-listed": Note(
-        Severity.WARNING,
-        "The export lists {ops:,} operations; {shares} of the program belong to others, and are"
-        " missing here. Their time counts as idle.",
-        "XProf lists at most 1,000 operations, and a file may have been cut: export it again, or"
-        " upload the profile itself (*.xplane.pb), which has them all.",
-    ),
-    "no-final-line-break": Note(
-        Severity.WARNING,
-        "{name} does not end with a line break, as XProf's exports do: it may have been cut.",
-        "Check that it was copied completely.",
-    ),
-    "amd-memory-clock": Note(
-        Severity.INFO,
-        "XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which on some"
-        " parts counts half of the transfers. Where the catalogue shows that this is one of them,"
-        " HBM's roof is drawn at twice the peak in the export.",
-    ),
-}
+_NOTES = notes_beside(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +78,7 @@ def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofli
     notes: list[Diagnostic] = []
     time_ps, lacks_ops = listed_ps + rows.idle_ps, False
     if total is None:
-        notes.append(noted(NOTES, "no-program-row"))
+        notes.append(noted(_NOTES, "no-program-row"))
     else:
         time_ps = max(int(picoseconds(table.numbers("total_time"))[total]), listed_ps)
         ops, missing = _checked(ops, table, total)
@@ -128,13 +92,13 @@ def read_roofline(table: ExportTable, *, counts_resting: bool = False) -> Roofli
             ("", "those of the other") if ran == 1 else ("At least ", f"means over {ran:,}")
         )
         resting = noted(
-            NOTES, "gpus-without-kernels", least=least, resting=cores - ran, gpus=cores, over=over
+            _NOTES, "gpus-without-kernels", least=least, resting=cores - ran, gpus=cores, over=over
         )
         notes.append(resting)
     nothing_listed = not len(ops) and not notes
     if nothing_listed:
         why = _KERNELS_LEFT_OUT if kind is DeviceKind.GPU else ""
-        notes.append(noted(NOTES, "no-operations", why=why))
+        notes.append(noted(_NOTES, "no-operations", why=why))
     return Roofline(
         ops=ops,
         time_ps=time_ps,
@@ -262,7 +226,7 @@ def _checked(
         shares = " and ".join(
             f"{100 * share:.1f} % of the {what}" for what, share in lacking.items() if share
         )
-        return ops, (noted(NOTES, "ops-not-listed", ops=len(ops), shares=shares),)
+        return ops, (noted(_NOTES, "ops-not-listed", ops=len(ops), shares=shares),)
     main = MemoryLevel.HBM
     excess = int(ops.traffic_bytes[main][inside].sum(dtype=np.uint64))
     unknown = _never_split(ops, excess - int(work.traffic_bytes[main][total]))
@@ -429,9 +393,9 @@ def _diagnostics(table: ExportTable, device: ReportedDevice) -> Iterator[Diagnos
             message=f"XProf says: {text}",
         )
     if not table.ends_whole:
-        yield noted(NOTES, "no-final-line-break", name=table.name)
+        yield noted(_NOTES, "no-final-line-break", name=table.name)
     if device.name.startswith("AMD GPU") and MemoryLevel.HBM in device.bandwidth_gbs:
-        yield noted(NOTES, "amd-memory-clock")
+        yield noted(_NOTES, "amd-memory-clock")
 
 
 def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace import spans
@@ -34,7 +34,6 @@ from roofline.importers.xspace.hlo.ops import (
     unit_on_cpu,
 )
 from roofline.importers.xspace.messages import Line
-from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.texts import TextNumbers
@@ -42,6 +41,8 @@ from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
+
+_NOTES = notes_beside(__file__)
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -431,7 +432,7 @@ def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[
         "ops-on-several-threads": int((threads > 1).sum()),
         "unreadable-hlo": programs.unreadable,
     }
-    yield from counted(NOTES, counts, most=int(threads.max(initial=0)))
+    yield from counted(_NOTES, counts, most=int(threads.max(initial=0)))
 
 
 def read_without_device(space: Space) -> Profile:
@@ -447,5 +448,5 @@ def read_without_device(space: Space) -> Profile:
         normalised_op_time_ps=0,
         steps=no_steps(levels),
         captured_at_ns=space.captured_at_ns,
-        diagnostics=(noted(NOTES, "no-device", names=names or "nothing"),),
+        diagnostics=(noted(_NOTES, "no-device", names=names or "nothing"),),
     )

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from roofline.importers.shared.notes import counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
 from roofline.importers.shared.sweep import union_length
@@ -27,7 +27,6 @@ from roofline.importers.xspace.gpu_transfers import HostLinks
 from roofline.importers.xspace.grouping import EventGroups, add_step_work, group_events, step_labels
 from roofline.importers.xspace.hlo.ops import VECTOR_UNITS, Programs, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
-from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane, Space, Stats
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
@@ -35,6 +34,8 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.units import GIGA, KILO, PS_PER_MS
+
+_NOTES = notes_beside(__file__)
 
 GPU_LEVELS = (MemoryLevel.HBM,)
 _SAME_TIME = 0.9  # of the capture, per GPU on average: below it, they ran at different times
@@ -196,17 +197,17 @@ def _diagnostics(
         "several-kernels-per-op": _ops_of_several_kernels(gpus),
         "unreadable-hlo": programs.unreadable,
     }
-    yield from counted(NOTES, counts)
+    yield from counted(_NOTES, counts)
     working = _working(gpus)
     resting = len(gpus) - len(working)
     if resting and working:
         slots = {"resting": resting, "gpus": len(gpus), "working": len(working)}
-        yield noted(NOTES, "gpus-without-kernels", **slots)
+        yield noted(_NOTES, "gpus-without-kernels", **slots)
     # Sums do not show that GPUs ran in different parts of the capture.
     ranges_ps = [gpu.range_ps for gpu in working]
     if sum(ranges_ps) < _SAME_TIME * len(ranges_ps) * span_ps:
         mean, span = (f"{ps / PS_PER_MS:.3g} ms" for ps in (np.mean(ranges_ps), span_ps))
-        yield noted(NOTES, "gpus-at-different-times", mean=mean, span=span)
+        yield noted(_NOTES, "gpus-at-different-times", mean=mean, span=span)
 
 
 def _kernels_without_hlo(gpu: Kernels) -> int:

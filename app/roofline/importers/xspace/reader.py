@@ -15,13 +15,12 @@ import numpy as np
 
 from roofline.importers.shared.join_timelines import host_names, joined_timeline
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import noted
+from roofline.importers.shared.notes import noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace.captures import captures_of, several_captures
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host, read_without_device
 from roofline.importers.xspace.gpu import read_gpu_host
-from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space, read_environment
 from roofline.importers.xspace.tpu import read_tpu_host
@@ -31,6 +30,8 @@ from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import U64, OpColumns
 from roofline.model.profile import Diagnostic, Profile, StepTable
+
+_NOTES = notes_beside(__file__)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
@@ -244,11 +245,11 @@ def _merge_diagnostics(
                 merged[diagnostic.code] = replace(known, count=known.count + diagnostic.count)
     if apart:
         merged.pop("no-steps", None)
-        merged["steps-do-not-intersect"] = noted(NOTES, "steps-do-not-intersect")
+        merged["steps-do-not-intersect"] = noted(_NOTES, "steps-do-not-intersect")
     elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
-        merged.setdefault("no-steps", noted(NOTES, "no-steps"))
+        merged.setdefault("no-steps", noted(_NOTES, "no-steps"))
     if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
-        merged["hosts-differ"] = noted(NOTES, "hosts-differ")
+        merged["hosts-differ"] = noted(_NOTES, "hosts-differ")
     return tuple(merged.values())
 
 

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from roofline.importers.shared.notes import counted, noted
+from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace.grouping import group_steps
-from roofline.importers.xspace.notes import NOTES
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS
 from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
@@ -32,6 +31,8 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.timeline import Timeline
 from roofline.model.units import KILO
+
+_NOTES = notes_beside(__file__)
 
 _BANDWIDTH_STATS = {
     MemoryLevel.HBM: "peak_hbm_bw_gigabytes_per_second",
@@ -235,9 +236,9 @@ def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> It
         "ops-without-id": len(set().union(*(_without_id(core) for core in cores))),
         "negative-cost": sum(core.negative_costs for core in cores),
     }
-    yield from counted(NOTES, counts)
+    yield from counted(_NOTES, counts)
     if cores and not next(plane for plane in space.planes if plane.is_tpu).is_tensor_core:
-        yield noted(NOTES, "sparse-core-first")
+        yield noted(_NOTES, "sparse-core-first")
 
 
 def _without_id(core: CoreOps) -> set[str]:

@@ -52,7 +52,6 @@ MOST_CRITICAL = len(_LOOKS)
 _STEPS = Margin(left=78, right=14, top=12, bottom=26)
 _PLOTS: dict[Width, tuple[float, float]] = {"wide": PLOTS["wide"], "narrow": (240.0, 300.0)}
 _ROOFLINE = Margin(left=84, right=14, top=10, bottom=42)
-_TITLE = "FLOP per byte of all memories"
 _LETTER = 9  # pixels of a step's name
 _LONGEST_STEP = 12
 _LEAST_DIAMETER, _LARGEST_DIAMETER = 4.8, 30.0
