@@ -31,6 +31,12 @@ _HOMES = {
     "capture_remote": "roofline.api.captures",
     "calibrate": "roofline.api.calibration",
     "Measured": "roofline.api.calibration",
+    "report": "roofline.api.results",
+    "Report": "roofline.api.results",
+    "log_wandb": "roofline.api.trackers",
+    "log_mlflow": "roofline.api.trackers",
+    "log_tensorboard": "roofline.api.trackers",
+    "load_ipython_extension": "roofline.api.capturing",
     "example": "roofline.api.packaged",
     "RooflineError": "roofline.errors",
 }

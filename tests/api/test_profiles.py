@@ -143,6 +143,15 @@ def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops() -> None:
     assert found["program"].y == ()  # kernels measured one by one are not a program
 
 
+def test_figure_has_the_styles_of_files(profile: roofline.Profile) -> None:
+    page, paper, talk = (profile.figure(style=style) for style in ("page", "paper", "talk"))
+    assert page.layout.title.text
+    assert paper.layout.title.text is None
+    assert paper.layout.width < talk.layout.width
+    assert "leaders" in traces(paper).keys() - traces(page).keys()
+    assert '"--' not in str(paper.to_json())
+
+
 def test_figure_of_a_profile_ends_with_the_program(profile: roofline.Profile) -> None:
     figure = profile.figure()
     assert figure.data[-1].name == "program"

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import roofline
+from roofline.library.samples import Sample, find_samples
 from tests.browser import view
 from tests.browser.conftest import NewPage, uploaded
 from tests.browser.watching import Watch, is_ready
@@ -110,3 +112,25 @@ def test_a_comparison_and_a_run_are_files(
     page = opened(new_page, path, watches)
     expect(page.locator("body")).to_contain_text("Run of 3 hosts")
     assert len([one for one in watches[-1].requests if one.startswith("file")]) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sample", find_samples(SAMPLES), ids=lambda sample: sample.name)
+def test_the_file_of_every_sample_shows_its_numbers_and_asks_for_nothing(
+    sample: Sample, new_page: NewPage, watches: list[Watch], tmp_path: Path
+) -> None:
+    profile = roofline.open_profile(*sample.files)
+    profile.report(tmp_path / "report.html")
+    page = opened(new_page, tmp_path / "report.html", watches)
+    view.is_drawn(page)
+    lines = page.locator("[data-headline], [data-lead]").all_inner_texts()
+    assert plain(" ".join(lines)) == plain(profile.sentence)
+    assert view.result(page)[1] == len(profile.ops)
+    marks = [one for one in profile.figure().data if one.customdata is not None]
+    assert view.drawn(page) == sum(len(one.customdata) for one in marks)
+    assert [one for one in watches[-1].requests if one.startswith("file")] == [page.url]
+
+
+def plain(text: str) -> str:
+    """The words, whichever spaces are between them."""
+    return " ".join(text.split())

@@ -1,7 +1,9 @@
 """`capture`: a few steps of this process, recorded around the code that runs them."""
 
+import argparse
 import functools
 import json
+import shlex
 import shutil
 import sys
 import tempfile
@@ -11,18 +13,19 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Lock, Timer, current_thread, main_thread
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from roofline.api.profiles import Profile, open_profile
 from roofline.capture.hook import record_hook
 from roofline.capture.recorder import RecordOptions, Try, best_of, said_of, tries_of
-from roofline.errors import CaptureFailedError
+from roofline.errors import BadViewError, CaptureFailedError
 
 Call = ParamSpec("Call")
 Returned = TypeVar("Returned")
 Item = TypeVar("Item")
 # A block of PyTorch in which no optimizer steps is recorded by time after so long.
 _NO_STEPS_S = 5.0
+_MAGIC_CAPTURE = "_roofline"
 
 _turn = Lock()
 
@@ -173,7 +176,8 @@ class Capture:
             _turn.release()
         if not self._quiet:
             lines = [self._reason()] if self._best is None else said_of(self._best, "block")
-            sys.stderr.write(f"roofline: {' '.join(lines)}\n")
+            head, *rest = lines
+            sys.stderr.write(f"roofline: {' '.join([f'{head}.' if rest else head, *rest])}\n")
 
     # -------------------------------------------------------------------------- what was recorded
 
@@ -262,3 +266,33 @@ def capture(
         stack=stack,
     )
     return Capture(options, duration, quiet=quiet)
+
+
+class _Words(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadViewError(f"%%roofline: {message}.", remedy=self.format_usage().strip())
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What IPython calls for `%load_ext roofline`."""
+
+    def recorded(line: str, cell: str) -> Profile | Capture:
+        """Runs the cell and shows its profile; the capture is `_roofline`."""
+        run = capture(**vars(_words().parse_args(shlex.split(line))))
+        shell.user_ns[_MAGIC_CAPTURE] = run
+        with run:
+            ran = shell.run_cell(cell)
+        # A cell that failed has printed its error; its capture is shown, too.
+        return run if run.verdict is None and not ran.success else run.profile
+
+    shell.register_magic_function(recorded, "cell", "roofline")
+
+
+def _words() -> argparse.ArgumentParser:
+    words = _Words(prog="%%roofline", add_help=False)
+    words.add_argument("--steps", type=int, default=3)
+    words.add_argument("--skip", type=int)
+    words.add_argument("--duration", type=float)
+    words.add_argument("--stack", action="store_true")
+    words.add_argument("--quiet", action="store_true")
+    return words

@@ -10,7 +10,7 @@ from typing import Any
 
 from roofline.analysis.subjects.choose import choose
 from roofline.api.profiles import AnyPath, Profile
-from roofline.api.results import Cell, Record, Result
+from roofline.api.results import Cell, Record, Result, WithPage
 from roofline.compare import changes
 from roofline.compare import comparison as comparing
 from roofline.compare.from_analysis import run_of_address
@@ -43,7 +43,7 @@ _BASELINE = b'{"roofline_baseline"'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(WithPage):
     """What changed from A to B, in us per unit and core; docs/comparing.md.
 
     `found` is all that is known of the change, and not a stable surface.

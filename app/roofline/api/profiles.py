@@ -1,7 +1,7 @@
 """`open_profile` and `advise`: one profile, its answer, and what would help."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -12,7 +12,7 @@ import orjson
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.verdict_records import KnownShares
-from roofline.api.results import Cell, Record, Result, frame_of, roofline_figure
+from roofline.api.results import Cell, Record, Result, WithPage, frame_of, roofline_figure
 from roofline.devices.choice import read_choice
 from roofline.errors import BadViewError
 from roofline.exports.advice import render_record
@@ -115,12 +115,16 @@ class Op:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile(Result):
-    """A profile against its peaks. `analysis` has all of it, and is not a stable surface."""
+class Profile(WithPage):
+    """A profile against its peaks. `analysis` has all of it, and is not a stable surface.
+
+    `sizes` are the bytes of each file by its name.
+    """
 
     title: str
     analysis: RooflineAnalysis
     of: str | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def answered(self) -> Answered:
@@ -197,14 +201,15 @@ class Profile(Result):
         identity = PageIdentity(id="", created_at="")
         return page_data(self.analysis, self.answered.answer, identity)
 
-    def figure(self, *, infeed: bool = True) -> "Figure":
-        """The roofline of the operations and the program, as on the page, in light colours.
+    def figure(self, *, infeed: bool = True, style: "Style" = "page") -> "Figure":
+        """The roofline of the operations and the program in light colours: as on the page, or as
+        `save_figure` writes it for a "paper" or a "talk".
 
         Raises `ExtraMissingError` without plotly.
         """
         device = self.analysis.device
         title = f"{device.name}, per {device.core_word}"
-        return roofline_figure(self.page, title, infeed="in" if infeed else "out")
+        return roofline_figure(self.page, title, infeed="in" if infeed else "out", style=style)
 
     def save_figure(
         self,
@@ -333,7 +338,8 @@ def open_profile(
         dvfs=dvfs,
         progress=progress,
     )
-    return Profile(title=paths[0].name, analysis=analysis, of=of)
+    sizes = {one.name: one.stat().st_size for one in paths}
+    return Profile(title=paths[0].name, analysis=analysis, of=of, sizes=sizes)
 
 
 def opened(profile: "Profile | AnyPath") -> Profile:

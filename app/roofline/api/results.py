@@ -8,9 +8,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from roofline.errors import ExtraMissingError
+from roofline.errors import BadViewError, ExtraMissingError
 from roofline.figures.figure import inert, of_width, painted
 from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.quantities import significant
@@ -21,9 +24,13 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure as Figure
 
     from roofline.presentation.charts.choices import Infeed
+    from roofline.presentation.figure_files import Style
 
 Record = Mapping[str, Any]
+Redact = Literal["names", "sources", "none"]
 
+# What writes pages is of the extra `server`, which the core does not know.
+_WRITER = "roofline.web.pages.report"
 _REPR_LETTERS = 500
 _ROWS_SHOWN = 10
 _HEIGHT = 560  # pixels
@@ -92,6 +99,92 @@ class Result(ABC):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportWish:
+    """What `report` writes; `most_bytes` is its size at most."""
+
+    title: str = ""
+    redact: Redact = "none"
+    most_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """A page as one HTML file: `content`. In a notebook its frame is `height` pixels high."""
+
+    content: bytes
+    height: int = 720
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the file; where it is."""
+        place = Path(path)
+        place.write_bytes(self.content)
+        return place
+
+    def _repr_html_(self) -> str:
+        """A frame that may run the page's own scripts, and reach neither notebook nor network."""
+        page = html.escape(self.content.decode())
+        look = f'width="100%" height="{self.height}" style="border:0"'
+        return f'<iframe sandbox="allow-scripts allow-downloads" {look} srcdoc="{page}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<roofline Report: {len(self.content):,} bytes>"
+
+
+class WithPage(Result):
+    """A result that has a page on a server."""
+
+    __slots__ = ()
+
+    def report(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str = "",
+        redact: Redact = "none",
+        max_bytes: int | None = None,
+    ) -> Report:
+        """Its page as one HTML file, written to `path` where that is given."""
+        made = report(self, title=title, redact=redact, max_bytes=max_bytes)
+        if path is not None:
+            made.save(Path(path))
+        return made
+
+    def show(self, *, height: int = 720) -> Report:
+        """Its page in a cell of a notebook, in a frame of `height` pixels; 0.6 MB and more."""
+        return report(self, height=height)
+
+
+def report(
+    result: Result,
+    *,
+    title: str = "",
+    redact: Redact = "none",
+    max_bytes: int | None = None,
+    height: int = 720,
+) -> Report:
+    """The page of a profile, of a comparison or of an estimate as one file: no server is asked.
+
+    `redact` puts numbers in place of "sources", or of all "names", of a profile. Above `max_bytes`
+    details are left out, which the file says. Raises `BadViewError` for a result without a page and
+    for a size that cannot be, and `ExtraMissingError` without `roofline[server]`.
+    """
+    try:
+        writer = import_module(_WRITER)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roofline":
+            raise
+        raise ExtraMissingError.of("server") from error
+    wish = ReportWish(title=title, redact=redact, most_bytes=max_bytes)
+    made: bytes | None = writer.file_of(result, wish)
+    if made is None:
+        raise BadViewError(
+            f"{type(result).__name__} has no page.",
+            remedy="Write the report of a profile, of a comparison or of an estimate.",
+        )
+    return Report(made, height)
+
+
 def frame_of(rows: Sequence[Record]) -> "DataFrame":
     """A frame with one row per mapping. Raises `ExtraMissingError` without pandas."""
     try:
@@ -102,8 +195,10 @@ def frame_of(rows: Sequence[Record]) -> "DataFrame":
     return pd.DataFrame(rows)
 
 
-def roofline_figure(page: Record, title: str, *, infeed: "Infeed") -> "Figure":
-    """The roofline of the page data `page` in light colours.
+def roofline_figure(
+    page: Record, title: str, *, infeed: "Infeed", style: "Style" = "page"
+) -> "Figure":
+    """The roofline of the page data `page` in light colours; `title` is that of style "page".
 
     Raises `ExtraMissingError` without plotly.
     """
@@ -114,8 +209,14 @@ def roofline_figure(page: Record, title: str, *, infeed: "Infeed") -> "Figure":
     # These load slowly.
     from roofline.presentation.charts.choices import ChartChoice
     from roofline.presentation.charts.op_figure import op_figure
+    from roofline.presentation.figure_files import FileLook
 
-    drawn = of_width(op_figure(page, ChartChoice(infeed=infeed)), "wide")
+    look = FileLook(style=style)
+    drawn = of_width(op_figure(page, look.choice(ChartChoice(infeed=infeed))), "wide")
+    if style != "page":
+        width, height = look.size
+        layout = drawn["layout"] | {"paper_bgcolor": "white", "width": width, "height": height}
+        return go.Figure(painted({"data": drawn["data"], "layout": layout}, LIGHT.__getitem__))
     layout = drawn["layout"] | {
         "title": {"text": inert(title)},
         "margin": None,
@@ -162,9 +263,7 @@ def html_of(cell: Cell) -> str:
 def _picture(svg: str) -> str:
     """A small picture of ours at the width of the cell, its tokens as light colours."""
     coloured = _TOKEN.sub(lambda found: LIGHT[found[1]], svg)
-    sized = re.sub(
-        r' width="[\d.]+" height="[\d.]+"', ' width="100%" height="48"', coloured, count=1
-    )
+    sized = _SIZE.sub(' style="width:100%;height:48px"', coloured, count=1)  # JupyterLab has rules
     return f'<div style="margin:0 0 8px">{sized}</div>'
 
 

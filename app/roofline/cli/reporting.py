@@ -1,13 +1,21 @@
 """`roofline report`: the page of a profile, of a comparison or of a run as one file."""
 
 import argparse
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from roofline.cli.comparing import UNITS, read_runs
 from roofline.cli.options import add_of, add_peaks
 from roofline.cli.output import write
 from roofline.cli.runs import add_run_options, analyse_run
 from roofline.errors import BadViewError
+
+if TYPE_CHECKING:
+    from roofline.api.comparing import Comparison
+    from roofline.api.profiles import Profile
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kM])B", re.IGNORECASE)
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +45,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         default="none",
         help="put numbers in place of source files, or of all names: operations, modules, hosts …",
     )
+    parser.add_argument(
+        "--max-size",
+        type=_bytes,
+        metavar="SIZE",
+        help="2MB, 900kB: leave out details above it; the file says which",
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
     parser.add_argument("--title", default="", help="in place of the name of the first file")
     add_of(parser)
@@ -45,62 +59,46 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(given: argparse.Namespace) -> None:
-    if given.redact != "none" and (given.a or given.b or given.engine):
+    if given.engine and given.redact != "none":
         raise BadViewError(
             "Names can be replaced in the report of a profile alone.",
             remedy="Leave out --redact, or write a report of each profile.",
         )
-    if given.a or given.b:
-        write(given.output, _report_of_pair(given))
-    elif not given.files:
-        raise BadViewError("No file was named.", remedy="Name a profile, or --a and --b.")
-    elif given.engine:
+    if given.engine:
         given.format = "html"
         write(given.output, analyse_run(given))
-    else:
-        write(given.output, _report_of_profile(given))
+        return
+    from roofline.api.results import report  # loads slowly
+
+    made = report(_page_of(given), title=given.title, redact=given.redact, max_bytes=given.max_size)
+    write(given.output, made.content)
 
 
-def _report_of_pair(given: argparse.Namespace) -> bytes:
-    from roofline.compare.comparison import compare  # loads slowly, as do the others
-    from roofline.devices.choice import read_choice
-    from roofline.web.pages.report import comparison_of_files
-
-    if given.files or not (given.a and given.b):
-        raise BadViewError(
-            "A comparison needs two sides.", remedy="Name captures of each: --a FILE --b FILE."
-        )
-    choice = read_choice(given.device, given.peak)
-    before, after = (read_runs(side, choice, given.of) for side in (given.a, given.b))
-    names = [[path.name for path in side] for side in (given.a, given.b)]
-    return comparison_of_files(compare(before, after, given.unit), names)
-
-
-def _report_of_profile(given: argparse.Namespace) -> bytes:
-    from dataclasses import replace  # loads slowly, as do the others
-
+def _page_of(given: argparse.Namespace) -> "Profile | Comparison":
+    from roofline.api.comparing import Comparison  # loads slowly, as do the others
     from roofline.api.profiles import open_profile
     from roofline.cli.progress import progress_on_terminal
-    from roofline.exports.redaction import redacted
-    from roofline.presentation.json_text import to_json
-    from roofline.presentation.op_details import op_details
-    from roofline.web.pages.report import Content, report_of_files
+    from roofline.compare.comparison import compare
+    from roofline.devices.choice import read_choice
 
-    files = [Path(one) for one in given.files]
+    if given.a or given.b:
+        if given.files or not (given.a and given.b):
+            raise BadViewError(
+                "A comparison needs two sides.", remedy="Name captures of each: --a FILE --b FILE."
+            )
+        choice = read_choice(given.device, given.peak)
+        before, after = (read_runs(side, choice, given.of) for side in (given.a, given.b))
+        return Comparison(compare(before, after, given.unit))
+    if not given.files:
+        raise BadViewError("No file was named.", remedy="Name a profile, or --a and --b.")
     with progress_on_terminal() as progress:
-        profile = open_profile(
-            *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
+        return open_profile(
+            *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )
-    profile = replace(profile, analysis=redacted(profile.analysis, given.redact))
-    content = Content(
-        page=to_json(profile.page),
-        advice=to_json(profile.answered.advice),
-        ops=list(op_details(profile.analysis)),
-    )
-    is_named = given.redact != "names"
-    title = given.title or (profile.title if is_named else f"A profile of {profile.device}")
-    sizes = {
-        one.name if is_named else f"capture-{number}": one.stat().st_size
-        for number, one in enumerate(files, 1)
-    }
-    return report_of_files(title, sizes, content)
+
+
+def _bytes(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a size: write 2MB or 900kB")
+    return round(float(found[1]) * (1e6 if found[2].lower() == "m" else 1e3))

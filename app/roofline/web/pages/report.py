@@ -7,7 +7,7 @@ is read, whatever the names in the profile are.
 import base64
 import gzip
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,12 @@ from fastapi import APIRouter, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from roofline.api.packaged import assets_dir
+from roofline.errors import BadViewError
 from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.first_view.view import first_view
+from roofline.presentation.text_table import cut
 from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
@@ -37,7 +39,9 @@ from roofline.web.pages.views import CompareView, ProfileView, RunView, Shown, S
 from roofline.web.parts import Parts, Reader
 
 if TYPE_CHECKING:
-    from roofline.compare.changes import Comparison
+    from roofline.api.comparing import Comparison
+    from roofline.api.profiles import Profile
+    from roofline.api.results import ReportWish
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -91,28 +95,71 @@ def _computed(found: RangeResults) -> Content:
     return Content(page=found.page(), advice=found.advice(), ops=ops)
 
 
-def report_of_files(title: str, sizes: Mapping[str, int], content: Content) -> bytes:
-    """The same of files that no server keeps: bytes of each by its name."""
+def file_of(result: object, wish: "ReportWish") -> bytes | None:
+    """The page of a result that no server keeps; `None` where it has none."""
+    from roofline.api.comparing import Comparison  # these load numpy
+    from roofline.api.profiles import Profile
+
+    if isinstance(result, Profile):
+        return _of_profile(result, wish)
+    if isinstance(result, Comparison):
+        if wish.redact != "none":
+            raise BadViewError(
+                "Names can be replaced in the report of a profile alone.",
+                remedy="Leave out --redact, or write a report of each profile.",
+            )
+        return _of_comparison(result, wish.most_bytes)
+    return None
+
+
+def _of_profile(profile: "Profile", wish: "ReportWish") -> bytes:
+    from roofline.exports.redaction import redacted
+    from roofline.presentation.json_text import to_json
+    from roofline.presentation.op_details import op_details
+
+    shown = replace(profile, analysis=redacted(profile.analysis, wish.redact))
+    title, sizes = profile.title, profile.sizes
+    if wish.redact == "names":
+        title = f"A profile of {profile.device}"
+        sizes = {f"capture-{at}": size for at, size in enumerate(sizes.values(), 1)}
+    content = Content(
+        page=to_json(shown.page),
+        advice=to_json(shown.answered.advice),
+        ops=list(op_details(shown.analysis)),
+    )
     static = load_static(assets_dir("static"))
-    return report(Templates(static), static, unstored_view(title, sizes), content)
+    view = unstored_view(wish.title or title, sizes)
+    return report(Templates(static), static, view, content, wish.most_bytes)
 
 
-def report(templates: Templates, static: StaticFiles, view: ProfileView, content: Content) -> bytes:
-    """The page `view` with `content` in it, as HTML."""
+def report(
+    templates: Templates,
+    static: StaticFiles,
+    view: ProfileView,
+    content: Content,
+    most_bytes: int | None = None,
+) -> bytes:
+    """The page `view` with `content` in it, as HTML of `most_bytes` at most.
+
+    Raises `BadViewError` where that is too few.
+    """
     page = orjson.loads(content.page)
-    return _as_file(
+    return _fitted(
         templates,
         static,
         ("profile", _without_server(view, page, content), view.description, view.file_names),
         _documents(page, content),
+        most_bytes,
     )
 
 
-def comparison_of_files(found: "Comparison", names: Sequence[Sequence[str]]) -> bytes:
-    """The page of a comparison whose captures no server keeps; `names` are those of A and of B."""
+def _of_comparison(result: "Comparison", most_bytes: int | None) -> bytes:
+    """The page of a comparison whose captures no server keeps."""
     from roofline.exports.comparison_page import comparison_frame, comparison_page
     from roofline.presentation.json_text import to_json
 
+    found = result.found
+    names = found.captures_a.labels, found.captures_b.labels
     sides = [
         SideView(
             letter=letter,
@@ -128,17 +175,86 @@ def comparison_of_files(found: "Comparison", names: Sequence[Sequence[str]]) -> 
     )
     view = with_frame(view, comparison_frame(found), "page")
     said = "".join(text for _, text in view.headline)
-    documents = orjson.dumps({"page": orjson.Fragment(to_json(comparison_page(found)))})
     static = load_static(assets_dir("static"))
     shown = ("compare", view, said, [name for own in names for name in own])
-    return _as_file(Templates(static), static, shown, documents)
+    documents = {"page": orjson.Fragment(to_json(comparison_page(found)))}
+    return _fitted(Templates(static), static, shown, documents, most_bytes)
 
 
 Page = tuple[str, ProfileView | CompareView, str, Sequence[str]]
 """The name of a page, its view, its description, and the names of what it was made of."""
 
+Documents = dict[str, Any]
 
-def _as_file(templates: Templates, static: StaticFiles, page: Page, documents: bytes) -> bytes:
+
+def _fitted(
+    templates: Templates,
+    static: StaticFiles,
+    page: Page,
+    documents: Documents,
+    most_bytes: int | None,
+) -> bytes:
+    """The file, with as little left out as makes it `most_bytes` at most."""
+    left_out: list[str] = []
+    content = _as_file(templates, static, page, documents, left_out)
+    for said, shorten in _SHORTER.items():
+        if most_bytes is None or len(content) <= most_bytes:
+            return content
+        shorter = shorten(documents)
+        if shorter != documents:
+            documents = shorter
+            left_out.append(said)
+            content = _as_file(templates, static, page, documents, left_out)
+    if most_bytes is not None and len(content) > most_bytes:
+        raise BadViewError(
+            f"The file cannot be smaller than {len(content):,} bytes.",
+            remedy=f"Allow {len(content) / 1e6 + 0.005:.2f}MB.",
+        )
+    return content
+
+
+def _without_stacks(documents: Documents) -> Documents:
+    return _with_ops(documents, lambda op: op | {"source_stack": ""})
+
+
+def _with_short_names(documents: Documents) -> Documents:
+    return _with_ops(documents, lambda op: op | {"long_name": cut(op["long_name"], _NAME_LETTERS)})
+
+
+def _with_ops(documents: Documents, change: Callable[[Documents], Documents]) -> Documents:
+    return {name: change(one) if name.startswith(_OP) else one for name, one in documents.items()}
+
+
+def _with_few_details(documents: Documents) -> Documents:
+    """Operations are in the order of their time."""
+    kept = {f"{_OP}{at}" for at in range(_DETAILED)}
+    return {
+        name: one for name, one in documents.items() if not name.startswith(_OP) or name in kept
+    }
+
+
+def _without_other_axis(documents: Documents) -> Documents:
+    return {name: one for name, one in documents.items() if not name.startswith("figures")}
+
+
+_OP = "ops/"
+_NAME_LETTERS = 120
+_DETAILED = 300
+_SHORTER: Mapping[str, Callable[[Documents], Documents]] = {
+    "stacks of source lines": _without_stacks,
+    f"names beyond {_NAME_LETTERS} letters in the details of operations": _with_short_names,
+    f"details of operations after the first {_DETAILED}": _with_few_details,
+    "the chart by share of the roof": _without_other_axis,
+}
+
+
+def _as_file(
+    templates: Templates,
+    static: StaticFiles,
+    page: Page,
+    documents: Documents,
+    left_out: Sequence[str],
+) -> bytes:
     name, view, description, made_of = page
     first_script = static.content("js/app/theme-boot.js")
     boot, styles = static.content("js/app/report-boot.js"), _styles(static, name)
@@ -149,12 +265,13 @@ def _as_file(templates: Templates, static: StaticFiles, page: Page, documents: b
         view=view,
         description=description,
         made_of=made_of,
+        left_out=left_out,
         policy=_policy((first_script, boot), (styles, chart_styles)),
         first_script=first_script,
         styles=styles,
         chart_styles=chart_styles,
         boot=boot,
-        packed=[("documents", _packed(documents)), *_scripts(static, name)],
+        packed=[("documents", _packed(orjson.dumps(documents))), *_scripts(static, name)],
         made_on=made_at().date().isoformat(),
     ).encode("utf-8", "replace")
 
@@ -181,22 +298,21 @@ def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -
     )
 
 
-def _documents(page: dict[str, Any], content: Content) -> bytes:
+def _documents(page: dict[str, Any], content: Content) -> Documents:
     """What the page's script reads, by the addresses that it asks for."""
     from roofline.presentation.charts import drawn_again  # these load numpy
     from roofline.presentation.charts.choices import ChartChoice
     from roofline.presentation.page import view_of_page
 
     advice = orjson.loads(content.advice)
-    found = {
+    return {
         "facts": part_of_page(page, Document.FACTS),
         "view": {**view_of_page(page, "in"), "advice": advice},
         "view?infeed=out": {**view_of_page(page, "out"), "advice": advice},
         "figures?y=share": drawn_again(page, ChartChoice(y="share")),
         "figures?infeed=out&y=share": drawn_again(page, ChartChoice(infeed="out", y="share")),
-        **{f"ops/{at}": orjson.Fragment(one) for at, one in enumerate(content.ops)},
+        **{f"{_OP}{at}": orjson.loads(one) for at, one in enumerate(content.ops)},
     }
-    return orjson.dumps(found)
 
 
 @lru_cache(maxsize=4)

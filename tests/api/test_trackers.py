@@ -1,0 +1,105 @@
+"""Profiles in trackers of experiments, against the real libraries where they are installed.
+
+    PYTHONPATH=FOLDER .venv/bin/python -m pytest tests/api/test_trackers.py
+
+FOLDER has wandb, mlflow-skinny and tensorboardX; nothing of them is sent anywhere.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import roofline
+from roofline.api.trackers import metrics
+
+# The names that trackers have got, which stay.
+OF_TIME = {f"roofline/{name}" for name in ("time_us", "floor_us", "gain_us", "in_doubt")}
+OF_TIME |= {f"roofline/{name}" for name in ("roof_ratio", "known_ratio", "idle_ratio")}
+TEXTS = {f"roofline/{name}" for name in ("bound", "certain", "device", "sentence")}
+pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries that are not ours
+
+
+@pytest.fixture(scope="module")
+def profile() -> roofline.Profile:
+    return roofline.open_profile(roofline.example("v6e"))
+
+
+def test_numbers_are_those_of_the_subject_and_unknown_ones_are_left_out(
+    profile: roofline.Profile,
+) -> None:
+    found = metrics(profile)
+    # 5 % of the time has unknown FLOPs and bytes, so that their sums are not known.
+    assert found.keys() == OF_TIME | {"roofline/exposed_comm_us"}
+    assert found["roofline/time_us"] == profile.subject.time_us
+    links = profile.to_dict()["subject"]["parts"]["links"]
+    assert found["roofline/exposed_comm_us"] == sum(links.values())
+    assert found["roofline/in_doubt"] == 0
+    kernels = metrics(roofline.open_profile(roofline.example("cpu")))
+    assert kernels["roofline/in_doubt"] == 1
+    assert "roofline/roof_ratio" not in kernels
+    doubted = roofline.open_profile(roofline.example("h100"), peaks=["hbm=1TB/s"])
+    assert metrics(doubted)["roofline/in_doubt"] == 1
+
+
+def test_sums_of_a_step_are_there_where_every_operation_is_known() -> None:
+    found = metrics(roofline.open_profile(roofline.example("h100")))
+    assert found["roofline/flops_per_step"] == pytest.approx(1.0860e13, rel=1e-4)
+    assert found["roofline/hbm_bytes_per_step"] == pytest.approx(1.1744e10, rel=1e-4)
+    of_cpu = metrics(roofline.open_profile(roofline.example("cpu")))
+    assert "roofline/flops_per_step" in of_cpu
+    assert "roofline/hbm_bytes_per_step" not in of_cpu  # its main memory is another
+
+
+def test_wandb_gets_numbers_table_page_and_files(
+    profile: roofline.Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    with pytest.raises(roofline.RooflineError, match="No run of W&B"):
+        roofline.log_wandb(profile)
+    with wandb.init(project="test", mode="offline", dir=tmp_path) as run:
+        sent: list[dict[str, Any]] = []
+        log = run.log
+
+        def noted(row: dict[str, Any], step: int) -> None:
+            sent.append(row)
+            log(row, step=step)
+
+        monkeypatch.setattr(run, "log", noted)
+        roofline.log_wandb(profile, step=3, files=[roofline.example("v6e")])
+        roofline.log_wandb(profile, step=4, url="https://example.org/p/1")
+        summary = dict(run.summary)
+    first, second = sent
+    assert first.keys() - second.keys() == {"roofline/report"}
+    assert metrics(profile).items() <= second.items()
+    assert len(first["roofline/ops"].data) == 50
+    assert summary.keys() >= TEXTS | metrics(profile).keys()
+    assert summary["roofline/url"] == "https://example.org/p/1"
+    (report,) = tmp_path.rglob("*.html")
+    assert b"14.0" in report.read_bytes()
+
+
+def test_mlflow_gets_numbers_tags_and_the_page(profile: roofline.Profile, tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    mlflow.create_experiment("test", artifact_location=(tmp_path / "artifacts").as_uri())
+    mlflow.set_experiment("test")
+    with mlflow.start_run() as run:
+        roofline.log_mlflow(profile, step=3)
+    kept = mlflow.get_run(run.info.run_id).data
+    assert kept.metrics == pytest.approx(metrics(profile))
+    assert kept.tags.items() >= {"roofline.bound": "hbm", "roofline.certain": "modelled"}.items()
+    (report,) = tmp_path.rglob("report.html")
+    assert report.parent.name == "roofline"
+    assert b"14.0" in report.read_bytes()
+
+
+def test_tensorboard_gets_numbers_and_texts(profile: roofline.Profile, tmp_path: Path) -> None:
+    library = pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    with library.SummaryWriter(str(tmp_path)) as writer:
+        roofline.log_tensorboard(writer, profile, 3)
+    (events,) = tmp_path.iterdir()
+    content = events.read_bytes()
+    for name in metrics(profile).keys() | TEXTS:
+        assert name.encode() in content
