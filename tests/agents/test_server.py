@@ -4,14 +4,17 @@ import re
 import shlex
 import sys
 from collections.abc import Awaitable, Callable
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
-from mcp.types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, TextContent, TextResourceContents
 
+import roofline
 from roofline.api import agents
 from roofline.api.agents import answers
 from roofline.api.agents.addresses import networks, pinned
@@ -23,6 +26,7 @@ from tests.cli.test_main import run
 T = TypeVar("T")
 SAMPLES = Path("sample_profiles").absolute()
 TRAINING = "pytorch/h100-training.json"
+V6E = "xspace/v6e-training.xplane.pb"
 UNFUSED = "pytorch/h100-training-unfused.json"
 ADDING = "aten::add [4x2048x4096, 4x2048x4096] bf16"
 MOST_BYTES = 9_000  # of the list of tools, which every agent reads
@@ -129,6 +133,73 @@ def test_a_check_of_the_tool_is_that_of_the_command(tmp_path: Path) -> None:
     done = run("check", tmp_path / name, "--against", baseline, "--format", "markdown")
     assert not failed
     assert text == done.stdout.decode()
+
+
+def asked(ask: Callable[[Client], Awaitable[T]]) -> T:
+    """What a client of the samples is told."""
+
+    async def connected() -> T:
+        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
+            return await ask(client)
+
+    return in_a_thread(connected)
+
+
+def test_resources_are_the_texts_of_the_tools_and_the_csv_of_the_command() -> None:
+    async def read(client: Client, address: str) -> str:
+        try:
+            found = await client.read_resource(f"roofline://profiles/{address}")
+        except MCPError as error:
+            return str(error)
+        (content,) = found.contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    async def read_all(client: Client) -> list[str]:
+        names = "summary.md", "op/fusion.52", "ops.csv"
+        addresses = [f"{V6E}/{name}" for name in names]
+        addresses += ["nothing/summary.md", "../pyproject.toml/summary.md"]
+        return [await read(client, one) for one in addresses]
+
+    summary, op, ops, missing, outside = asked(read_all)
+    assert summary == called("summary", profile=V6E)[0]
+    assert op == called("explain", profile=V6E, op="fusion.52")[0]
+    assert ops.encode() == run("analyze", "-f", "csv", SAMPLES / V6E).stdout
+    assert "No capture “nothing” is in the folders of this server. find() lists them" in missing
+    assert "Unknown resource" in outside
+
+
+def test_programs_read_the_facts_of_a_summary_a_comparison_and_a_check() -> None:
+    def facts(name: str, **given: Any) -> dict[str, Any]:
+        found = asked(lambda client: client.call_tool(name, given)).structured_content
+        assert found is not None
+        return found
+
+    profile = roofline.open_profile(SAMPLES / V6E)
+    summary = facts("summary", profile=V6E)
+    assert summary["certain"] == "modelled"
+    assert summary["time_us"] == profile.subject.time_us
+    assert summary["known_ratio"] == profile.subject.known_ratio
+    assert facts("summary", profile="xspace/jax-cpu-transformer.xplane.pb")["ceiling"] is None
+    change = facts("compare", before=UNFUSED, after=TRAINING)
+    assert change["certain"].startswith("in doubt")
+    assert change["change_ratio"] < 0
+    tools = asked(lambda client: client.list_tools()).tools
+    with_facts = [tool.name for tool in tools if tool.output_schema]
+    assert with_facts == ["summary", "compare", "check", "capture"]
+
+
+def test_prompts_name_tools_that_exist_and_ask_for_the_certainty() -> None:
+    prompts = asked(lambda client: client.list_prompts()).prompts
+    assert [one.name for one in prompts] == ["find_bottleneck", "verify_change", "explain_to_me"]
+    tools = {tool.name for tool in asked(lambda client: client.list_tools()).tools}
+    for one in prompts:
+        given = {argument.name: "run.pb" for argument in one.arguments or ()}
+        get = methodcaller("get_prompt", one.name, given)
+        (message,) = asked(get).messages
+        assert isinstance(message.content, TextContent)
+        assert set(re.findall(r"(\w+)\('run\.pb'", message.content.text)) <= tools
+        assert "sure" in message.content.text or "certain" in message.content.text
 
 
 def test_the_command_serves_the_tools_on_standard_input() -> None:

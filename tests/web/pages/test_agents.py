@@ -110,6 +110,11 @@ def test_a_hidden_profile_is_an_unknown_one_to_the_tools(guarded: Client) -> Non
         text, failed = called(guarded, his, tool, **given)
         assert failed
         assert NOT_THERE in text or "There is no profile yet." in text
+    message = {"uri": f"roofline://profiles/{profile}/summary.md"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": message}
+    answers = [guarded.post("/mcp", json=asked, headers=ACCEPT | who).json() for who in (his, hers)]
+    assert NOT_THERE in answers[0]["error"]["message"]
+    assert "(certain: modelled)" in answers[1]["result"]["contents"][0]["text"]
     assert guarded.get(f"/p/{profile}.md", headers=his).status_code == 404
     assert not called(guarded, hers, "summary", profile=profile)[1]
 

@@ -1,13 +1,14 @@
 """The tools that `roofline mcp` gives to a coding agent, by the protocol's official SDK."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import wraps
-from typing import ParamSpec, Protocol
+from typing import Annotated, ParamSpec, Protocol, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from roofline import __version__
 from roofline.api import comparing
@@ -18,9 +19,11 @@ from roofline.api.agents.folders import Folders
 from roofline.api.agents.reading import Reading
 from roofline.api.captures import capture_remote
 from roofline.errors import BadViewError, RooflineError
+from roofline.exports.certainty import certainty_of_change
 from roofline.exports.comparison import comparison_to_markdown
 from roofline.exports.gate import report_to_markdown
 from roofline.exports.number_formats import Formats
+from roofline.exports.render import render
 from roofline.model.units import MS_PER_S
 from roofline.presentation.grouping_choice import Grouping, read_grouping
 
@@ -33,8 +36,10 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _REACHES_OUT = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 _MOST_FOUND = 50
 _MOST_SECONDS = 60.0
+_PROFILES = "roofline://profiles/{+profile}"
 
 Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
 
 
 class Source(Protocol):
@@ -51,6 +56,70 @@ class Source(Protocol):
 FOUND = ("changed_utc", "profile", "title")
 
 
+# No slots: the SDK would take them for defaults.
+@dataclass(frozen=True, kw_only=True)
+class Summarised:
+    """What programs read of a summary, beside its text; `None` is not known."""
+
+    sentence: str
+    certain: str
+    of: str
+    kind: str
+    ceiling: str | None
+    time_us: float
+    floor_us: float | None
+    gain_us: float | None
+    roof_ratio: float | None
+    known_ratio: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What programs read of a comparison: times are per unit, "step" for one."""
+
+    certain: str
+    is_comparable: bool
+    unit: str
+    before_us: float
+    after_us: float
+    change_ratio: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What programs read of a check: `status` as the command exits, and the rules broken."""
+
+    status: int
+    broken: list[str]
+
+
+Summary = Annotated[CallToolResult, Summarised]
+Comparison = Annotated[CallToolResult, Compared]
+Check = Annotated[CallToolResult, Checked]
+
+
+def _with_facts(text: str, facts: Summarised | Compared | Checked) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=text)], structured_content=asdict(facts))
+
+
+def _summary(reading: Reading) -> CallToolResult:
+    profile = reading.profile
+    subject, verdict = profile.subject, profile.verdict
+    facts = Summarised(
+        sentence=answers.cell(profile.sentence, None),
+        certain=reading.certainty.word,
+        of=subject.of,
+        kind=verdict.kind,
+        ceiling=verdict.ceiling,
+        time_us=subject.time_us,
+        floor_us=subject.floor_us,
+        gain_us=subject.gain_us,
+        roof_ratio=subject.roof_ratio,
+        known_ratio=subject.known_ratio,
+    )
+    return _with_facts(answers.summary(reading), facts)
+
+
 def server(source_of: Callable[[Context], Source]) -> MCPServer:
     """A server of the tools that read, over the profiles of each caller."""
     made = MCPServer(
@@ -61,42 +130,110 @@ def server(source_of: Callable[[Context], Source]) -> MCPServer:
         tools.find, tools.summary, tools.top_ops, tools.explain, tools.why, tools.compare,
         tools.advise, tools.what_if,
     ):  # fmt: skip
-        made.tool(annotations=_READS, structured_output=False)(_with_remedies(tool))
+        _add(made, tool)
+    resources = Resources(source_of)
+    for address, mime_type, read in (
+        ("summary.md", "text/markdown", resources.summary),
+        ("op/{op_id}", "text/markdown", resources.op),
+        ("ops.csv", "text/csv", resources.ops),
+    ):
+        named = made.resource(f"{_PROFILES}/{address}", mime_type=mime_type)
+        named(_with_remedies(read, ResourceError))
+    for prompt in (find_bottleneck, verify_change, explain_to_me):
+        made.prompt()(prompt)
     return made
+
+
+def _add(made: MCPServer, tool: Callable[..., object], kind: ToolAnnotations = _READS) -> None:
+    """A tool whose result has facts beside its text shows what they are."""
+    has_facts = tool.__annotations__["return"] is not str
+    made.tool(annotations=kind, structured_output=has_facts)(_with_remedies(tool, ToolError))
+
+
+class Resources:
+    """What a host attaches to a talk: the texts of the tools, and all operations as CSV."""
+
+    def __init__(self, source_of: Callable[[Context], Source]) -> None:
+        self._source_of = source_of
+
+    def summary(self, context: Context, profile: str) -> str:
+        """What bounds a profile, and how sure that is."""
+        return answers.summary(self._source_of(context).open(profile))
+
+    def op(self, context: Context, profile: str, op_id: str) -> str:
+        """One operation: all numbers, and where each is from."""
+        return answers.explain(self._source_of(context).open(profile), op_id)
+
+    def ops(self, context: Context, profile: str) -> str:
+        """Every operation with all columns."""
+        analysis = self._source_of(context).open(profile).profile.analysis
+        return render(analysis, "csv", infeed=True).decode()
+
+
+def find_bottleneck(profile: str = "latest") -> str:
+    """Find what bounds a profile."""
+    return (
+        f"Call summary({profile!r}), then why({profile!r}). Say what binds the program and how sure"
+        " that is, in the tools' word. Then explain the two operations with most to gain, with"
+        " their source lines, and name one change. If certain is unknown or in doubt, say what"
+        " would settle it and stop there."
+    )
+
+
+def verify_change(before: str, after: str) -> str:
+    """Say whether a change helped."""
+    return (
+        f"Call compare({before!r}, {after!r}). If the two are not comparable, say why and stop. Say"
+        " faster or slower only where the answer is certain; from fewer than three captures of"
+        " each side say that it is not told apart from noise, and ask for more. Name the"
+        " operations that changed, and whether the saving is the one that advise predicted."
+    )
+
+
+def explain_to_me(profile: str = "latest") -> str:
+    """Explain a profile to somebody who does not know rooflines."""
+    return (
+        f"Call summary({profile!r}) and advise({profile!r}). In plain words: how long the work"
+        " takes, how long it would take at best, which part of the machine holds it, how sure"
+        " that is, and the one thing to try first. Use no number that the tools did not give."
+    )
 
 
 def server_of_folders(folders: Folders, allowed: Sequence[Network]) -> MCPServer:
     """A server of all tools, over the captures in `folders`; `capture` reaches `allowed` alone."""
 
-    def check(profile: str, baseline: str) -> str:
+    def check(profile: str, baseline: str) -> Check:
         """Passed, broken or inconclusive: a profile against a baseline of `roofline baseline`."""
         kept = folders.path(baseline)
         found = comparing.check(folders.open(profile).profile, baseline=kept)
-        return fitted(report_to_markdown(found.report))
+        facts = Checked(status=found.status, broken=[one.rule for one in found.broken])
+        return _with_facts(fitted(report_to_markdown(found.report)), facts)
 
-    def capture(address: str, seconds: float = 2.0) -> str:
+    def capture(address: str, seconds: float = 2.0) -> Summary:
         """Record a running program (HOST:PORT of jax.profiler.start_server), then its summary."""
         if not 0 < seconds <= _MOST_SECONDS:
             raise BadViewError("seconds is out of range.", remedy="Give 0.01 to 60.")
         at = pinned(address, allowed)
         found = capture_remote(at, duration_ms=max(10, round(seconds * MS_PER_S)))
-        return answers.summary(Reading(found, address))
+        return _summary(Reading(found, address))
 
     made = server(lambda _context: folders)
-    made.tool(annotations=_READS, structured_output=False)(_with_remedies(check))
-    made.tool(annotations=_REACHES_OUT, structured_output=False)(_with_remedies(capture))
+    _add(made, check)
+    _add(made, capture, _REACHES_OUT)
     return made
 
 
-def _with_remedies(tool: Callable[Parameters, str]) -> Callable[Parameters, str]:
+def _with_remedies(
+    tool: Callable[Parameters, Returned], kind: type[MCPServerError]
+) -> Callable[Parameters, Returned]:
     """`tool` whose errors reach the model in our words, and not as a failed call alone."""
 
     @wraps(tool)
-    def told(*args: Parameters.args, **kwargs: Parameters.kwargs) -> str:
+    def told(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         try:
             return tool(*args, **kwargs)
         except RooflineError as error:
-            raise ToolError(f"{error.message} {error.remedy}".strip()) from error
+            raise kind(f"{error.message} {error.remedy}".strip()) from error
 
     return told
 
@@ -113,9 +250,9 @@ class Tools:
         lines = [f"{len(rows)} of {every} profiles:", *tsv(FOUND, rows)]
         return answer(lines, [f"summary({rows[0][1]})"] if rows else [])
 
-    def summary(self, context: Context, profile: str) -> str:
+    def summary(self, context: Context, profile: str) -> Summary:
         """What bounds a profile, how sure that is, where its time goes, what to do first."""
-        return answers.summary(self._source_of(context).open(profile))
+        return _summary(self._source_of(context).open(profile))
 
     def top_ops(
         self,
@@ -143,12 +280,20 @@ class Tools:
         finding, an op_id."""
         return answers.why(self._source_of(context).open(profile), of)
 
-    def compare(self, context: Context, before: str, after: str) -> str:
+    def compare(self, context: Context, before: str, after: str) -> Comparison:
         """What changed between two profiles, whether it is more than noise, and where."""
         source = self._source_of(context)
         sides = [source.open(one).profile for one in (before, after)]
         found = comparing.compare(*sides)
-        return fitted(comparison_to_markdown(found.found))
+        facts = Compared(
+            certain=certainty_of_change(found.found),
+            is_comparable=found.is_comparable,
+            unit=found.unit,
+            before_us=found.a_us,
+            after_us=found.b_us,
+            change_ratio=found.change_ratio,
+        )
+        return _with_facts(fitted(comparison_to_markdown(found.found)), facts)
 
     def advise(self, context: Context, profile: str, limit: int = 5) -> str:
         """What would help: the saving, how sure it is, why, how to verify it."""
