@@ -27,7 +27,6 @@ CALLED_BY = {
     "_repr_html_": "notebooks",
     "__getattr__": "Python, of a module",
     "__dir__": "Python, of a module",
-    "change_ratio": "users of a comparison",
     "pytest_addoption": "pytest, of a plug-in",
 }
 

@@ -36,6 +36,7 @@ _ROWS_SHOWN = 10
 _HEIGHT = 560  # pixels
 _IN_LEGEND = ("roof", "marks", "program")
 _TOKEN = re.compile(r"var\((--[\w-]+)\)")
+_SIZE = re.compile(r' width="[\d.]+" height="[\d.]+"')
 _STYLE = (
     "background:#fff;color:#171b21;font:14px/1.45 system-ui,sans-serif;padding:10px 12px;"
     "border:1px solid #e9ecf0;border-radius:6px;max-width:60rem"
