@@ -55,6 +55,10 @@ def test_click_on_a_row_marks_its_point_and_opens_details(profile: Page) -> None
     expect(drawer).not_to_contain_text("Loading…")
     expect(drawer).to_contain_text("Shapes (bf16)makes bf16[8,2048,4096]{2,1,0:T(8,128)(2,1)}")
     view.has_query(profile, "op", str(data["views"]["in"]["op"][place]))
+    alone = drawer.locator("pre", has_text="roofline replay")
+    expect(alone).to_contain_text(f"--op={name}")
+    drawer.get_by_role("button", name="Copy command").click()
+    expect(drawer.get_by_role("button", name=re.compile("Copied"))).to_be_visible()
 
 
 def test_details_move_through_the_table(profile: Page) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,7 @@ from tests.builders import (
     profile_from_table,
     reported,
 )
+from tests.cli.test_main import run
 from tests.narrowing import known
 from tests.page_rows import program_points
 
@@ -433,6 +435,21 @@ def test_details_tell_what_an_op_is_made_of() -> None:
     assert op["shapes"] == {"operands": ["f32[8]", "f32[]"], "results": ["f32[8]"]}
     assert (op["dtypes"], op["producers"]) == (["f32"], ["dot.1", "c"])
     assert (op["replica_groups"], op["group_size"]) == ("{{0,1}}", 2)
+
+
+@pytest.mark.parametrize("file", ["pytorch/h100-training.json", "generic/attention-h100.json"])
+def test_details_have_the_command_that_runs_an_op_alone(file: str, tmp_path: Path) -> None:
+    analysis = analyse_files([SAMPLES / file])
+    commands = {one["name"]: one.get("replay") for one in map(json.loads, op_details(analysis))}
+    if not file.startswith("pytorch"):
+        assert set(commands.values()) == {None}
+        return
+    name = "aten::add [4x2048x4096, 4x2048x4096] bf16"
+    words = shlex.split(commands[name] or "")
+    assert words == ["roofline", "replay", "h100-training.json", f"--op={name}"]
+    written = run("replay", SAMPLES / file, *words[3:], "-o", tmp_path)
+    assert name in written.stdout.decode()
+    assert len(list(tmp_path.glob("*.py"))) == 1
 
 
 def test_details_without_a_line_say_so() -> None:

@@ -626,7 +626,7 @@ class OpDetails(TypedDict):
 
     `compute_range` is the share of the compute roof with its two ends, where the op's unit is not
     known; `why` says why no unit is busier. `counted` says how another file of the program counted
-    the op.
+    the op. `replay` is the command that runs it alone.
     """
 
     name: str
@@ -646,6 +646,7 @@ class OpDetails(TypedDict):
     why: NotRequired[str]
     compute_range: NotRequired[str]
     counted: NotRequired[str]
+    replay: NotRequired[str]
     launch_count: NotRequired[int]
     launches: NotRequired[list[Launch]]
 

@@ -1,6 +1,8 @@
 """The drawer's details of one op beyond the page data: path, shapes, source, single launches."""
 
 import math
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,11 +20,26 @@ from roofline.presentation.shown import has_program, listed_ops
 from roofline.presentation.words import ceiling_token, ceiling_words
 
 LAUNCHES_SHOWN = 200
+_REPLAYED = ("pytorch", "xspace")
 
 
 def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
     """JSON of each listed op, in the order of `ops` of the page data."""
-    return (to_json(_details(analysis, op)) for op in listed_ops(analysis).tolist())
+    uses = Counter(analysis.profile.ops.name)
+    for op in listed_ops(analysis).tolist():
+        details = _details(analysis, op)
+        if uses[details["name"]] == 1:
+            details |= _replay(analysis, details["name"])
+        yield to_json(details)
+
+
+def _replay(analysis: RooflineAnalysis, name: str) -> dict[str, str]:
+    """The command that runs the op of this name alone, for the formats that have its shapes."""
+    profile = analysis.profile
+    if profile.format_id not in _REPLAYED:
+        return {}
+    files = [host.file_name for host in profile.hosts]
+    return {"replay": shlex.join(["roofline", "replay", *files, f"--op={name}"])}
 
 
 def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:

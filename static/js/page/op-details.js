@@ -13,6 +13,7 @@ import {
 } from "../text/op-facts.js";
 import { groupText, shapeLines } from "../text/op-shapes.js";
 import { boundWord } from "../text/words.js";
+import { copyWithFeedback } from "../ui/clipboard.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
 import { ceilingContent } from "./ceiling-bars.js";
@@ -99,10 +100,19 @@ export function originDetails(found, levels) {
       ? [html("h4", {}, "Stack"), html("ol", { class: "stack-lines" }, ...stack)]
       : []),
     ...section("Long name", found.long_name),
+    ...replayContent(found.replay),
   ];
   const none = html("p", { class: "muted" }, "Long name and stack are not in this profile.");
   const known = parts.length > 0 ? parts : [none];
   return [...known, ...ceilingContent(found), ...launchContent(found, levels)];
+}
+
+/** The command that runs the op alone, where the device is. @param {string} [command] */
+function replayContent(command) {
+  if (!command) return [];
+  const copy = html("button", { class: "btn small", type: "button" }, "Copy command");
+  copy.addEventListener("click", () => copyWithFeedback(copy, command));
+  return [...section("Run it alone", command), copy];
 }
 
 /** @param {string} title @param {string} [text] */

@@ -122,11 +122,10 @@ def _of_profile(profile: "Profile", wish: "ReportWish") -> bytes:
     if wish.redact == "names":
         title = f"A profile of {profile.device}"
         sizes = {f"capture-{at}": size for at, size in enumerate(sizes.values(), 1)}
-    content = Content(
-        page=to_json(shown.page),
-        advice=to_json(shown.answered.advice),
-        ops=list(op_details(shown.analysis)),
-    )
+    ops = list(op_details(shown.analysis))
+    if wish.redact == "names":  # a file without its names has no operation of this name
+        ops = [orjson.dumps(orjson.loads(one) | {"replay": ""}) for one in ops]
+    content = Content(page=to_json(shown.page), advice=to_json(shown.answered.advice), ops=ops)
     static = load_static(assets_dir("static"))
     view = unstored_view(wish.title or title, sizes)
     return report(Templates(static), static, view, content, wish.most_bytes)
