@@ -68,5 +68,8 @@ def test_sizes_are_read_and_results_without_a_page_are_refused(tmp_path: Path) -
     assert b"is not a size" in run("report", A, "-o", path, "--max-size", "9", code=2).stderr
     with pytest.raises(roofline.RooflineError, match="Advice has no page"):
         roofline.report(roofline.advise(A))
+    for address in ("https://host/p/abc", "/model?over=abc", "/calculator?op=matmul&m=x"):
+        with pytest.raises(roofline.RooflineError):
+            roofline.report(address)
     with pytest.raises(roofline.RooflineError, match="of a profile alone"):
         roofline.compare(A, B).report(redact="names")

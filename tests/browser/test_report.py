@@ -114,6 +114,27 @@ def test_a_comparison_and_a_run_are_files(
     assert len([one for one in watches[-1].requests if one.startswith("file")]) == 1
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://host/calculator?op=matmul&m=4096&k=4096&n=4096&device=h100-sxm", "H100 SXM"),
+        ("/model?model=llama-3-8b&phase=decode&device=h100-sxm&vs=b200", "llama-3-8b"),
+    ],
+)
+def test_a_calculator_is_a_file(
+    address: str, said: str, new_page: NewPage, watches: list[Watch], tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    run("report", address, "-o", path)
+    page = opened(new_page, path, watches)
+    expect(page.locator("#answer")).to_contain_text(said)
+    expect(page.locator("#answer .main-svg").first).to_be_attached()
+    expect(page.locator("[data-cost-form]")).to_have_attribute("inert", "")
+    expect(page.get_by_label("Copy link")).to_have_count(0)
+    assert not page.locator("main a[href^='/']:visible").count()
+    assert [one for one in watches[-1].requests if one.startswith("file")] == [page.url]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("sample", find_samples(SAMPLES), ids=lambda sample: sample.name)
 def test_the_file_of_every_sample_shows_its_numbers_and_asks_for_nothing(

@@ -157,14 +157,15 @@ class WithPage(Result):
 
 
 def report(
-    result: Result,
+    result: Result | str,
     *,
     title: str = "",
     redact: Redact = "none",
     max_bytes: int | None = None,
     height: int = 720,
 ) -> Report:
-    """The page of a profile, of a comparison or of an estimate as one file: no server is asked.
+    """The page of a profile or a comparison, or that of a calculator by its address, as one file:
+    no server is asked.
 
     `redact` puts numbers in place of "sources", or of all "names", of a profile. Above `max_bytes`
     details are left out, which the file says. Raises `BadViewError` for a result without a page and
@@ -181,7 +182,7 @@ def report(
     if made is None:
         raise BadViewError(
             f"{type(result).__name__} has no page.",
-            remedy="Write the report of a profile, of a comparison or of an estimate.",
+            remedy="Write the report of a profile, of a comparison, or of a calculator's address.",
         )
     return Report(made, height)
 

@@ -26,7 +26,10 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         " comparison, with --engine that of a run of many hosts."
     )
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="one file per host, or archives of them"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="one file per host, archives of them, or the link of a calculator",
     )
     for side in "ab":
         parser.add_argument(
@@ -74,7 +77,7 @@ def _report(given: argparse.Namespace) -> None:
     write(given.output, made.content)
 
 
-def _page_of(given: argparse.Namespace) -> "Profile | Comparison":
+def _page_of(given: argparse.Namespace) -> "Profile | Comparison | str":
     from roofline.api.comparing import Comparison  # loads slowly, as do the others
     from roofline.api.profiles import open_profile
     from roofline.cli.progress import progress_on_terminal
@@ -91,10 +94,19 @@ def _page_of(given: argparse.Namespace) -> "Profile | Comparison":
         return Comparison(compare(before, after, given.unit))
     if not given.files:
         raise BadViewError("No file was named.", remedy="Name a profile, or --a and --b.")
+    if _is_address(given.files):
+        return str(given.files[0])
     with progress_on_terminal() as progress:
         return open_profile(
             *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )
+
+
+def _is_address(files: list[str]) -> bool:
+    """True for the link of a calculator, of which the path and what follows it say all."""
+    return len(files) == 1 and (
+        "://" in files[0] or files[0].startswith(("/calculator?", "/model?"))
+    )
 
 
 def _bytes(text: str) -> int:

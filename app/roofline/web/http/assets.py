@@ -63,6 +63,7 @@ BUNDLES = {
         "js/ui/theme.js",
         *(f"js/app/{name}.js" for name in ("run", "run-link", "run-delete", "run-follow")),
     ),
+    "js/app/costs.bundle.js": ("js/ui/theme.js", "js/app/costs.js"),
     "js/app/home.bundle.js": ("js/ui/theme.js", "js/app/home.js"),
     "css/home.bundle.css": tuple(
         f"css/{name}.css" for name in ("tokens", "base", "jobs", "working", "home", "narrow")
@@ -70,6 +71,9 @@ BUNDLES = {
     "css/compare.bundle.css": tuple(
         f"css/{name}.css"
         for name in ("tokens", "base", "page", "working", "gain", "compare", "narrow")
+    ),
+    "css/costs.bundle.css": tuple(
+        f"css/{name}.css" for name in ("tokens", "base", "page", "costs", "narrow")
     ),
     "css/run.bundle.css": tuple(
         f"css/{name}.css"

@@ -30,12 +30,12 @@ router = APIRouter(include_in_schema=False)
 async def calculator(request: Request, parts: Parts) -> Response:
     """The form as the address fills it in, and the answer."""
     given = {key: value[:MOST_TEXT] for key, value in request.query_params.items()}
-    view = await run_in_threadpool(_view, given)
+    view = await run_in_threadpool(view_of, given)
     status = 400 if view.error else 200
     return parts.templates.page("calculator.html", view, request, status=status)
 
 
-def _view(given: Mapping[str, str]) -> views.CalculatorView:
+def view_of(given: Mapping[str, str]) -> views.CalculatorView:
     """The page. An op that is not known raises `BadViewError`; other faults stand in the page."""
     form = filled(given.get("op") or "matmul", given)
     kept = {key: given[key] for key in KEPT if given.get(key)}

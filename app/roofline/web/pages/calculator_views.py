@@ -139,3 +139,4 @@ class CalculatorView:
     origin: LinkView | None
     error: ErrorBody | None
     cost: CostView | None
+    is_file: bool = False

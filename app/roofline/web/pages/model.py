@@ -44,7 +44,7 @@ async def model(request: Request, parts: Parts, reader: Reader) -> Response:
     measured = await _measured(request, reader, given.get("over", ""))
     if measured and not given.get("device"):
         given["device"] = await run_in_threadpool(_device_of, reader, given["over"])
-    view = await run_in_threadpool(_view, given, beside, measured)
+    view = await run_in_threadpool(view_of, given, beside, measured)
     view = replace(view, csv_url=f"/model.csv?{request.url.query}")
     return parts.templates.page("model.html", view, request, status=400 if view.error else 200)
 
@@ -86,9 +86,10 @@ def _device_of(reader: ProfileReader, profile_id: str) -> str:
     return part.id if part else _DEVICE
 
 
-def _view(
+def view_of(
     given: Mapping[str, str], beside: Sequence[str], measured: Measured | None
 ) -> views.ModelView:
+    """The page of `given`, beside these parts, and over a run where one is measured."""
     form, device = read_form(given), given.get("device") or _DEVICE
     found, error = None, None
     try:

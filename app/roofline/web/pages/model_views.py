@@ -162,3 +162,4 @@ class ModelView:
     error: ErrorBody | None
     step: StepView | None
     csv_url: str = ""
+    is_file: bool = False

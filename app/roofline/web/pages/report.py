@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -32,7 +33,9 @@ from roofline.web.http import assets
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
+from roofline.web.pages.calculator_views import CalculatorView
 from roofline.web.pages.comparing import with_frame
+from roofline.web.pages.model_views import ModelView
 from roofline.web.pages.profile_view import in_range, made_at, own_view, unstored_view
 from roofline.web.pages.run_view import run_view
 from roofline.web.pages.views import CompareView, ProfileView, RunView, Shown, SideView
@@ -100,6 +103,8 @@ def file_of(result: object, wish: "ReportWish") -> bytes | None:
     from roofline.api.comparing import Comparison  # these load numpy
     from roofline.api.profiles import Profile
 
+    if isinstance(result, str):
+        return _of_calculator(result, wish.most_bytes)
     if isinstance(result, Profile):
         return _of_profile(result, wish)
     if isinstance(result, Comparison):
@@ -180,7 +185,33 @@ def _of_comparison(result: "Comparison", most_bytes: int | None) -> bytes:
     return _fitted(Templates(static), static, shown, documents, most_bytes)
 
 
-Page = tuple[str, ProfileView | CompareView, str, Sequence[str]]
+def _of_calculator(address: str, most_bytes: int | None) -> bytes:
+    """The page of a calculator as its address fills it in. No server is asked."""
+    from roofline.web.pages import calculator, model  # their libraries load slowly
+
+    kind, query = urlsplit(address).path.strip("/"), parse_qs(urlsplit(address).query)
+    given = {key: values[-1] for key, values in query.items()}
+    view: CalculatorView | ModelView
+    if kind == "calculator":
+        view = calculator.view_of(
+            {key: text[: calculator.MOST_TEXT] for key, text in given.items()}
+        )
+    elif kind == "model" and not given.get("over"):
+        view = model.view_of(given, query.get("vs", ()), None)
+    else:
+        raise BadViewError(
+            f"“{address[:200]}” is not the address of a calculator.",
+            remedy="Copy the link of /calculator or /model; one over a profile needs its server.",
+        )
+    if view.error is not None:
+        raise BadViewError(view.error.message, remedy=view.error.remedy)
+    static = load_static(assets_dir("static"))
+    page = kind, replace(view, is_file=True), "", [address]
+    return _fitted(Templates(static), static, page, {}, most_bytes)
+
+
+_SCRIPTS = {"calculator": "costs", "model": "costs"}
+Page = tuple[str, ProfileView | CompareView | CalculatorView | ModelView, str, Sequence[str]]
 """The name of a page, its view, its description, and the names of what it was made of."""
 
 Documents = dict[str, Any]
@@ -256,7 +287,8 @@ def _as_file(
 ) -> bytes:
     name, view, description, made_of = page
     first_script = static.content("js/app/theme-boot.js")
-    boot, styles = static.content("js/app/report-boot.js"), _styles(static, name)
+    bundle = _SCRIPTS.get(name, name)
+    boot, styles = static.content("js/app/report-boot.js"), _styles(static, bundle)
     chart_styles = static.content("vendor/plotly/plotly.css")
     return templates.text(
         "report.html",
@@ -270,7 +302,8 @@ def _as_file(
         styles=styles,
         chart_styles=chart_styles,
         boot=boot,
-        packed=[("documents", _packed(orjson.dumps(documents))), *_scripts(static, name)],
+        packed=[("documents", _packed(orjson.dumps(documents))), *_scripts(static, bundle)],
+        has_actions=name not in _SCRIPTS,
         made_on=made_at().date().isoformat(),
     ).encode("utf-8", "replace")
 
