@@ -103,8 +103,8 @@ FILES = {
     "settings": (b'{"version": 1, "x": {"byProgram": 2}}', "JSON document without", "JSON"),
     "framework": (b'"Rank","Host/device","Type","Operation"\n', "framework_op_stats", "hlo"),
     "nsys stats": (
-        b"Time (%),Total Time (ns),Instances,Avg (ns),Name\n1,2,3,4,k\n",
-        "a statistics table of Nsight Systems",
+        b"Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1,2,3,4,k\n",
+        "a table of Nsight Systems about calls of the host",
         "nsys export --type sqlite",
     ),
     "rocprof 1": (

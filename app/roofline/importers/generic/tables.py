@@ -41,7 +41,7 @@ _COMMENT = re.compile(r"(?P<key>[A-Za-z][\w -]*+)\s*+[:=]\s*+(?P<value>.+)")
 # Columns that other tools' tables have, whatever else theirs share with ours.
 _OTHERS = frozenset(
     {"host/device", "hlo op name", "bottleneck operational intensity (flop/byte)", "counter name",
-     "dispatch id", "metric name", "process id", "metric value"}
+     "dispatch id", "corrid", "metric name", "process id", "metric value"}
 )  # fmt: skip
 
 

@@ -191,8 +191,12 @@ _COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
         WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL),
     ),
     (
-        frozenset({"total time (ns)", "instances", "name"}),
-        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS_STATS),
+        frozenset({"total time (ns)", "num calls", "name"}),
+        WrongFile("a table of Nsight Systems about calls of the host", _NSYS_STATS),
+    ),
+    (
+        frozenset({"total time (ns)", "instances", "range"}),
+        WrongFile("a table of Nsight Systems about NVTX ranges", _NSYS_STATS),
     ),
     (
         frozenset({"name", "calls", "totaldurationns"}),

@@ -1,12 +1,14 @@
-"""SQLite exports of Nsight Systems: when kernels and copies ran, and which NVTX range asked.
+"""Nsight Systems: when kernels and copies ran, and which NVTX range asked.
 
 Format: "SQLite schema reference", https://docs.nvidia.com/nsight-systems/UserGuide; tried: 2023.1,
 2025.3, 2026.1 and 2026.2. Read: kernels, copies, memsets, graph launches, runtime calls,
 NVTX ranges with the shapes of `emit_nvtx`, the GPUs, samples of GPU metrics.
+Also read: tables of `nsys stats` of 2022 to 2026, which list work or add it up (`stats.py`).
 Lost: samples of the CPU, calls of the operating system, allocations of memory, unified memory's
 page faults, start/end ranges. The environment and the command line in the file are never read.
 """
 
+import re
 from collections.abc import Sequence
 
 from roofline.importers.source import Progress, SourceFile
@@ -14,16 +16,23 @@ from roofline.model.profile import Profile
 
 FORMAT_ID = "nsight_systems"
 LABEL = "Nsight Systems"
-READS = "Nsight Systems export (*.sqlite)"
+READS = "Nsight Systems export (*.sqlite) or table of GPU work (`nsys stats`)"
 
+_MAY_BE_TABLE = re.compile(rb"(?i)(?:duration|total time) ?\(")
 _PREFIXES = ("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "ENUM_NSYS_")
 
 
 def recognises(source: SourceFile) -> bool:
-    """True for a database with tables of Nsight Systems, told by their names."""
-    from roofline.importers.shared.databases import has_tables  # loads slowly
+    """True for a database, told by the names of its tables, and a text, told by their columns."""
+    from roofline.importers.shared.databases import has_tables  # loads slowly, as does `stats`
 
-    return has_tables(source, _PREFIXES)
+    if has_tables(source, _PREFIXES):
+        return True
+    if not _MAY_BE_TABLE.search(source.head.replace(b"\x00", b"")):
+        return False
+    from roofline.importers.nsight_systems import stats
+
+    return stats.is_listed(source.head)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

@@ -12,6 +12,13 @@ import numpy as np
 from roofline.errors import IncompleteProfileError
 from roofline.importers.nsight_systems.metrics import Sampled, busy_of_ops, read_samples
 from roofline.importers.nsight_systems.ranges import add_ranges
+from roofline.importers.nsight_systems.stats import (
+    ALL_SUMS,
+    WORK,
+    ListedWork,
+    StatsTable,
+    tables_of,
+)
 from roofline.importers.nsight_systems.tables import (
     PEER_TO_PEER,
     Recording,
@@ -23,16 +30,17 @@ from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace
-from roofline.importers.shared.databases import joined
+from roofline.importers.shared.databases import SIGNATURE, Database, joined
 from roofline.importers.shared.events import place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
+from roofline.importers.shared.launches import Launches, launch_tables, without_steps
 from roofline.importers.shared.notes import counted, differences, noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.op_columns import I64
-from roofline.model.profile import Diagnostic, Host, Profile
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
@@ -49,11 +57,46 @@ _NOTES = notes_beside(__file__)
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`."""
-    numbers, files = RowNumbers(), []
+    numbers, files, listed = RowNumbers(), list[_File](), list[StatsTable]()
     for k, source in enumerate(sorted(sources, key=lambda source: source.name)):
         progress("read", k / len(sources))
-        files.append(_read_file(source, numbers))
-    return _profile(files, numbers)
+        if source.head.startswith(SIGNATURE):
+            files.append(_read_file(Recording(source.name, Database(source).read), numbers))
+        else:
+            listed += tables_of(bytes(source.data), source.name)
+    files += [
+        _read_file(Recording(table.where, ListedWork(table).read), numbers)
+        for table in listed
+        if table.rank == WORK
+    ]
+    if not files:
+        return _of_sums(listed)
+    profile = _profile(files, numbers)
+    return _of_tables(profile, "work-listed") if listed else profile
+
+
+def _of_sums(tables: Sequence[StatsTable]) -> Profile:
+    """The profile of sums: of kernels and copies apart, unless one table has both."""
+    used = [table for table in tables if table.rank == ALL_SUMS] or tables
+    ops, launches, _ = launch_tables(
+        Launches.of([launch for table in used for launch in table.sums()])
+    )
+    names = dict.fromkeys(table.where for table in used)
+    profile = without_steps(
+        ops,
+        int(launches.time_ps.sum(dtype=np.uint64)),
+        Provenance.MEASURED,
+        device=ReportedDevice(kind=DeviceKind.GPU, name="", core_count=len(names)),
+        hosts=tuple(Host(file_name=name, hostname="", core_count=1) for name in names),
+        launches=launches,
+    )
+    return _of_tables(profile, "work-summed")
+
+
+def _of_tables(profile: Profile, code: str) -> Profile:
+    """`profile` with what its tables lack; they do not hold the environment."""
+    notes = (noted(_NOTES, code), *profile.diagnostics)
+    return replace(profile, diagnostics=notes, limits=_LIMITS[:1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,8 +106,7 @@ class _File:
     samples: Sampled | None
 
 
-def _read_file(source: SourceFile, numbers: RowNumbers) -> _File:
-    recording = Recording(source)
+def _read_file(recording: Recording, numbers: RowNumbers) -> _File:
     if not len(recording.events):
         raise _without_work(recording)
     work = gpu_work(_trace(recording), numbers)
@@ -248,9 +290,10 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
     events = joined([file.recording.events for file in files], ("start", "end", "is_launched"))
     lasted, alone = events["end"] - events["start"], events["is_launched"] == 0
     share = 100 * int(lasted[alone].sum()) / max(int(lasted.sum()), 1)
-    yield from counted(
-        _NOTES, {"without-launch": int(alone.sum())}, events=len(events), share=f"{share:.3g} %"
-    )
+    if any(len(file.recording.launches) for file in files):
+        yield from counted(
+            _NOTES, {"without-launch": int(alone.sum())}, events=len(events), share=f"{share:.3g} %"
+        )
     yield from counted(
         _NOTES,
         {

@@ -11,11 +11,10 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.trace import api_of
-from roofline.importers.shared.databases import ABSENT, Database, Table, joined
+from roofline.importers.shared.databases import ABSENT, Table, joined
 from roofline.importers.shared.events import Names, distinct
 from roofline.importers.shared.kernel_names import shown
 from roofline.importers.shared.notes import compared
-from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
 from roofline.model.profile import Stated, distinct_rows, distinct_shapes
 from roofline.model.units import KILO, MIB, NS_PER_S
@@ -50,7 +49,7 @@ _COPIES = {
     9: "Memcpy HtoH",
     10: "Memcpy PtoP",
 }
-_BETWEEN_HOSTS, PEER_TO_PEER = 9, "Memcpy PtoP"
+_BETWEEN_HOSTS, PEER_TO_PEER, MEMSET = 9, "Memcpy PtoP", "Memset (Device)"
 _UNIFIED = (11, 12, 13)
 _MEMORIES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 _WARNING = 2  # severity of a diagnostic
@@ -59,7 +58,7 @@ _NOT_OF_GPUS = re.compile(r"(?i)paranoid|OpenGL|NVTX events|CPU|sampl|sched|cont
 
 
 class Recording:
-    """One export. Raises `CorruptProfileError` for damage.
+    """One export, whose tables `read` reads. Raises `CorruptProfileError` for damage.
 
     `events` are the work of GPUs: `gpu` numbers these from 0, `key` tells the launch (process and
     correlation), `name` is a place in `names`; `bytes` are those that a copy or memset moves.
@@ -71,8 +70,8 @@ class Recording:
     of graphs that were recorded as one event each.
     """
 
-    def __init__(self, source: SourceFile) -> None:
-        self.file_name, self._read = source.name, Database(source).read
+    def __init__(self, file_name: str, read: Callable[..., Table]) -> None:
+        self.file_name, self._read = file_name, read
         strings = self._read("StringIds", needed=("id",), texts=("value",))
         self._strings = dict(zip(strings["id"].tolist(), strings.texts["value"], strict=True))
         self.names = Names()
@@ -105,8 +104,8 @@ class Recording:
         """Kernels, launches of graphs whose kernels were not recorded, copies and memsets."""
         kernels = self._named("KERNEL", self._kernel_name, "demangledName", "shortName", *_SHAPE)
         graphs = self._named("GRAPH_TRACE", "CUDA graph {}".format, "graphId")
-        copies = self._named("MEMCPY", _copy_name, "copyKind", "srcKind", "dstKind", "bytes")
-        memsets = self._named("MEMSET", lambda _: "Memset (Device)", "bytes")
+        copies = self._named("MEMCPY", copy_name, "copyKind", "srcKind", "dstKind", "bytes")
+        memsets = self._named("MEMSET", lambda _: MEMSET, "bytes")
         return kernels, graphs, copies, memsets
 
     def _named(self, name: str, name_of: Callable[..., str], *columns: str) -> Table:
@@ -246,7 +245,7 @@ def _launch_key(global_ids: I64, correlation: I64) -> I64:
     return np.where(known, (_pids(global_ids) << 38) | (correlation & (2**38 - 1)), -1)
 
 
-def _copy_name(kind: int, source: int, target: int) -> str:
+def copy_name(kind: int, source: int, target: int) -> str:
     """As in PyTorch's traces: `Memcpy HtoD (Pinned -> Device)`."""
     name = _COPIES.get(kind, "Memcpy")
     if kind in _UNIFIED:
