@@ -5,9 +5,9 @@ which is half the cost of a page, and has forgotten all else. Every other page i
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -51,6 +51,7 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 expect.set_options(timeout=20_000)
 
 NewPage = Callable[..., Page]
+ColorScheme = Literal["dark", "light"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,7 +85,6 @@ def visitor(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             base_url=server.url,
             viewport=VIEWPORT,
         )
-        context.add_init_script(UNFOLDED)
         context.pages[0].goto("/healthz")
         yield context
         context.close()
@@ -102,22 +102,38 @@ def new_page(visitor: BrowserContext, server: Server, watches: list[Watch]) -> I
 
     Their visitor has opened every fold of a profile before, unless `folded`: tests look into them.
 
-    The first is the visitor's, unless it is of another server or wants options.
+    The first is the visitor's, unless it is of another server, wants options of a context or is
+    `cold`, without compiled scripts.
     """
     opened: list[BrowserContext] = []
 
-    def open_page(url: str = server.url, *, folded: bool = False, **options: Any) -> Page:
-        if visitor not in opened and url == server.url and not options and not folded:
+    def open_page(
+        url: str = server.url,
+        *,
+        folded: bool = False,
+        cold: bool = False,
+        viewport: ViewportSize = VIEWPORT,
+        color_scheme: ColorScheme | None = None,
+        permissions: Sequence[str] = (),
+        **options: Any,
+    ) -> Page:
+        if visitor not in opened and url == server.url and not options and not cold:
             context = visitor
         else:
             assert visitor.browser is not None
-            options.setdefault("viewport", VIEWPORT)
-            context = visitor.browser.new_context(base_url=url, **options)
-            if not folded:
-                context.add_init_script(UNFOLDED)
+            context = visitor.browser.new_context(base_url=url, viewport=viewport, **options)
         opened.append(context)
         watches.append(Watch(context, url))
-        return context.new_page()
+        if permissions:
+            context.grant_permissions(permissions)
+        page = context.new_page()
+        if not folded:
+            page.add_init_script(UNFOLDED)
+        if viewport != VIEWPORT:
+            page.set_viewport_size(viewport)
+        if color_scheme:
+            page.emulate_media(color_scheme=color_scheme)
+        return page
 
     yield open_page
     for context in opened:
@@ -153,7 +169,7 @@ def page(new_page: NewPage) -> Page:
 @pytest.fixture
 def fresh_page(new_page: NewPage, server: Server) -> Page:
     """A stranger's page, which may have another clock."""
-    return new_page(viewport=VIEWPORT)
+    return new_page(cold=True)
 
 
 @pytest.fixture(scope="session")

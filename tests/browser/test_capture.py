@@ -15,7 +15,8 @@ from tests.browser.conftest import NewPage
 from tests.browser.serving import Server, serving
 from tests.browser.watching import Watch
 
-# Computes until its standard input ends, and says on which port its profiler listens.
+# Computes until its standard input ends, with pauses that leave the processors to others, and says
+# on which port its profiler listens.
 PROGRAM = """
 import socket, sys, threading, jax, jax.numpy as jnp
 with socket.socket() as one:
@@ -30,7 +31,7 @@ server = jax.profiler.start_server(port)
 over = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set())).start()
 print(port, flush=True)
-while not over.is_set():
+while not over.wait(0.01):
     w = jax.block_until_ready(step(w, x))
 """
 

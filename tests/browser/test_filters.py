@@ -153,6 +153,7 @@ def test_every_one_of_many_operations_is_found_sorted_and_opened(
     page.locator("#filter-name").fill("KERNEL_17")
     expect(page.locator("[data-ops-count]")).to_have_text("111 of 5,000")
     assert view.names(page)[:2] == ["kernel_1799", "kernel_1798"]
+    view.has_query(page, "q", "KERNEL_17")
     page.reload()
     is_ready(page)
     expect(page.locator("[data-ops-count]")).to_have_text("111 of 5,000")

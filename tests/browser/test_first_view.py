@@ -51,14 +51,14 @@ MOST_SHIFT = 0.02
 def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
     new_page: NewPage, watches: list[Watch], profile_url: str
 ) -> None:
-    still = new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    still = new_page(java_script_enabled=False)
     watches[-1].expect(UNUSED_PRELOAD)
     still.goto(profile_url)
     is_without_dead_buttons(still)
     # Without the style sheet of a report, as it is seen before the script has run.
     still.route("**/no-script.css", lambda route: route.fulfill(body="", content_type="text/css"))
     still.goto(profile_url)
-    page = new_page(folded=True, viewport={"width": 1280, "height": 900})
+    page = new_page(folded=True, cold=True)
     page.goto(profile_url)
     is_ready(page)
     assert page.evaluate(SHIFT) < MOST_SHIFT
@@ -86,7 +86,7 @@ def is_without_dead_buttons(page: Page) -> None:
 def test_words_can_be_worked_with_before_plotly_is_there(
     new_page: NewPage, profile_url: str
 ) -> None:
-    page = new_page(viewport={"width": 1280, "height": 900})
+    page = new_page(cold=True)
     held: list[Route] = []
     page.route("**/plotly-roofline-*", lambda route: held.append(route))
     page.add_init_script(f"({EARLY})()")
@@ -107,7 +107,7 @@ def test_each_mark_is_the_operation_that_the_figure_says(
     new_page: NewPage, profile_url: str
 ) -> None:
     """Classes go to Plotly's elements by their order: as many as there are marks, at its places."""
-    page = new_page(viewport={"width": 1280, "height": 900})
+    page = new_page()
     page.goto(profile_url)
     is_ready(page)
     figure = view.page_data(page)["figures"]["op"]

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from tests.browser import view
 from tests.browser.conftest import NewPage
 from tests.browser.serving import Server, serving
-from tests.browser.watching import Watch, is_ready
+from tests.browser.watching import Watch, is_ready, layout_shift
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -245,15 +245,6 @@ def test_api_page_lists_every_endpoint(page: Page, server: Server) -> None:
     expect(page.locator("#first-steps")).to_contain_text(server.url)
 
 
-@pytest.mark.parametrize("path", ["/", "/api"])
-def test_no_page_scrolls_sideways(page: Page, path: str) -> None:
-    page.goto(path)
-    for width in (1024, 1280, 1920, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert wider <= 0, width
-
-
 def test_many_rows_are_few_requests_and_do_not_move(
     new_page: NewPage, crowded_server: Server
 ) -> None:
@@ -265,13 +256,7 @@ def test_many_rows_are_few_requests_and_do_not_move(
     page.wait_for_load_state("networkidle")
     expect(page.locator("[data-recent] .thumb svg")).to_have_count(25)
     assert len(asked) <= 15
-    moved = page.evaluate(
-        """() => new Promise(done => { let all = 0; new PerformanceObserver(list => {
-        for (const one of list.getEntries()) all += one.value;
-        }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => done(all), 200); })"""
-    )
-    assert moved < 0.02
+    assert layout_shift(page) < 0.02
     for width in (390, 1024):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width

@@ -72,11 +72,12 @@ def test_no_profile_scrolls_sideways(new_page: NewPage, full_url: str, width: in
     assert table["width"] > width / 2, "the table beside or below the details"
 
 
-def test_the_home_page_does_not_scroll_sideways(page: Page) -> None:
-    page.goto("/")
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert too_wide(page) <= 0, width
+def test_pages_without_a_profile_do_not_scroll_sideways(page: Page) -> None:
+    for path in ("/", "/api"):
+        page.goto(path)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert too_wide(page) <= 0, (path, width)
 
 
 def test_targets_on_a_phone_are_as_large_as_a_finger(new_page: NewPage, full_url: str) -> None:

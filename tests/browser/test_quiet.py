@@ -103,16 +103,17 @@ def test_first_screen_of_a_program(
     name: str, new_page: NewPage, visitor: BrowserContext, addresses: dict[str, str]
 ) -> None:
     url = address(visitor, addresses, name)
+    page = new_page(folded=True)
+    page.add_init_script(SHIFTS)
     for width in (1440, 1280):
-        page = new_page(folded=True, viewport={"width": width, "height": 900})
-        page.add_init_script(SHIFTS)
+        page.set_viewport_size({"width": width, "height": 900})
         page.goto(url)
         is_ready(page)
         is_quiet(page)
 
 
 def test_first_screen_of_the_sample(new_page: NewPage, profile_url: str) -> None:
-    page = new_page(folded=True, viewport={"width": 1440, "height": 900})
+    page = new_page(folded=True, cold=True, viewport={"width": 1440, "height": 900})
     page.add_init_script(SHIFTS)
     page.goto(profile_url)
     is_ready(page)
@@ -134,6 +135,6 @@ def test_a_cold_page_of_a_thousand_operations_is_light(
     traits = ("framework_ops", "sources", "long_names")
     capture = Config(device="v6e", n_distinct_ops=1_060, n_events=8_000, n_steps=4, traits=traits)
     url = uploaded(visitor, *write_profile(capture, tmp_path))
-    _, found = opened(new_page(folded=True).context, url)
+    _, found = opened(new_page(folded=True, cold=True).context, url)
     assert found.received < 500
     assert found.requests <= 15
