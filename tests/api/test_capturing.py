@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.capture.test_record import TORCH_PYTHON, needs_torch
 from tests.conftest import PYTHON_PATH
 
@@ -63,26 +61,24 @@ def told(program: str, python: str = sys.executable) -> tuple[Any, str]:
     return [json.loads(line) for line in lines], ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("form", "marks"),
-    [
-        ("with roofline.capture(steps=3) as run: loop(run.steps(range(60)))", True),
-        ("with roofline.capture(skip=2) as run: loop(run.step() for _ in range(60))", False),
-        ("step(w, x)\nwith roofline.capture(duration=0.5) as run: stretch(1)", False),
-        ("with roofline.capture() as run: stretch(4)", False),
-    ],
-    ids=["items", "by hand", "duration", "when quiet"],
-)
-def test_a_block_of_jax(form: str, marks: bool) -> None:
-    found, said = told(f"{JAX}{form}\ntell(run)")
-    assert found == [["ok", True, marks]], said
-    assert "roofline: recorded" in said
-
-
-def test_what_is_compiled_in_the_block_is_said() -> None:
-    found, said = told(f"{JAX}with roofline.capture(duration=1) as run: stretch(0.7)\ntell(run)")
-    assert found[0][0] == "cold"
-    assert "Cold: the program compiled in the window." in said
+def test_blocks_of_jax() -> None:
+    """Each form, as the first of its program: it compiles again."""
+    forms = {
+        "with roofline.capture() as run: stretch(4)": ["ok", True, False],
+        "with roofline.capture(steps=3) as run: loop(run.steps(range(60)))": ["ok", True, True],
+        "with roofline.capture(skip=2) as run: loop(run.step() for _ in range(60))": [
+            "ok",
+            True,
+            False,
+        ],
+        "step(w, x)\nwith roofline.capture(duration=0.5) as run: stretch(1)": ["ok", True, False],
+        "with roofline.capture(duration=1) as run: stretch(0.7)": ["cold", True, False],
+    }
+    blocks = "\n".join(f"jax.clear_caches()\n{form}\ntell(run)" for form in forms)
+    found, said = told(JAX + blocks)
+    assert found == list(forms.values()), said
+    assert said.count("roofline: recorded") == len(forms)
+    assert said.count("Cold: the program compiled in the window.") == 1
 
 
 def test_a_decorated_function_counts_its_calls() -> None:

@@ -15,7 +15,7 @@ from tests.cli.test_main import refused, run
 from tests.cli.test_run_client import document
 
 PROGRAM = """
-import sys, jax, jax.numpy as jnp
+import sys, time, jax, jax.numpy as jnp
 jax.profiler.start_server(int(sys.argv[1]))
 step = jax.jit(lambda w, x: w + 1e-6 * jnp.tanh(x @ w))
 w, x = jnp.ones((256, 256)), jnp.ones((256, 256))
@@ -23,6 +23,7 @@ w = jax.block_until_ready(step(w, x))
 print('ready', flush=True)
 while True:
     w = jax.block_until_ready(step(w, x))
+    time.sleep(0.01)
 """
 """Runs until it is ended, so that no machine is too slow to capture it."""
 

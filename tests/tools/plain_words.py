@@ -9,12 +9,10 @@ and certain: a sentence that they pass may still be a bad one.
 """
 
 import ast
-import io
 import json
 import re
 import subprocess
 import sys
-import tokenize
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,18 +119,28 @@ def passages(path: str, text: str) -> Iterator[Passage]:
 # ------------------------------------------------------------------------------------------- Python
 
 
+# Strings are found so that a `#` in one begins no comment.
+_PYTHON = re.compile(
+    r"\"{3}(?:[^\"\\]|\\.|\"(?!\"\"))*\"{3}|'{3}(?:[^'\\]|\\.|'(?!''))*'{3}"
+    r"|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|#(?P<comment>[^\n]*)",
+    re.DOTALL,
+)
+
+
 def _python(text: str) -> Iterator[Passage]:
     yield from _python_comments(text)
-    nodes = list(ast.walk(ast.parse(text)))
-    formatted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
-    inside = {id(part) for node in formatted for part in ast.walk(node) if part is not node}
-    for node in nodes:
-        if id(node) in inside:
-            continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _message(node.lineno, node.value)
+    nodes: list[object] = [ast.parse(text)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                yield from _message(node.lineno, node.value)
         elif isinstance(node, ast.JoinedStr):
             yield from _message(node.lineno, "".join(map(_constant, node.values)))
+        elif isinstance(node, ast.AST):
+            nodes += vars(node).values()
+        elif isinstance(node, list):
+            nodes += node
 
 
 def _constant(part: ast.expr) -> str:
@@ -146,14 +154,13 @@ def _message(line: int, value: str) -> Iterator[Passage]:
 
 
 def _python_comments(text: str) -> Iterator[Passage]:
-    if "#" not in text:
-        return iter(())
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    lines = {
-        token.start[0]: token.string.lstrip("#: ")
-        for token in tokens
-        if token.type == tokenize.COMMENT
-    }
+    lines: dict[int, str] = {}
+    line, counted = 1, 0
+    for found in _PYTHON.finditer(text):
+        if found["comment"] is not None:
+            line += text.count("\n", counted, found.start())
+            counted = found.start()
+            lines[line] = found["comment"].lstrip("#: ")
     return _joined(lines)
 
 
