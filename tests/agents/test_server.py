@@ -189,6 +189,21 @@ def test_programs_read_the_facts_of_a_summary_a_comparison_and_a_check() -> None
     assert with_facts == ["summary", "compare", "check", "capture"]
 
 
+def test_a_client_hears_how_far_a_file_is_read() -> None:
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert (total, message) in [(1.0, phase) for phase in ("recognise", "read", "analyse")]
+        heard.append(progress)
+
+    def ask(client: Client) -> Awaitable[CallToolResult]:
+        return client.call_tool("summary", {"profile": V6E}, progress_callback=hear)
+
+    assert not asked(ask).is_error
+    assert heard == sorted(heard)
+    assert len(heard) >= 3
+
+
 def test_prompts_name_tools_that_exist_and_ask_for_the_certainty() -> None:
     prompts = asked(lambda client: client.list_prompts()).prompts
     assert [one.name for one in prompts] == ["find_bottleneck", "verify_change", "explain_to_me"]

@@ -42,6 +42,7 @@ def test_documents_are_those_of_the_commands() -> None:
     assert profile.to_dict() == json.loads(run("analyze", "-f", "json", path).stdout)
     assert profile.to_text().encode() == run("analyze", path).stdout
     advice = roofline.advise(profile)
+    assert advice.to_markdown().encode() == run("advise", "-f", "markdown", path).stdout
     assert advice.to_text().encode() == run("advise", "--top", 99, path).stdout
     document = json.loads(run("advise", "-f", "json", path).stdout)
     assert advice.to_dict().keys() == document.keys()

@@ -76,6 +76,8 @@ def test_compare_is_the_command() -> None:
     found = roofline.compare(SAME, b, peaks=PEAKS)
     document = json.loads(run("compare", SAME, CHANGED, *GIVEN, "-f", "json").stdout)
     assert found.to_dict() == document
+    said = run("compare", SAME, CHANGED, *GIVEN, "-f", "markdown").stdout
+    assert found.to_markdown().encode() == said
     assert found.change_ratio == pytest.approx(found.b_us / found.a_us - 1)
     assert sum(row["change_us"] for row in found.rows()) == pytest.approx(found.change_us)
     assert sum(found.terms.values()) == pytest.approx(found.change_us)

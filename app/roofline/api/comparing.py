@@ -24,10 +24,14 @@ from roofline.compare.run import Run
 from roofline.compare.statistics import Tested
 from roofline.devices.choice import PeakChoice, read_choice
 from roofline.errors import CorruptProfileError, RooflineError, SettingsError
-from roofline.exports.comparison import comparison_record, comparison_to_text
+from roofline.exports.comparison import (
+    comparison_record,
+    comparison_to_markdown,
+    comparison_to_text,
+)
 from roofline.exports.comparison_page import comparison_frame
 from roofline.exports.comparison_words import change_verdict, place_name
-from roofline.exports.gate import first_line, report_record, report_to_text
+from roofline.exports.gate import first_line, report_record, report_to_markdown, report_to_text
 from roofline.importers.source import Progress, silent
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text
@@ -105,6 +109,10 @@ class Comparison(WithPage):
         """What `roofline compare` prints."""
         return comparison_to_text(self.found)
 
+    def to_markdown(self) -> str:
+        """What `roofline compare --format markdown` prints."""
+        return comparison_to_markdown(self.found)
+
     def rows(self) -> list[dict[str, Any]]:
         """The change by module, waits among them: one row each, the terms' order of the page."""
         return [
@@ -154,6 +162,10 @@ class CheckResult(Result):
     def to_text(self) -> str:
         """What `roofline check` prints."""
         return report_to_text(self.report)
+
+    def to_markdown(self) -> str:
+        """What `roofline check --format markdown` prints."""
+        return report_to_markdown(self.report)
 
     def rows(self) -> Sequence[Record]:
         """One row per rule."""

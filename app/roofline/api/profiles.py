@@ -288,6 +288,10 @@ class Advice(Result):
         """What `roofline advise` prints, with all findings."""
         return render_record(self.to_dict(), "text", max(len(self.findings), 1)).decode()
 
+    def to_markdown(self, *, top: int = 5) -> str:
+        """What `roofline advise --format markdown` prints of the first `top` findings."""
+        return render_record(self.to_dict(), "markdown", max(top, 1)).decode()
+
     def rows(self) -> list[dict[str, Any]]:
         """One row per finding; `saving_us` is `None` where a saving cannot be predicted."""
         return [

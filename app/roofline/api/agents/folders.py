@@ -14,7 +14,7 @@ from roofline.api.agents.answers import quoted
 from roofline.api.agents.reading import Reading
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError, RooflineError
-from roofline.importers.source import CAPTURE_ENDINGS
+from roofline.importers.source import CAPTURE_ENDINGS, Progress, silent
 
 _KEPT = 4  # profiles in memory
 _LOOKED_AT = 20_000  # files below the folders
@@ -36,6 +36,7 @@ class Folders:
     """Captures below `roots`; nothing outside of them is read, whatever links lead to."""
 
     roots: Sequence[Path]
+    progress: Progress = silent
     _open: dict[Key, Reading] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)  # tools run on threads
 
@@ -66,7 +67,7 @@ class Folders:
             if key not in self._open:
                 while len(self._open) >= _KEPT:
                     del self._open[next(iter(self._open))]
-                profile = open_profile(path, peaks=peaks)
+                profile = open_profile(path, peaks=peaks, progress=self.progress)
                 self._open[key] = Reading(profile, self._name(path), digest_of(path))
             return self._open[key]
 

@@ -1,10 +1,12 @@
 """The tools that `roofline mcp` gives to a coding agent, by the protocol's official SDK."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from typing import Annotated, ParamSpec, Protocol, TypeVar
 
+from anyio import from_thread
+from anyio.lowlevel import current_token
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
@@ -20,10 +22,9 @@ from roofline.api.agents.reading import Reading
 from roofline.api.captures import capture_remote
 from roofline.errors import BadViewError, RooflineError
 from roofline.exports.certainty import certainty_of_change
-from roofline.exports.comparison import comparison_to_markdown
-from roofline.exports.gate import report_to_markdown
 from roofline.exports.number_formats import Formats
 from roofline.exports.render import render
+from roofline.importers.source import Progress
 from roofline.model.units import MS_PER_S
 from roofline.presentation.grouping_choice import Grouping, read_grouping
 
@@ -36,6 +37,8 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _REACHES_OUT = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 _MOST_FOUND = 50
 _MOST_SECONDS = 60.0
+_PHASES = ("unpack", "recognise", "read", "analyse")
+_PROGRESS_STEP = 0.05
 _PROFILES = "roofline://profiles/{+profile}"
 
 Parameters = ParamSpec("Parameters")
@@ -207,7 +210,7 @@ def server_of_folders(folders: Folders, allowed: Sequence[Network]) -> MCPServer
         kept = folders.path(baseline)
         found = comparing.check(folders.open(profile).profile, baseline=kept)
         facts = Checked(status=found.status, broken=[one.rule for one in found.broken])
-        return _with_facts(fitted(report_to_markdown(found.report)), facts)
+        return _with_facts(fitted(found.to_markdown()), facts)
 
     def capture(address: str, seconds: float = 2.0) -> Summary:
         """Record a running program (HOST:PORT of jax.profiler.start_server), then its summary."""
@@ -217,10 +220,28 @@ def server_of_folders(folders: Folders, allowed: Sequence[Network]) -> MCPServer
         found = capture_remote(at, duration_ms=max(10, round(seconds * MS_PER_S)))
         return _summary(Reading(found, address))
 
-    made = server(lambda _context: folders)
+    def source_of(context: Context) -> Folders:
+        return replace(folders, progress=_progress_to(context))
+
+    made = server(source_of)
     _add(made, check)
     _add(made, capture, _REACHES_OUT)
     return made
+
+
+def _progress_to(context: Context) -> Progress:
+    """Tells a client that asked for it how far the reading of a file is, from a tool's thread."""
+    said = 0.0
+    loop = from_thread.run_sync(current_token)  # importers read on threads of their own
+
+    def told(phase: str, fraction: float) -> None:
+        nonlocal said
+        done = (_PHASES.index(phase) + fraction) / len(_PHASES)
+        if done >= said + _PROGRESS_STEP:
+            said = done
+            from_thread.run(context.report_progress, done, 1.0, phase, token=loop)
+
+    return told
 
 
 def _with_remedies(
@@ -293,7 +314,7 @@ class Tools:
             after_us=found.b_us,
             change_ratio=found.change_ratio,
         )
-        return _with_facts(fitted(comparison_to_markdown(found.found)), facts)
+        return _with_facts(fitted(found.to_markdown()), facts)
 
     def advise(self, context: Context, profile: str, limit: int = 5) -> str:
         """What would help: the saving, how sure it is, why, how to verify it."""
