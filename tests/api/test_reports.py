@@ -1,6 +1,7 @@
 """`report` and `show`: the page of a result as one file, and its frame in a notebook."""
 
 import re
+import sys
 from html import unescape
 from pathlib import Path
 
@@ -59,6 +60,14 @@ def test_what_is_left_out_for_the_size_is_said(profile: roofline.Profile) -> Non
     least = re.search(r"Allow (\d+\.\d+)MB", error.value.remedy)
     assert least
     assert profile.report(max_bytes=round(float(least[1]) * 1e6))
+
+
+def test_without_the_server_a_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.delitem(sys.modules, "roofline.web.pages.report", raising=False)
+    with pytest.raises(roofline.RooflineError, match="server is not installed") as error:
+        roofline.report(roofline.open_profile(A))
+    assert "roofline[server]" in error.value.remedy
 
 
 def test_sizes_are_read_and_results_without_a_page_are_refused(tmp_path: Path) -> None:

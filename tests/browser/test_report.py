@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 import roofline
 from roofline.library.samples import Sample, find_samples
 from tests.browser import view
+from tests.browser.accessibility import assert_accessible_in_both_schemes
 from tests.browser.conftest import NewPage, uploaded
 from tests.browser.watching import Watch, is_ready
 from tests.cli.test_main import run
@@ -52,6 +53,7 @@ def test_file_of_a_page_shows_the_same_without_a_server(
     expect(page.locator(".origin-details")).not_to_contain_text("Loading")
     assert {one.partition(":")[0] for one in watches[-1].requests} == {"file", "blob"}
     assert [one for one in watches[-1].requests if one.startswith("file")] == [path.as_uri()]
+    assert_accessible_in_both_schemes(page)
 
 
 def test_file_can_be_read_without_scripts_and_in_a_closed_frame(
@@ -132,6 +134,7 @@ def test_a_calculator_is_a_file(
     expect(page.locator("[data-cost-form]")).to_have_attribute("inert", "")
     expect(page.get_by_label("Copy link")).to_have_count(0)
     assert not page.locator("main a[href^='/']:visible").count()
+    assert_accessible_in_both_schemes(page)
     assert [one for one in watches[-1].requests if one.startswith("file")] == [page.url]
 
 
