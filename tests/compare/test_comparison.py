@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -128,14 +128,8 @@ def _add_up(pairs: Iterable[tuple[Run, Run]]) -> int:
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 def test_neighbours_of_one_format_add_up() -> None:
-    """Each profile with the next two; `make test-long` takes every pair."""
-    neighbours = (
-        pair
-        for runs in _real_runs().values()
-        for apart in (1, 2)
-        for pair in zip(runs, runs[apart:], strict=False)
-    )
-    assert _add_up(neighbours) > 50
+    """Each profile with the next; `make test-long` takes every pair."""
+    assert sum(_add_up(pairwise(runs)) for runs in _real_runs().values()) > 50
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")

@@ -276,7 +276,9 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import device_rates as d
 d.SIZES, d.REST_S, d.WORK_S, d.MOST_BYTES = (128, 256), 0.0, 0.1, 2**27
-backend = (d.Torch if sys.argv[2] == "torch" else d.Jax)("cpu")
+library = d.Torch if sys.argv[2] == "torch" else d.Jax
+library.cache_bytes = property(lambda one: 2**21, lambda one, found: None)  # a short ladder
+backend = library("cpu")
 only = ("matrix_bf16", "vector_fp32", "hbm", "l2", "link", "pcie", "launch_us")
 found = dict(d.measured(backend, d.Meter(), d.Sensors(0), only))
 print(json.dumps(found))
