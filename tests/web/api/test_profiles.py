@@ -123,8 +123,8 @@ def test_long_list_has_pages(
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "page=99999999", f"q={'x' * 300}"])
-def test_list_that_cannot_be_is_refused(client: Client, query: str) -> None:
-    assert client.get(f"/?{query}", headers=HTML).status_code == 400
+def test_list_that_cannot_be_is_refused(reader: Client, query: str) -> None:
+    assert reader.get(f"/?{query}", headers=HTML).status_code == 400
 
 
 def test_link_preview_names_device_and_headline(client: Client, capture: bytes) -> None:
@@ -206,8 +206,8 @@ def test_streams_of_one_address_are_limited(
     assert other.result(timeout=30).status_code in (200, 404)  # opened before, or after
 
 
-def test_events_of_an_unknown_profile_are_404(client: Client) -> None:
-    assert client.get(f"{API}/unknown/events").status_code == 404
+def test_events_of_an_unknown_profile_are_404(reader: Client) -> None:
+    assert reader.get(f"{API}/unknown/events").status_code == 404
 
 
 def numbers(client: Client, **headers: str) -> dict[str, float]:

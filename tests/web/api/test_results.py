@@ -15,27 +15,33 @@ from tests.web.conftest import Client, Launch
 API = "/api/v1/profiles"
 
 
+@pytest.fixture(scope="module")
+def read_id(reader: Client, capture: bytes) -> str:
+    """A profile that tests read and nothing more."""
+    return str(reader.upload(capture, title="The run").json()["id"])
+
+
 @pytest.fixture
 def profile_id(client: Client, capture: bytes) -> str:
     return str(client.upload(capture, title="The run").json()["id"])
 
 
-def test_page_data_names_the_profile(client: Client, profile_id: str) -> None:
-    answer = client.get(f"{API}/{profile_id}/page")
+def test_page_data_names_the_profile(reader: Client, read_id: str) -> None:
+    answer = reader.get(f"{API}/{read_id}/page")
     page = answer.json()
     assert answer.headers["content-type"] == "application/json"
     assert page["schema"] == 2
-    assert page["profile"]["id"] == profile_id
+    assert page["profile"]["id"] == read_id
     assert page["profile"]["files"][0]["name"] == "host_0.xplane.pb"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_result_is_sent_compressed_or_plain_with_an_etag_each(
-    client: Client, profile_id: str, encoding: str
+    reader: Client, read_id: str, encoding: str
 ) -> None:
-    path = f"{API}/{profile_id}/page"
-    packed = client.get(path, headers={"accept-encoding": encoding})
-    plain = client.get(path, headers={"accept-encoding": "identity"})
+    path = f"{API}/{read_id}/page"
+    packed = reader.get(path, headers={"accept-encoding": encoding})
+    plain = reader.get(path, headers={"accept-encoding": "identity"})
     assert packed.headers["content-encoding"] == encoding
     assert "content-encoding" not in plain.headers
     assert packed.json() == plain.json()
@@ -58,56 +64,54 @@ def test_damaged_result_is_never_sent(client: Client, profile_id: str, encoding:
         assert (again.status_code, again.content == whole) == (200, True), path
 
 
-def test_result_the_client_holds_is_304(client: Client, profile_id: str) -> None:
-    path = f"{API}/{profile_id}/page"
-    etag = client.get(path).headers["etag"]
-    held = client.get(path, headers={"if-none-match": f'"other", {etag}'})
+def test_result_the_client_holds_is_304(reader: Client, read_id: str) -> None:
+    path = f"{API}/{read_id}/page"
+    etag = reader.get(path).headers["etag"]
+    held = reader.get(path, headers={"if-none-match": f'"other", {etag}'})
     assert (held.status_code, held.content) == (304, b"")
     assert held.headers["etag"] == etag
-    assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+    assert reader.get(path, headers={"if-none-match": '"other"'}).status_code == 200
 
 
-def test_page_data_is_kept_for_ever_under_its_revision_only(
-    client: Client, profile_id: str
-) -> None:
-    rev = client.get(f"{API}/{profile_id}").json()["rev"]
-    path = f"{API}/{profile_id}/page"
-    assert "immutable" in client.get(f"{path}?rev={rev}").headers["cache-control"]
+def test_page_data_is_kept_for_ever_under_its_revision_only(reader: Client, read_id: str) -> None:
+    rev = reader.get(f"{API}/{read_id}").json()["rev"]
+    path = f"{API}/{read_id}/page"
+    assert "immutable" in reader.get(f"{path}?rev={rev}").headers["cache-control"]
     for other in (path, f"{path}?rev=older"):
-        assert client.get(other).headers["cache-control"] == "private, no-cache"
+        assert reader.get(other).headers["cache-control"] == "private, no-cache"
 
 
-def test_roofline_has_records_with_and_without_infeed(client: Client, profile_id: str) -> None:
+def test_roofline_has_records_with_and_without_infeed(reader: Client, read_id: str) -> None:
     for infeed in ("in", "out"):
-        body = client.get(f"{API}/{profile_id}/roofline?infeed={infeed}").json()
+        body = reader.get(f"{API}/{read_id}/roofline?infeed={infeed}").json()
         assert {"device", "roofs", "program_points", "ops", "diagnostics"} <= set(body)
         assert body["ops"]
 
 
-def test_csv_is_an_attachment_with_one_row_per_op(client: Client, profile_id: str) -> None:
-    answer = client.get(f"{API}/{profile_id}/roofline.csv")
+def test_csv_is_an_attachment_with_one_row_per_op(reader: Client, read_id: str) -> None:
+    answer = reader.get(f"{API}/{read_id}/roofline.csv")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert 'filename="The run-roofline.csv"' in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.text)))
-    about = client.get(f"{API}/{profile_id}/roofline.csv?about=1")
+    about = reader.get(f"{API}/{read_id}/roofline.csv?about=1")
     told = list(csv.DictReader(io.StringIO(about.text)))
     assert about.headers["content-disposition"] == answer.headers["content-disposition"]
-    device = client.get(f"{API}/{profile_id}").json()["summary"]["device"]
-    link = f"http://localhost/p/{profile_id}"
+    device = reader.get(f"{API}/{read_id}").json()["summary"]["device"]
+    link = f"http://localhost/p/{read_id}"
     added = {"device": device, "profile": link, "roofline_version": __version__}
     assert [{**row, **added} for row in rows] == told
-    ops = client.get(f"{API}/{profile_id}/roofline").json()["ops"]
+    ops = reader.get(f"{API}/{read_id}/roofline").json()["ops"]
     assert len(rows) == len(ops)
 
 
-def test_details_of_an_op_match_the_page(client: Client, profile_id: str) -> None:
-    page = client.get(f"{API}/{profile_id}/page").json()
+def test_details_of_an_op_match_the_page(reader: Client, read_id: str) -> None:
+    page = reader.get(f"{API}/{read_id}/page").json()
     for index in (0, page["ops"]["count"] - 1):
-        details = client.get(f"{API}/{profile_id}/ops/{index}").json()
+        details = reader.get(f"{API}/{read_id}/ops/{index}").json()
         assert details["name"] == page["ops"]["columns"]["name"][index]
         assert {"long_name", "source_file", "source_line", "source_stack"} <= set(details)
     for index in (page["ops"]["count"], -1):
-        missing = client.get(f"{API}/{profile_id}/ops/{index}")
+        missing = reader.get(f"{API}/{read_id}/ops/{index}")
         assert (missing.status_code, missing.json()["code"]) == (400, "bad-view")
 
 

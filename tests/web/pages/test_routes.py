@@ -21,12 +21,12 @@ def addresses(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/api", "/limits", "/calculator", "/p/unknown"])
-def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str) -> None:
-    html = client.get(path, headers=HTML).text
+def test_page_loads_nothing_that_is_missing_or_foreign(reader: Client, path: str) -> None:
+    html = reader.get(path, headers=HTML).text
     loaded = [address for address in addresses(html) if "/static/" in address]
     assert loaded
     for address in loaded:
-        assert client.get(address).status_code == 200, address
+        assert reader.get(address).status_code == 200, address
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", html)
     assert "<script>" not in html
     assert " style=" not in html
@@ -112,8 +112,8 @@ def test_a_row_has_the_goal_the_picture_and_the_first_finding(
     assert found["subject"]["first"]["title"] in text
 
 
-def test_unknown_profile_is_a_page_with_a_way_back(client: Client) -> None:
-    answer = client.get("/p/unknown", headers=HTML)
+def test_unknown_profile_is_a_page_with_a_way_back(reader: Client) -> None:
+    answer = reader.get("/p/unknown", headers=HTML)
     assert answer.status_code == 404
     assert "There is no profile at this address" in answer.text
     assert 'href="/"' in answer.text
@@ -136,8 +136,8 @@ def test_static_files_are_kept_for_ever_under_their_build(client: Client) -> Non
     assert held.status_code == 304
 
 
-def test_static_file_of_another_build_is_served_but_not_kept(client: Client) -> None:
-    answer = client.get("/static/0123456789abcdef/css/tokens.css")
+def test_static_file_of_another_build_is_served_but_not_kept(reader: Client) -> None:
+    answer = reader.get("/static/0123456789abcdef/css/tokens.css")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
 
@@ -190,9 +190,9 @@ def test_scripts_have_a_type_browsers_accept_for_modules(client: Client) -> None
     assert answer.headers["content-type"].startswith("text/javascript")
 
 
-def test_api_page_describes_every_operation(client: Client) -> None:
-    document = client.get("/openapi.json").json()
-    page = client.get("/api", headers=HTML).text
+def test_api_page_describes_every_operation(reader: Client) -> None:
+    document = reader.get("/openapi.json").json()
+    page = reader.get("/api", headers=HTML).text
     for path in document["paths"]:
         assert path in page
     assert "`" not in page
@@ -201,13 +201,13 @@ def test_api_page_describes_every_operation(client: Client) -> None:
     assert '{"finding": "…", "state": "accepted"}' in unescape(page)
 
 
-def test_pages_of_the_framework_are_off(client: Client) -> None:
+def test_pages_of_the_framework_are_off(reader: Client) -> None:
     for path in ("/docs", "/redoc"):
-        assert client.get(path).status_code == 404
+        assert reader.get(path).status_code == 404
 
 
-def test_upload_form_is_documented(client: Client) -> None:
-    document = client.get("/openapi.json").json()
+def test_upload_form_is_documented(reader: Client) -> None:
+    document = reader.get("/openapi.json").json()
     form = document["paths"]["/api/v1/profiles"]["post"]["requestBody"]["content"]
     assert "file" in form["multipart/form-data"]["schema"]["properties"]
 
