@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from roofline.advice.advise import run_of
 from roofline.advice.rules import RULES
-from roofline.advice.run import run_of
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose

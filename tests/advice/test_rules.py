@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from roofline.advice.advise import run_of
 from roofline.advice.rules import RULES
 from roofline.advice.rules.compute import filled
-from roofline.advice.run import run_of
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords

@@ -18,8 +18,8 @@ from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import program_figure
 from roofline.presentation.figure_files import FileLook
-from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.page_rows import JOINED
+from roofline.presentation.palette import LIGHT
 from tests.presentation.charts.test_figures import page_of_files
 
 LIBRARY = next((Path(__file__).parents[2] / "static/vendor/plotly").glob("plotly-*.min.js"))

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from roofline.importers.generic.template import CSV as GENERIC_CSV
-from roofline.importers.generic.template import JSON as GENERIC_JSON
+from roofline.cli import main
 from roofline.importers.xspace.hlo.module import parse_module
 from roofline.library.samples import find_samples
 from tests.fuzz.database_mutation import bent_database
@@ -34,6 +33,7 @@ from tests.tools.xprof_json import our_tables
 from tests.tools.xspace_wire import Stat
 
 ROOT = Path(__file__).resolve().parents[2]
+_TEMPLATES = Path(main.__file__).parent
 SAMPLES = ROOT / "sample_profiles"
 HLO = ROOT / "tests" / "golden" / "hlo"
 CORNERS = 12
@@ -405,11 +405,13 @@ _OTHER_FILES = (
 
 @cache
 def _generic_files() -> tuple[TableMutator, JsonMutator]:
-    document = json.loads(GENERIC_JSON)
+    template = (_TEMPLATES / "template.json").read_text()
+    table = (_TEMPLATES / "template.csv").read_text()
+    document = json.loads(template)
     lines = "\n".join(json.dumps(kernel) for kernel in document["kernels"])
-    spaced = "# device: x\n# time_per: call\n# count: 4\n" + GENERIC_CSV.partition("gB/s\n")[0]
-    tables = TableMutator([GENERIC_CSV, generic.cpu_csv(), _RATES, _ROOFS, spaced])
-    documents = [GENERIC_JSON, generic.gpu_json(), lines, json.dumps(_ERT)]
+    spaced = "# device: x\n# time_per: call\n# count: 4\n" + table.partition("gB/s\n")[0]
+    tables = TableMutator([table, generic.cpu_csv(), _RATES, _ROOFS, spaced])
+    documents = [template, generic.gpu_json(), lines, json.dumps(_ERT)]
     words = (
         "time_per",
         "points",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
+from roofline.cli import main
 from roofline.devices import resolve
 from roofline.errors import (
     CorruptProfileError,
@@ -30,7 +31,6 @@ from roofline.importers.generic.names import (
     unit_factor,
     unit_named,
 )
-from roofline.importers.generic.template import TEMPLATES
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling
@@ -40,6 +40,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from tests.tools import damage
 
+TEMPLATES = Path(main.__file__).parent
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_profiles" / "generic"
 GEMM = "name,flops,dram_bytes,time_s\ngemm_1024,2147483648,150850000,0.00478979\n"
 
@@ -277,7 +278,7 @@ def test_comments_name_the_device_and_its_peaks(read: Callable[..., Profile]) ->
 
 
 def test_json_of_the_schema(read: Callable[..., Profile]) -> None:
-    profile = read(TEMPLATES["json"])
+    profile = read((TEMPLATES / "template.json").read_text())
     assert profile.ops.name == ("gemm_1024", "softmax", "weights_to_device")
     assert profile.ops.occurrences.tolist() == [10, 10, 1]
     assert profile.ops.unit_flop[ComputeUnit.MATRIX_FP16].tolist() == [21474836480, 0, 0]
@@ -307,7 +308,7 @@ def test_cost_analysis_of_jax_is_one_program_without_a_time(
 
 
 def test_csv_template_is_read_without_a_word(read: Callable[..., Profile]) -> None:
-    assert not read(TEMPLATES["csv"]).diagnostics
+    assert not read((TEMPLATES / "template.csv").read_text()).diagnostics
 
 
 @pytest.mark.parametrize(
@@ -505,7 +506,7 @@ def test_tables_of_others_are_left_to_them(head: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_templates_are_recognised(form: str, tmp_path: Path) -> None:
     path = tmp_path / "t"
-    path.write_text(TEMPLATES[form])
+    path.write_text((TEMPLATES / f"template.{form}").read_text())
     assert identify(SourceFile(path)) is generic
 
 

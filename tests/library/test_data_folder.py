@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import SettingsError, StorageFullError
-from roofline.library.data_folder import DataFolder
+from roofline.library.instance import DataFolder
 from roofline.model.units import bytes_text
 from roofline.storage.disk_room import disk_reserve_bytes
 

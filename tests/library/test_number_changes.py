@@ -19,7 +19,7 @@ def test_no_number_of_a_sample_changes_without_a_sentence() -> None:
     golden, now = json.loads(GOLDEN.read_text()), numbers()
     assert golden["results_version"] == RESULTS_VERSION, "run python -m tests.tools.sample_numbers"
     assert {name: now[name] for name in golden["samples"]} == golden["samples"], (
-        "say what changed with a row of library/number_changes.py of the next results version"
+        "say what changed with a row of library/number_changes.json of the next results version"
     )
     assert set(now) == set(golden["samples"]), "run python -m tests.tools.sample_numbers"
 

@@ -95,7 +95,7 @@ def test_one_byte_of_what_computes_a_result_changes_the_version(package: Path, n
         "cli/main.py",
         "cli/device_text.py",
         "api/results.py",
-        "importers/generic/template.py",
+        "cli/template.csv",
         "importers/xspace/xspace_pb2.pyi",
     ],
 )

@@ -14,7 +14,7 @@ from roofline.figures.ink import Path, Text, ink_of
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.figure_files import FigureFile, FileLook, Form, figure_file
-from roofline.presentation.light_theme import LIGHT
+from roofline.presentation.palette import LIGHT
 from tests.presentation.charts.test_figures import page_of
 
 OPS = """

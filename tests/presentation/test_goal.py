@@ -15,8 +15,7 @@ from roofline.presentation.goal import First, Form, Goal, form_of, goal
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import Segment, Sentence, plain_text, say
-from roofline.presentation.standing import standing
-from roofline.presentation.verdict import hint_of
+from roofline.presentation.verdict import hint_of, standing
 from tests.shared_profiles import SHARED, needs_shared, shared
 from tests.subject_by_hand import subject_of
 

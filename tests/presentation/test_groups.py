@@ -25,8 +25,8 @@ from roofline.presentation.groups import (
     name_of,
     roof_text,
 )
-from roofline.presentation.groups_data import groups_data
 from roofline.presentation.layers import layers_of, line_of
+from roofline.presentation.page import groups_data
 from roofline.presentation.page_ops import page_groups
 from roofline.presentation.quantities import DASH, NARROW, SPACE
 from roofline.presentation.sentences import plain_text

@@ -19,8 +19,14 @@ from roofline.model.profile import Diagnostic, Severity
 from roofline.presentation.goal import First
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import Segment, plain_text
-from roofline.presentation.verdict import Answer, Lines, lines_of
-from roofline.presentation.verdict_words import REASONS, bound_clause, busy_sentences
+from roofline.presentation.verdict import (
+    REASONS,
+    Answer,
+    Lines,
+    bound_clause,
+    busy_sentences,
+    lines_of,
+)
 from tests.builders import ABSENT, analysed, reported
 from tests.subject_by_hand import subject_of
 

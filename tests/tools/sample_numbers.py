@@ -1,7 +1,7 @@
 """The numbers that lead the pages of the samples: a change of them is said to users.
 
 `python -m tests.tools.sample_numbers` writes `tests/golden/numbers/samples.json` again, once
-`library/number_changes.py` has a row that says what changed.
+`library/number_changes.json` has a row that says what changed.
 """
 
 import json
@@ -47,7 +47,7 @@ def main() -> int:
     golden, now = json.loads(GOLDEN.read_text()), numbers()
     is_said = golden["results_version"] < RESULTS_VERSION
     if not is_said and any(now.get(name) != one for name, one in golden["samples"].items()):
-        sys.stderr.write("Numbers changed: first say what, with a row of number_changes.py.\n")
+        sys.stderr.write("Numbers changed: first say what, with a row of number_changes.json.\n")
         return 1
     document = {"results_version": RESULTS_VERSION, "samples": now}
     GOLDEN.write_text(json.dumps(document, indent=1) + "\n")

@@ -1,20 +1,180 @@
-"""Advice on an analysis: a plan of what would help, and what should be settled."""
+"""Advice on an analysis: a plan of what would help, and what should be settled.
 
-from collections.abc import Iterator, Sequence
+Chains of memory-bound ops that could be one kernel: bytes, time, and the roof that ends it.
+
+A fused chain moves what its members leave of the main memory's traffic (`fusion`), does all of
+their arithmetic, and keeps their closeness to the roof. The arithmetic is held against the vector
+unit too, whatever roof the ops were held against: T' = max(all clocks, F / vector peak) / e.
+
+The run that rules read, of an analysis and one of its subjects.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from roofline.advice.chains import chains_of
-from roofline.advice.findings import Advice, Finding, Landing, Predicted
-from roofline.advice.formula import LEAST_SAVING
+from roofline.advice.diagnosis import diagnose, facts_of
+from roofline.advice.findings import Advice, Chain, Finding, Landing, Predicted
+from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING
+from roofline.advice.nearness import nearness_of
 from roofline.advice.plan import Lever, State, after, greedy_plan, saving_us
-from roofline.advice.rule import Found, Run
+from roofline.advice.rule import (
+    CAPTURE,
+    EXPOSED,
+    HOST,
+    IDLE,
+    INFEED,
+    STEP,
+    UNEXPLAINED,
+    UNKNOWN,
+    Found,
+    Rule,
+    Run,
+)
 from roofline.advice.rules import RULES
-from roofline.advice.rules.validity import unjudged_ratio
-from roofline.advice.run import run_of
-from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.subjects.records import Subject
+from roofline.advice.rules.fusion import Fusible, fusible
+from roofline.advice.rules.validity import unjudged_ratio, vector_gflops
+from roofline.analysis.context import NAN
+from roofline.analysis.records import Cost, RooflineAnalysis
+from roofline.analysis.roofline import Floats
+from roofline.analysis.subjects.records import Kind, OpPart, Subject
+from roofline.model.op_columns import F64, I64, U64
+from roofline.model.tensors import tensors_of
+from roofline.model.units import GIGA, US_PER_S
+
+_STEPS = {Kind.STEP, Kind.SERVING}
+_WORK = {OpPart.WORK, OpPart.UNKNOWN, OpPart.IMPOSSIBLE}
+
+
+def run_of(
+    analysis: RooflineAnalysis,
+    subject: Subject,
+    rules: Mapping[str, Rule],
+    target: float | None = None,
+) -> Run:
+    """The run of a subject: its ops, and the parts of its time that no op has."""
+    count, ops = len(analysis.profile.ops), subject.ops
+    works = np.array([part in _WORK for part in ops.part[:count]], np.bool_)
+    busy_us = ops.called_us[:count]
+    whole_us = np.nan_to_num(analysis.ops.measures.total_time_us[:count])
+    scale = np.divide(busy_us, whole_us, out=np.zeros(count), where=whole_us > 0)
+    calls = np.maximum(analysis.profile.ops.occurrences.astype(np.float64), 1) * scale
+    known = np.array([part is not OpPart.UNKNOWN for part in ops.part[:count]], np.bool_)
+    clocks = _clocks(analysis, np.where(known, scale, NAN))
+    parts = {name: us for name, us in _parts(subject).items() if us > 0}
+    rest = [np.full(len(parts), NAN)]
+    nearness = nearness_of(analysis)
+    labels = {name: rule.label for name, rule in rules.items() if rule.label is not None}
+    own_us = np.where(works, ops.width_us[:count], 0.0)
+    return Run(
+        analysis=analysis,
+        rules=rules,
+        unit=STEP if subject.kind in _STEPS else CAPTURE,
+        unit_word=subject.unit_word,
+        total_us=subject.time_us,
+        floor_us=subject.floor_us,
+        state=State(
+            busy_us=np.concatenate([busy_us, list(parts.values())]),
+            own_us=np.concatenate([own_us, list(parts.values())]),
+            clocks={name: np.concatenate([clock, *rest]) for name, clock in clocks.items()},
+            least_us=subject.link_need_us,
+        ),
+        calls=calls,
+        parts=tuple(parts),
+        diagnoses=diagnose(facts_of(analysis, busy_us, calls, clocks, nearness), labels),
+        nearness=nearness,
+        target=target,
+    )
+
+
+def _parts(subject: Subject) -> dict[str, float]:
+    """Time of a subject that no op works in, by name."""
+    parts, ops = subject.parts, subject.ops
+    named_us = sum(ops.width_us[k] for k, part in enumerate(ops.part) if part in _WORK)
+    return {
+        **{f"{EXPOSED}{link}": us for link, us in parts.links.items()},
+        HOST: parts.transfers,
+        INFEED: parts.input,
+        IDLE: parts.host_wait,
+        UNEXPLAINED: parts.unknown_wait,
+        UNKNOWN: max(parts.work - float(named_us), 0.0),
+    }
+
+
+def _clocks(analysis: RooflineAnalysis, scale: Floats) -> dict[str, Floats]:
+    """Clocks of ops per unit; none of transfers, which are held against their links alone."""
+    count = len(scale)
+    moves = np.array([cost is Cost.TRANSFER for cost in analysis.ops.cost[:count]], np.bool_)
+    clocks = {
+        name: np.where(moves, NAN, column[:count] * scale)
+        for name, column in analysis.ops.clocks.of.items()
+    }
+    return {name: column for name, column in clocks.items() if np.nansum(column) > 0}
+
+
+VECTOR = "vector unit"
+_LEAST = 0.001  # of the time
+_MOST = 50
+
+
+def chains_of(run: Run) -> tuple[Chain, ...]:
+    """The chains that save at least 0.1 % of the time, the largest saving first."""
+    chains = [chain for members in fusible(run) for chain in _fused(run, members)]
+    worth = [chain for chain in chains if chain.saving_us > _LEAST * run.total_us]
+    return tuple(sorted(worth, key=lambda chain: -chain.saving_us)[:_MOST])
+
+
+def _fused(run: Run, members: Fusible) -> Iterator[Chain]:
+    """The chain as one kernel; nothing where its ops are above their roof."""
+    ops, state = members.ops, run.state.at(members.ops)
+    busy_us, own_us = float(state.busy_us.sum()), float(state.own_us.sum())
+    needs = float(state.roof_us().sum())
+    if not 0 < needs <= IMPOSSIBLE.value * busy_us:
+        return
+    clocks = {name: float(np.nansum(column)) for name, column in state.clocks.items()}
+    clocks[run.main] = float((state.clocks[run.main] * members.factors).sum())
+    flop, is_estimate = _flop(run, ops)
+    peak = vector_gflops(run.analysis) * GIGA / US_PER_S
+    if peak:
+        clocks[VECTOR] = flop / peak
+    longest = max(clocks, key=lambda name: clocks[name])
+    then_us = min(max(clocks[longest] * busy_us / needs, clocks[longest]), busy_us)
+    moved = _per_unit(run, ops, run.table.bytes_accessed)
+    yield Chain(
+        ops=tuple(ops.tolist()),
+        what=members.what,
+        known_by=members.known_by,
+        calls=float(run.calls[ops].max()),
+        now_us=own_us,
+        after_us=own_us * then_us / busy_us,
+        bytes_now=float(moved.sum()),
+        bytes_after=float((moved * members.factors).sum()),
+        flop=flop,
+        is_flop_estimated=is_estimate,
+        limited_by=longest,
+    )
+
+
+def _flop(run: Run, ops: I64) -> tuple[float, bool]:
+    """FLOPs of the ops, and whether shapes stand in: one FLOP per element of the largest tensor.
+
+    Profilers count few elementwise operators. What the profile says of an op goes first.
+    """
+    table = run.table
+    counted = np.nan_to_num(_per_unit(run, ops, table.flop))
+    tensors = [tensors_of(f"{table.operands[op]}; {table.results[op]}") for op in ops.tolist()]
+    largest = np.array([max((t.elements for t in row), default=0) for row in tensors], np.float64)
+    by_shapes = largest * run.calls[ops]
+    stands_in = (counted <= 0) & (by_shapes > 0)
+    return float(np.where(stands_in, by_shapes, counted).sum()), bool(stands_in.any())
+
+
+def _per_unit(run: Run, ops: I64, column: F64 | U64) -> F64:
+    calls = np.maximum(run.table.occurrences[ops].astype(np.float64), 1)
+    per_call: F64 = column[ops].astype(np.float64) / calls
+    return per_call * run.calls[ops]
+
 
 _LANDINGS = 20
 """Points of a finding whose end is shown."""

@@ -5,14 +5,13 @@ is that of any stack. A snippet is its lines, or the name of one that several cu
 `docs/advice.md` has the sources of the calls that snippets name.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from roofline.advice.op_kinds import NCU, NSYS, ROCPROF, TORCH, TPU, XLA_GPU, profiler_of
 from roofline.analysis.records import RooflineAnalysis
+from roofline.model.plain_data import read_beside
 
 JAX, CUDA, TRITON, SERVER = "jax", "cuda", "triton", "server"
 STACKS = {
@@ -62,7 +61,7 @@ def _cures(rule: str, forms: Sequence[str], stacks: Sequence[str]) -> Iterator[C
 
 def _read() -> Mapping[str, Mapping[str, Cure]]:
     """The cures of `cures.json`, where a key may name another one that has the same."""
-    file = json.loads(Path(__file__).with_name("cures.json").read_bytes())
+    file = read_beside(__file__, "cures.json")
     shared, entries = file["snippets"], file["cures"]
 
     def cure(text: str, snippet: str | Sequence[str] = ()) -> Cure:

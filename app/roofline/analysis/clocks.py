@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 from roofline.analysis.context import Context
 from roofline.model.device import ComputePeak, Device, MemoryPeak, PeakOrigin
-from roofline.model.profile import Diagnostic, Severity
+from roofline.model.notes import noted, notes_beside
+from roofline.model.profile import Diagnostic
+
+_NOTES = notes_beside(__file__)
 
 _MEASURED, _PUBLISHED = PeakOrigin.MEASURED, PeakOrigin.CATALOGUE
 
@@ -46,23 +49,12 @@ def _published_in_use(context: Context) -> list[ComputePeak | MemoryPeak]:
 
 
 def _one_clock(peaks: Sequence[ComputePeak | MemoryPeak], clock: float | None) -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="measured-clock",
-        message=f"{_roofs(peaks)} what the catalogue's part does per cycle, at {clock:.4g} GHz: "
-        "the clock at which the profiler measured the other roofs.",
-    )
+    return noted(_NOTES, "measured-clock", roofs=_roofs(peaks), clock=clock)
 
 
 def _two_clocks(peaks: Sequence[ComputePeak | MemoryPeak], clock: float | None) -> Diagnostic:
     at = "" if clock is None else f" at {clock:.4g} GHz"
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="two-clocks",
-        message=f"{_roofs(peaks)} from a data sheet, which counts the boost clock. The profiler "
-        f"measured the other roofs{at}. Shares of roofs of two clocks do not compare.",
-        remedy="Set that peak to what the device does at the clock of the measurement.",
-    )
+    return noted(_NOTES, "two-clocks", roofs=_roofs(peaks), at=at)
 
 
 def _roofs(peaks: Sequence[ComputePeak | MemoryPeak]) -> str:

@@ -19,7 +19,10 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.compute import UndecidedUnit
 from roofline.model.device import CountedUnits, DeviceKind, MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
+from roofline.model.notes import noted, notes_beside
+from roofline.model.profile import Diagnostic, Profile, Provenance
+
+_NOTES = notes_beside(__file__)
 
 DISAGREEMENT = 0.03
 """A useful share may exceed the busy share of its unit by this much: clocks of two passes."""
@@ -69,14 +72,10 @@ def _unknown_costs(context: Context, ops: OpRecords) -> Diagnostic | None:
     modelled = context.profile.flop_provenance is Provenance.MODELLED
     xprof = f" XProf shows zeros for {them}." if modelled else ""
     is_tpu = context.device.kind is DeviceKind.TPU
-    remedy = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="unknown-cost",
-        message=f"{count:,} {have} no FLOP and no byte count, so {their} bound is unknown.{xprof}",
-        remedy=remedy if modelled and (is_tpu or context.profile.ops.cost_known.any()) else "",
-        count=count,
-    )
+    remedy = ""
+    if modelled and (is_tpu or context.profile.ops.cost_known.any()):
+        remedy = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
+    return noted(_NOTES, "unknown-cost", count, have=have, their=their, xprof=xprof, remedy=remedy)
 
 
 def _units_without_peak(context: Context) -> Diagnostic | None:
@@ -93,13 +92,7 @@ def _units_without_peak(context: Context) -> Diagnostic | None:
         return None
     share = sum(float(table.unit_flop[unit].sum()) for unit in unheld) / float(table.flop.sum())
     names = " and ".join(unit.label for unit in unheld)
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="unit-without-peak",
-        message=f"{100 * share:.0f} % of the FLOPs ran on a compute unit without a known peak "
-        f"({names}). They count in rates, but have no compute roof of their own.",
-        remedy="Choose the device, or enter that peak.",
-    )
+    return noted(_NOTES, "unit-without-peak", percent=100 * share, names=names)
 
 
 def _undecided_units(context: Context, ops: OpRecords) -> Diagnostic | None:
@@ -115,13 +108,8 @@ def _undecided_units(context: Context, ops: OpRecords) -> Diagnostic | None:
     between = f" ({', '.join(sorted(units))})" if units else ""
     unbound = int((ops.measures.unit == UNDECIDED).sum())
     op, share = ("op", "its share") if count == 1 else ("ops", "their shares")
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="unit-undecided",
-        message=f"The compute unit of {count:,} {op} is not known{between}, so {share} of the "
-        f"compute roof has two ends. For {unbound:,} the bound depends on it and is unknown.",
-        remedy="Hardware counters (Nsight Compute, rocprof-compute) tell the unit.",
-        count=count,
+    return noted(
+        _NOTES, "unit-undecided", count, op=op, between=between, share=share, unbound=unbound
     )
 
 
@@ -137,14 +125,16 @@ def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
     why = f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's."
     if causes == {Cause.COMPILER_COUNT}:
         why = "The compiler counts a function such as exp as many FLOPs: the counts are too high."
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="above-compute-peak",
-        message=f"{count:,} {run} above the compute peak, {_up_to(float(used.max()))}. {why}",
-        remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
-        if Cause.OWN_ESTIMATE in causes
-        else "",
-        count=count,
+    check = "FLOPs of a custom call are its author's estimate: check cost_estimate."
+    check = check if Cause.OWN_ESTIMATE in causes else ""
+    return noted(
+        _NOTES,
+        "above-compute-peak",
+        count,
+        run=run,
+        up_to=_up_to(float(used.max())),
+        why=why,
+        check=check,
     )
 
 
@@ -159,15 +149,12 @@ def _above_memory_roof(ops: OpRecords) -> Diagnostic | None:
     count, most = causes.total(), float(np.nanmax(share[is_memory]))
     run = "op runs" if count == 1 else "ops run"
     often = causes.most_common()
+    cause = "cause" if len(causes) == 1 else "causes"
     why = ", ".join(
         f"{CAUSE_LABELS[c]} ({n:,})" if len(often) > 1 else CAUSE_LABELS[c] for c, n in often
     )
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="above-memory-roof",
-        message=f"{count:,} {run} above a memory roof, {_up_to(most)}. Likely "
-        f"{'cause' if len(causes) == 1 else 'causes'}: {why}.",
-        count=count,
+    return noted(
+        _NOTES, "above-memory-roof", count, run=run, up_to=_up_to(most), cause=cause, why=why
     )
 
 
@@ -190,12 +177,12 @@ def _above_memory_peak(context: Context, program: ProgramPoints) -> Diagnostic |
     if code <= roofline.COMPUTE_BOUND or not used > 1.0:
         return None
     label = context.levels[code - 2].label
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="above-memory-peak",
-        message=f"The bytes counted for this program are {_factor(used)} what {label} can move "
-        f"in its time. {why_bytes_exceed_peak(context.profile)}",
-        remedy="Read its share of the roof as an upper limit.",
+    return noted(
+        _NOTES,
+        "above-memory-peak",
+        times=_factor(used),
+        label=label,
+        why=why_bytes_exceed_peak(context.profile),
     )
 
 
@@ -213,13 +200,7 @@ def _counters_disagree(context: Context, nearest: NearestOps) -> Diagnostic | No
     units = [nearest.ceilings[place] for place in np.flatnonzero(over.any(axis=1)).tolist()]
     names = " and ".join(Ceiling(one).label for one in units)
     ops_do = "op does" if len(rows) == 1 else "ops do"
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="counters-disagree",
-        message=f"{len(rows):,} {ops_do} more work than their units were busy for ({names}): work "
-        "and busy shares were counted in different passes, or a peak is too low.",
-        count=len(rows),
-    )
+    return noted(_NOTES, "counters-disagree", len(rows), ops_do=ops_do, names=names)
 
 
 def _is_benchmark(context: Context, peak: MemoryPeak) -> bool:
@@ -251,12 +232,7 @@ def _lost_flags(context: Context) -> Diagnostic | None:
     modelled = context.profile.bytes_provenance is Provenance.MODELLED
     if context.profile.host_count < 2 or not on_chip or not modelled:
         return None
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="on-chip-peaks-kept",
-        message="On-chip memory peaks are kept across hosts. XProf forgets them when it combines "
-        "hosts, so its efficiencies of ops bound by on-chip memory are lower.",
-    )
+    return noted(_NOTES, "on-chip-peaks-kept")
 
 
 def _wrapped_time(context: Context) -> Diagnostic | None:
@@ -267,40 +243,25 @@ def _wrapped_time(context: Context) -> Diagnostic | None:
     if not short and not whole:
         return None
     what = "the program" if whole else "a step" if short == 1 else f"{short:,} of the steps"
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="infeed-exceeds-program",
-        message=f"Infeed and outfeed ops, added up, last longer than {what}, because they are "
-        "nested. Without them that time is shown as zero; XProf's wraps to 213 days.",
-    )
+    return noted(_NOTES, "infeed-exceeds-program", what=what)
 
 
 def _partly_counted(context: Context) -> Diagnostic | None:
     """A TPU counts the work of its matrix unit, and of no other."""
     if context.device.counters.counted_units is not CountedUnits.MATRIX_ONLY:
         return None
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="matrix-unit-only",
-        message="Total (HW) is of the matrix unit only: the FLOPs of the vector unit were not "
-        "counted and are unknown.",
-    )
+    return noted(_NOTES, "matrix-unit-only")
 
 
 def _no_peaks(context: Context) -> Diagnostic | None:
     compute, memory = bool(context.peaks.gflops), bool(context.peaks.binding_gibs)
     if not len(context.profile.ops) or (compute and memory) or context.profile.is_host_only:
         return None
-    message = "This capture names no peak of its device, so there is no roof to compare with."
+    said = "no peak of its device, so there is no roof to compare with"
     if compute or memory:
         lacking = "memory" if compute else "compute"
-        message = f"This capture names no {lacking} peak of its device, so that roof is missing."
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-peaks",
-        message=message,
-        remedy="Choose the device, or capture with a runtime that reports its peaks.",
-    )
+        said = f"no {lacking} peak of its device, so that roof is missing"
+    return noted(_NOTES, "no-peaks", said=said)
 
 
 # ------------------------------------------------------------------ fusions that hold communication
@@ -321,16 +282,7 @@ def async_collectives(context: Context, ops: OpRecords) -> Diagnostic | None:
     if share < _WORTH_A_WORD:
         return None
     source = "capture" if context.profile.timeline is not None else "table"
-    percent = f"{100 * share:.1f} %"
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="async-collectives",
-        message=f"{len(rows)} async-collective ops do no FLOPs and take {percent} of the time. "
-        f"They hold communication or copies, which this {source} does not tell apart, so they stay "
-        "with the memory.",
-        remedy="A capture with the program's HLO (XSpace) names what they hold.",
-        count=len(rows),
-    )
+    return noted(_NOTES, "async-collectives", len(rows), percent=100 * share, source=source)
 
 
 # -------------------------------------------------------------------------------------------- links
@@ -351,25 +303,20 @@ def _without_peak(levels: Sequence[MemoryLevel], count: int) -> Diagnostic:
     those = " and ".join(sorted(names, key=lambda name: name[0].islower()))
     peak, is_ = ("peaks", "are") if len(names) > 1 else ("peak", "is")
     asked = " ".join(f"--peak {level.value}=45GB/s" for level in levels)
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="links-without-peak",
-        message=f"The {peak} of {those} {is_} not known, so {_transfers(count)} no roof.",
-        remedy=f"Enter the {peak} in the list of peaks, or with {asked}.",
-        count=count,
+    return noted(
+        _NOTES,
+        "links-without-peak",
+        count,
+        peak=peak,
+        those=those,
+        is_=is_,
+        transfers=_transfers(count),
+        asked=asked,
     )
 
 
 def _unknown(count: int) -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="unknown-link",
-        message=f"The capture does not tell which link joins the devices, so {_transfers(count)} "
-        "no roof.",
-        remedy="Give the peak of the link that they use, for example with --peak nvlink=450GB/s, "
-        "xgmi or dcn (--network): communication without a known link is then over that one.",
-        count=count,
-    )
+    return noted(_NOTES, "unknown-link", count, transfers=_transfers(count))
 
 
 def _transfers(count: int) -> str:

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roofline.errors import NoSuchRangeError
-from roofline.model.profile import Diagnostic, Host, Profile, Severity
+from roofline.model.notes import noted, notes_beside
+from roofline.model.profile import Host, Profile
+
+_NOTES = notes_beside(__file__)
 
 _NAMES_SHOWN = 10
 
@@ -73,11 +76,7 @@ def of_host(profile: Profile, name: str) -> Profile:
 def alone(found: Profile, whole: Profile, name: str) -> Profile:
     """`found`, the profile of the host `name` of `whole`, with a note that says so."""
     names = names_of_hosts(whole)
-    note = Diagnostic(
-        severity=Severity.INFO,
-        code="one-host",
-        message=f"All numbers are of the host {name}, one of {len(names)}.",
-    )
+    note = noted(_NOTES, "one-host", name=name, hosts=len(names))
     return replace(
         found,
         format_id=whole.format_id,

@@ -11,7 +11,10 @@ from roofline.analysis.context import time_scale
 from roofline.errors import NoSuchRangeError
 from roofline.model.device import Device, PeakOrigin
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Profile, Severity
+from roofline.model.notes import noted, notes_beside
+from roofline.model.profile import Profile
+
+_NOTES = notes_beside(__file__)
 
 
 def under_other_peaks(profile: Profile, own: Device, device: Device) -> tuple[Profile, Device]:
@@ -98,12 +101,7 @@ def at_running_clock(profile: Profile, device: Device) -> tuple[Profile, Device]
         else replace(one, gbs=one.gbs * scale, source=f"{one.source} {source}".strip())
         for one in device.memory
     )
-    note = Diagnostic(
-        severity=Severity.INFO,
-        code="running-clock",
-        message=f"Compute and VMEM peaks are multiplied by {scale:.4g}: the clock that ran, divided"
-        " by the default one. Those of HBM, CMEM and links are not.",
-    )
+    note = noted(_NOTES, "running-clock", scale=scale)
     return (
         replace(profile, diagnostics=(note, *profile.diagnostics)),
         replace(device, compute=compute, memory=memory, dvfs_scale=scale),

@@ -13,8 +13,9 @@ import numpy as np
 
 from roofline.errors import NoSuchRangeError
 from roofline.model.device import HardwareCounters
+from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import F64, I64, SCHEMA, Bools, Column, Summing
-from roofline.model.profile import Diagnostic, OpTable, Profile, Severity, StepTable
+from roofline.model.profile import Diagnostic, OpTable, Profile, StepTable
 from roofline.model.time_bins import OTHER, TimeBins
 from roofline.model.time_bins import WORK as DOES_WORK
 from roofline.model.timeline import (
@@ -25,6 +26,8 @@ from roofline.model.timeline import (
     WorkTimes,
 )
 from roofline.model.units import PS_PER_MS
+
+_NOTES = notes_beside(__file__)
 
 # Which share of an op each column takes: of its time, of its own time; all others of its
 # occurrences. Capacities are peaks times time.
@@ -143,15 +146,7 @@ class _Range:
         count = int((~ran & (ops.time_ps > 0)).sum())
         if not count:
             return []
-        return [
-            Diagnostic(
-                severity=Severity.INFO,
-                code="not-on-timeline",
-                message="operations are not on the timeline of this capture, so a range of its "
-                "time leaves them out.",
-                count=count,
-            )
-        ]
+        return [noted(_NOTES, "not-on-timeline", count)]
 
     def _ops(self, ops: OpTable) -> OpTable:
         """The ops that ran in the range, with their shares of times and work."""
@@ -284,12 +279,7 @@ class _Range:
 
 def _of_range(begin_ps: int, end_ps: int, last_ps: int) -> Diagnostic:
     first, last, whole = (f"{ps / PS_PER_MS:.6g}" for ps in (begin_ps, end_ps, last_ps))
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="time-range",
-        message=f"All numbers are of {first} to {last} ms of a capture of {whole} ms. An operation "
-        "that crosses an edge counts with the part of its time that is inside.",
-    )
+    return noted(_NOTES, "time-range", first=first, last=last, whole=whole)
 
 
 def _chosen_steps(steps: StepTable, kept: Bools) -> StepTable:

@@ -11,6 +11,7 @@ from roofline.api.profiles import Profile, open_profile
 from roofline.capture.inference_servers import ServerCapture, capture_server
 from roofline.capture.profiler_service import CaptureOptions, HostCapture, capture_hosts
 from roofline.errors import CaptureFailedError, ExtraMissingError
+from roofline.model.plain_data import alike
 from roofline.model.units import MS_PER_S, NS_PER_MS
 
 Say = Callable[[str], None]
@@ -115,13 +116,7 @@ def _from_server(
         raise CaptureFailedError(
             "Servers are captured one at a time.", remedy="Name one http:// address."
         )
-    asked = ServerCapture(
-        url=addresses[0],
-        duration_ms=wish.duration_ms,
-        remote_dir=wish.remote_dir,
-        steps=wish.steps,
-        by_stage=wish.by_stage,
-    )
+    asked = alike(ServerCapture, wish, url=addresses[0])
     files = capture_server(asked, say)
     return [HostCapture(one.name, Path(shutil.copy(one, folder))) for one in files]
 

@@ -23,8 +23,8 @@ from roofline.estimate.llm.request_document import (
 )
 from roofline.estimate.llm.serving import Request, request_of
 from roofline.estimate.llm.step import Step, step_of
-from roofline.estimate.llm.times import time_text
 from roofline.estimate.ops import Options
+from roofline.model.units import time_text
 
 T = TypeVar("T", bound=NetworkChoice)
 

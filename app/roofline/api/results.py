@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from roofline.errors import BadViewError, ExtraMissingError
 from roofline.figures.figure import inert, of_width, painted
-from roofline.presentation.light_theme import LIGHT
+from roofline.presentation.palette import LIGHT
 from roofline.presentation.quantities import significant
 from roofline.presentation.text_table import cut, plain, spaced
 

@@ -25,6 +25,7 @@ from roofline.devices.table import (
     rows_of,
 )
 from roofline.devices.this_machine import read_machine
+from roofline.model.plain_data import alike
 from roofline.model.units import GIGA, KILO, TERA
 from roofline.presentation.text_table import table
 
@@ -159,14 +160,7 @@ def _devices(given: argparse.Namespace) -> None:
     if given.kernels:
         from roofline.estimate.kernels import KernelQuery, kernels_text  # loads slowly
 
-        kernels = KernelQuery(
-            part_ids=tuple(given.part or PARTS_AT_FIRST),
-            dtype=given.dtype,
-            model=given.model,
-            batch=given.batch,
-            seq=given.seq,
-            sort=given.sort,
-        )
+        kernels = alike(KernelQuery, given, part_ids=tuple(given.part or PARTS_AT_FIRST))
         print_bytes(kernels_text(kernels).encode())
         return
     if given.name:

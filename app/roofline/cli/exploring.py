@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_peaks, file_argument
 from roofline.cli.output import put_out
+from roofline.model.plain_data import alike
 
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
@@ -57,13 +58,7 @@ def _whatif(given: argparse.Namespace) -> None:
         with_formats,
     )
 
-    chosen = Formats(
-        storage=given.storage,
-        tensors=given.tensors,
-        compute=given.compute,
-        category=given.category,
-        op=given.op,
-    )
+    chosen = alike(Formats, given)
     if given.format == "markdown":
         put_out(_markdown(given, chosen).encode(), given.output)
         return

@@ -264,83 +264,9 @@ roofline check roofline-out/head/* --against roofline-out/base.json --require ti
 
 _SUMMARY = ' \\\n  --summary "$GITHUB_STEP_SUMMARY"'
 
-_GITHUB = """\
-# Written by `roofline ci init github`. The main branch is captured in the folder roofline-base.
-name: Roofline
-on: pull_request
-permissions:
-  contents: read
-defaults:
-  run:
-    shell: bash
-jobs:
-  roofline:
-    runs-on: ubuntu-latest # or the labels of a runner with your accelerator
-    env:
-      BASE: ${{{{ github.base_ref }}}}
-      NUMBA_CACHE_DIR: ${{{{ github.workspace }}}}/.roofline-kernels
-    steps:
-      - uses: actions/checkout@v4
-        with:
-          fetch-depth: 0
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - name: Install
-        run: |
-{install}
-      - uses: actions/cache@v4
-        with:
-          path: .roofline-kernels
-          key: roofline-${{{{ runner.arch }}}}-${{{{ hashFiles('**/pyproject.toml') }}}}
-      - name: Compile the readers
-        run: roofline warm-up
-      - name: Capture in turns
-        run: |
-{in_turns}
-      - name: Check
-        run: |
-{check}
-      - if: always()
-        uses: actions/upload-artifact@v4
-        with:
-          name: roofline-report
-          path: roofline-report
-"""
-_GITLAB = """\
-# Written by `roofline ci init gitlab`. The main branch is captured in the folder roofline-base.
-# Add to .gitlab-ci.yml: include: {{local: .gitlab/roofline.yml}}
-roofline:
-  stage: test
-  image: python:3.12 # or one with your accelerator's libraries
-  rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
-  variables:
-    GIT_DEPTH: "0"
-    BASE: $CI_MERGE_REQUEST_TARGET_BRANCH_NAME
-    NUMBA_CACHE_DIR: $CI_PROJECT_DIR/.roofline-kernels
-  cache:
-    key: roofline-kernels
-    paths: [.roofline-kernels]
-  script:
-    - |
-{install}
-    - roofline warm-up
-    - |
-{in_turns}
-    - |
-{check}
-  allow_failure:
-    exit_codes: 3 # inconclusive
-  artifacts:
-    when: always
-    paths: [roofline-report]
-    reports:
-      junit: roofline-report/junit.xml
-"""
 _SERVICES = {
-    "github": (_GITHUB, Path(".github/workflows/roofline.yml"), 10),
-    "gitlab": (_GITLAB, Path(".gitlab/roofline.yml"), 6),
+    "github": (Path(".github/workflows/roofline.yml"), 10),
+    "gitlab": (Path(".gitlab/roofline.yml"), 6),
 }
 
 
@@ -369,7 +295,7 @@ def add_ci(parser: argparse.ArgumentParser) -> None:
 
 
 def _init(given: argparse.Namespace) -> None:
-    _, path, _ = _SERVICES[given.service]
+    path, _ = _SERVICES[given.service]
     if path.exists() and not given.force:
         raise SettingsError(
             f"{path} is there already, and was left as it is.",
@@ -387,7 +313,8 @@ def workflow(
     service: str, capture: str = _CAPTURE, install: str = _INSTALL, options: str = ""
 ) -> str:
     """The workflow of `service` as YAML; `options` are those of `check` and `baseline save`."""
-    template, _, spaces = _SERVICES[service]
+    _, spaces = _SERVICES[service]
+    template = Path(__file__).with_name(f"ci-{service}.yml").read_text("utf-8")
     parts = {
         "install": install,
         "in_turns": _IN_TURNS.format(capture=capture),

@@ -168,9 +168,7 @@ def add_template(parser: argparse.ArgumentParser) -> None:
 
 
 def _template(given: argparse.Namespace) -> None:
-    from roofline.importers.generic.template import TEMPLATES  # loads slowly
-
-    print_bytes(TEMPLATES[given.form].encode())
+    print_bytes(Path(__file__).with_name(f"template.{given.form}").read_bytes())
 
 
 def add_warm_up(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from roofline.estimate.llm.request_document import (
 )
 from roofline.estimate.llm.serving import Request
 from roofline.estimate.llm.step import Step
+from roofline.model.plain_data import read_beside
 
 if TYPE_CHECKING:
     from roofline.exports.model_overlay import Record
@@ -31,49 +31,14 @@ from roofline.cli.output import print_bytes
 from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.estimate.ops import OPS, Options
 
-_CHOICES: Mapping[str, tuple[type, str]] = {
-    "batch": (int, "sequences (1)"),
-    "prompt": (int, "of a request: tokens of its prompt"),
-    "output": (int, "of a request: tokens that it is answered with"),
-    "seq": (int, "new tokens of a sequence, of prefill and train"),
-    "context": (int, "keys of a sequence, the new ones included, of decode"),
-    "cached": (int, "tokens of a sequence that are in the cache before prefill (0)"),
-    "prompts": (int, "sequences that a mixed step reads beside those that decode (1)"),
-    "new-tokens": (int, "tokens that decode checks at once: guessed ones and one more (1)"),
-    "weights": (str, "element type of weights, such as int4:g128 (bf16)"),
-    "expert-weights": (str, "element type of routed experts (as weights)"),
-    "activations": (str, "element type of activations (bf16)"),
-    "kv": (str, "element type of keys and values (bf16)"),
-    "logits": (str, "element type of logits (bf16)"),
-    "compute": (str, "precision of products in the layers (as activations)"),
-    "tp": (int, "devices that share each layer (1)"),
-    "ep": (int, "devices that share the experts; --batch is that of each (1)"),
-    "pp": (int, "stages of a pipeline (1)"),
-    "dp": (int, "copies of the model that train together (1)"),
-    "zero": (int, "what these share: 1 the optimizer's state, 2 gradients, 3 weights (0)"),
-    "cp": (int, "devices that share the tokens of each sequence (1)"),
-    "virtual": (int, "chunks of layers per stage of a pipeline (1)"),
-    "microbatches": (int, "parts of the batch in a pipeline (1)"),
-    "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
-    "acceptance": (float, "share of guessed tokens that are right, with --new-tokens"),
-    "dispatch": (str, "element type of tokens on their way to experts (as activations)"),
-    "kv-block": (int, "tokens of a block of a paged cache (1)"),
-}
-_MEASURED: Mapping[str, str] = {
-    "ttft-ms": "of a request: measured time to the first token",
-    "tpot-ms": "of a request: measured time per further token",
-    "tokens-per-s": "of a server: measured output tokens per second",
-}
-_WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "pairs": (("full", "causal"), "pairs of attention that count (full; train: causal)"),
-    "fusion": (("unfused", "typical", "ideal"), "which ops share their traffic (typical)"),
-    "head": (("last", "all"), "tokens that go through the head (last; train: all)"),
-    "recompute": (
-        ("none", "selective", "full"),
-        "what of the forward pass training runs again (none)",
-    ),
-    "exchange": (("direct", "per-node"), "how tokens reach experts (direct; prefill: per-node)"),
-}
+_OPTIONS = read_beside(__file__, "predicting.json")
+_KINDS = {"int": int, "float": float, "str": str}
+
+
+def _add(parser: argparse.ArgumentParser, part: str, prefix: str = "") -> None:
+    """The options of a part of `predicting.json`: by name, the kind of value, and the help."""
+    for name, (kind, help_text) in _OPTIONS[part].items():
+        parser.add_argument(f"--{prefix}{name}", type=_KINDS[kind], help=help_text)
 
 
 def add_predict(parser: argparse.ArgumentParser) -> None:
@@ -104,15 +69,13 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measured", type=Path, metavar="FILE", help="of a request: results of a load test"
     )
-    for name, said in _MEASURED.items():
-        parser.add_argument(f"--measured-{name}", type=float, help=said)
+    _add(parser, "measured", "measured-")
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     parser.add_argument(
         "--sparse", action="store_true", help="weights of the layers are pruned to 2 of 4"
     )
-    for name, (kind, help_text) in _CHOICES.items():
-        parser.add_argument(f"--{name}", type=kind, help=help_text)
-    for name, (words, help_text) in _WORDS.items():
+    _add(parser, "predict")
+    for name, (words, help_text) in _OPTIONS["words"].items():
         parser.add_argument(f"--{name}", choices=words, help=help_text)
     parser.add_argument("--fsdp", dest="zero", action="store_const", const=3, help="as --zero 3")
     parser.add_argument(
@@ -205,32 +168,6 @@ def _over_text(over: "Record") -> str:
     return overlay_text(over)
 
 
-_ESTIMATE_CHOICES: Mapping[str, tuple[type, str]] = {
-    "dtype": (str, "element type of every tensor, and of the arithmetic (bf16)"),
-    "weights": (str, "element type of the second operand of a matmul, such as int4:g128"),
-    "out-dtype": (str, "element type of the output"),
-    "kv-dtype": (str, "element type of keys and values"),
-    "compute": (str, "precision of the arithmetic, where it is not --dtype"),
-    "flops-per-element": (float, "of elementwise ops (1)"),
-    "inputs": (int, "tensors that an elementwise op reads (1)"),
-    "kind": (str, "of a norm: layer or rms (layer)"),
-    "passes": (int, "how often a layer norm reads its input (2)"),
-    "kv-heads": (int, "heads of keys and values (as many as query heads)"),
-    "context": (int, "keys per sequence, new tokens included"),
-    "window": (int, "keys that a token sees at most"),
-    "ranks": (int, "devices of a collective (2)"),
-    "tile": (str, "block of a matmul's output, such as 128x128 or 128x128x64"),
-    "stride": (int, "of a convolution (1)"),
-    "groups": (int, "of a convolution's channels (1)"),
-    "padding": (str, "of a convolution: same or valid (same)"),
-    "ops": (int, "elementwise ops of a chain (2)"),
-    "threads": (int, "of the launch that run at once: they limit what the memory gives"),
-    "load-bytes": (float, "with --threads: bytes of a load (16)"),
-    "loads-in-flight": (int, "with --threads: loads of each under way (1)"),
-    "per-node": (int, "ranks of this group that share a node"),
-}
-
-
 def add_estimate(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command; docs/estimate.md says what each op takes."""
     parser.description = (
@@ -244,25 +181,14 @@ def add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--causal", action="store_true", help="attention skips masked pairs")
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     parser.add_argument("--sparse", action="store_true", help="weights are pruned to 2 of 4")
-    for name, (kind, help_text) in _ESTIMATE_CHOICES.items():
-        parser.add_argument(f"--{name}", type=kind, help=help_text)
+    _add(parser, "estimate")
     add_network(parser)
     parser.set_defaults(run=_estimate)
 
 
-NETWORK_CHOICES: Mapping[str, tuple[type, str]] = {
-    "nodes": (int, "nodes that the ranks fill"),
-    "gpus-per-node": (int, "chips that the links join (the part's own)"),
-    "network": (str, "share of one chip, such as 50GB/s or 400Gbit/s"),
-    "axes": (str, "sizes of a TPU slice, such as 4x4, or how many axes"),
-    "alpha-us": (float, "µs for each step of a ring, in place of --latency"),
-}
-
-
 def add_network(parser: argparse.ArgumentParser) -> None:
     """What joins the devices; docs/estimate.md."""
-    for name, (kind, help_text) in NETWORK_CHOICES.items():
-        parser.add_argument(f"--{name}", type=kind, help=help_text)
+    _add(parser, "network")
     parser.add_argument("--wrap", choices=WRAPS, help="axes of a slice that are rings (auto)")
     parser.add_argument("--latency", choices=LATENCIES, help="what a collective waits for (hops)")
     parser.add_argument("--algorithm", choices=ALGORITHMS, help="of collectives (two-level)")

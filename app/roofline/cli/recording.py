@@ -16,6 +16,7 @@ from roofline.cli.output import BAD_INPUT
 from roofline.cli.runs import seconds
 from roofline.cli.uploading import add_labels
 from roofline.errors import RooflineError
+from roofline.model.plain_data import alike
 from roofline.model.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -86,14 +87,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
 def _record(given: argparse.Namespace) -> None:
     from roofline.capture.recorder import Recorder, RecordOptions
 
-    options = RecordOptions(
-        steps=given.steps,
-        skip=given.skip,
-        after_s=given.after,
-        duration_s=given.duration,
-        ranks=given.ranks,
-        stack=given.stack,
-    )
+    options = alike(RecordOptions, given, after_s=given.after, duration_s=given.duration)
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="roofline-record-")))
         teller = _Teller(given)

@@ -13,6 +13,7 @@ from roofline.analysis.subjects.records import Kind, OpPart, Subject
 from roofline.analysis.verdict import MOSTLY, verdict_of
 from roofline.compare.run import CAPTURE, EXECUTION, STEP, RunSubject, UnitTimes
 from roofline.model.categories import is_container
+from roofline.model.plain_data import alike
 from roofline.model.units import PS_PER_US
 
 _OF_STEPS = {Kind.STEP, Kind.SERVING}
@@ -61,21 +62,14 @@ _ROUNDING = 1e-9
 
 def _facts(analysis: RooflineAnalysis, subject: Subject) -> RunSubject:
     verdict = verdict_of(analysis, subject)
-    return RunSubject(
-        of=subject.of,
+    return alike(
+        RunSubject,
+        subject,
         kind=subject.kind.value,
-        label=subject.label,
-        unit_word=subject.unit_word,
-        time_us=subject.time_us,
-        floor_us=subject.floor_us,
-        roof_ratio=subject.roof_ratio,
-        known_ratio=subject.known_ratio,
-        idle_ratio=subject.idle_ratio,
         verdict=verdict.kind.value,
         ceiling=verdict.ceiling,
         ratio=verdict.ratio,
         is_counted=verdict.known.busy >= MOSTLY,
-        not_found=subject.not_found,
     )
 
 

@@ -4,11 +4,9 @@ Some figures follow from an architecture: what one processor does per cycle, tim
 clock. JSON, not TOML: the standard library's TOML reader takes twenty times as long for this file.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from roofline.devices.parts import (
@@ -22,6 +20,7 @@ from roofline.devices.parts import (
 )
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
+from roofline.model.plain_data import read_beside
 from roofline.model.units import GIGA
 
 _UNITS = {unit.value for unit in ComputeUnit}
@@ -67,9 +66,6 @@ def _unit(of: str) -> str:
     if of not in _UNITS:
         return "B/s"
     return "op/s" if of.partition("_")[2].startswith("int") else "FLOP/s"
-
-
-_FILE = Path(__file__).with_name("catalogue.json")
 
 
 def parts() -> tuple[Part, ...]:
@@ -138,7 +134,7 @@ def _by_shared_name() -> Mapping[str, Sequence[int]]:
 
 @cache
 def _document() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = json.loads(_FILE.read_bytes())
+    document: Mapping[str, Any] = read_beside(__file__, "catalogue.json")
     return document
 
 

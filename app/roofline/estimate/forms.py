@@ -4,13 +4,14 @@ The keys are those of a page's address; those of options are the options' names.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Options, is_size
+from roofline.model.plain_data import read_beside
 from roofline.model.units import plain_number
 
 Kind = Literal["count", "number", "type", "storage", "choice", "flag", "text"]
@@ -99,28 +100,14 @@ class Filled:
         return Filled(op=self.op, form=self.form, values={**self.values, key: str(value)})
 
 
-def _sizes(**defaults: tuple[str, int]) -> tuple[Field, ...]:
-    return tuple(
-        Field(key=key, label=label, default=str(value)) for key, (label, value) in defaults.items()
-    )
-
-
-_DTYPE = Field(key="dtype", label="Element type", kind="type", default="bf16")
-_WEIGHTS = Field(key="weights", label="Weights", kind="storage")
-_OUT = Field(key="out_dtype", label="Output", kind="storage")
-_COMPUTE = Field(key="compute", label="Arithmetic", kind="type")
-_SPARSE = Field(key="sparse", label="Sparse 2:4", kind="flag")
-_RANKS = Field(key="ranks", label="Devices", default="2")
-_AXES = Field(key="axes", label="Axes of a TPU slice", kind="text")
-_ALPHA = Field(key="alpha_us", label="µs per ring step", kind="number")
 NETWORK_FIELDS = (
     Field(key="nodes", label="Nodes"),
     Field(key="gpus_per_node", label="GPUs per node"),
     Field(key="network", label="Network per GPU", kind="text"),
-    _AXES,
+    Field(key="axes", label="Axes of a TPU slice", kind="text"),
     Field(key="wrap", label="Closed axes", kind="choice", default="auto", choices=WRAPS),
     Field(key="latency", label="Latency of", kind="choice", default="hops", choices=LATENCIES),
-    _ALPHA,
+    Field(key="alpha_us", label="µs per ring step", kind="number"),
     Field(
         key="algorithm",
         label="Algorithm",
@@ -131,166 +118,24 @@ NETWORK_FIELDS = (
     Field(key="in_switch", label="Reduction in the switch", kind="flag"),
 )
 """What a user may say of the network: the fields of `NetworkChoice`, but for `per_node`."""
-_LAUNCH = (
-    Field(key="threads", label="Threads at once"),
-    Field(key="load_bytes", label="Bytes of a load", kind="number", default="16"),
-    Field(key="loads_in_flight", label="Loads of a thread", default="1"),
-)
-_PER_NODE = Field(key="per_node", label="Of these per node")
-_EACH = Field(key="flops_per_element", label="FLOPs per element", kind="number", default="1")
-_INPUTS = Field(key="inputs", label="Tensors read", default="1")
-_ANY_SHAPE = Field(key="shape", label="Shape", kind="text", default="4096x8192")
 
-FORMS: Mapping[str, Form] = {
-    form.ops[0]: form
-    for form in (
-        Form(
-            title="Matmul",
-            ops=("matmul",),
-            sizes=_sizes(
-                batch=("Batch, with own weights", 1),
-                m=("M, rows", 8192),
-                k=("K", 4096),
-                n=("N", 4096),
-            ),
-            options=(
-                _DTYPE,
-                _WEIGHTS,
-                _OUT,
-                _COMPUTE,
-                Field(key="tile", label="Tile", kind="text", default=""),
-                _SPARSE,
-            ),
-            swept="m",
-            unit="rows",
-        ),
-        Form(
-            title="Distributed matmul",
-            ops=("distributed-matmul",),
-            sizes=_sizes(b=("B, rows", 2048), d=("D, divided", 8192), f=("F", 8192)),
-            options=(_DTYPE, _WEIGHTS, _OUT, _COMPUTE, _RANKS, _AXES, _ALPHA, _SPARSE),
-            swept="d",
-            unit="contracted elements",
-        ),
-        Form(
-            title="Attention",
-            ops=("attention",),
-            sizes=_sizes(
-                sequences=("Sequences", 8),
-                heads=("Heads", 32),
-                tokens=("New tokens", 2048),
-                head=("Head size", 128),
-            ),
-            options=(
-                Field(key="kv_heads", label="KV heads"),
-                Field(key="context", label="Context, new included"),
-                Field(key="window", label="Window"),
-                _DTYPE,
-                Field(key="kv_dtype", label="Keys, values", kind="storage"),
-                Field(key="causal", label="Causal pairs only", kind="flag"),
-                Field(key="flash", label="Flash", kind="flag", default="yes"),
-            ),
-            swept="tokens",
-            unit="new tokens",
-        ),
-        Form(
-            title="Convolution",
-            ops=("convolution",),
-            sizes=_sizes(
-                batch=("Batch", 32),
-                height=("Height", 56),
-                width=("Width", 56),
-                channels=("Channels", 256),
-                filters=("Filters", 256),
-                kernel_height=("Kernel height", 3),
-                kernel_width=("Kernel width", 3),
-            ),
-            options=(
-                Field(key="stride", label="Stride", default="1"),
-                Field(key="groups", label="Groups", default="1"),
-                Field(
-                    key="padding",
-                    label="Padding",
-                    kind="choice",
-                    default="same",
-                    choices=("same", "valid"),
-                ),
-                _DTYPE,
-                _WEIGHTS,
-                _OUT,
-                _COMPUTE,
-                _SPARSE,
-            ),
-            swept="batch",
-            unit="images",
-        ),
-        Form(
-            title="Norm",
-            ops=("norm",),
-            sizes=_sizes(rows=("Rows", 8192), hidden=("Hidden", 4096)),
-            options=(
-                Field(
-                    key="kind",
-                    label="Kind",
-                    kind="choice",
-                    default="layer",
-                    choices=("layer", "rms"),
-                ),
-                Field(key="passes", label="Passes over the input", default="2"),
-                _DTYPE,
-                _OUT,
-                *_LAUNCH,
-            ),
-        ),
-        Form(
-            title="Softmax",
-            ops=("softmax",),
-            sizes=_sizes(rows=("Rows", 8192), columns=("Columns", 4096)),
-            options=(_DTYPE, _OUT, *_LAUNCH),
-        ),
-        Form(
-            title="Reduction",
-            ops=("reduction",),
-            sizes=_sizes(rows=("Rows", 8192), columns=("Columns", 4096)),
-            options=(_DTYPE, _OUT, *_LAUNCH),
-        ),
-        Form(
-            title="Elementwise",
-            ops=("elementwise",),
-            sizes=(_ANY_SHAPE,),
-            options=(_EACH, _INPUTS, _DTYPE, _OUT, *_LAUNCH),
-            swept="flops_per_element",
-            unit="FLOPs per element",
-        ),
-        Form(
-            title="Fused chain",
-            ops=("chain",),
-            sizes=(_ANY_SHAPE,),
-            options=(
-                Field(key="ops", label="Ops of the chain", default="2"),
-                _EACH,
-                _INPUTS,
-                _DTYPE,
-                _OUT,
-            ),
-            swept="ops",
-            unit="ops",
-        ),
-        Form(title="Dot", ops=("dot",), sizes=_sizes(n=("N", 1_048_576)), options=(_DTYPE, _OUT)),
-        Form(
-            title="Gather",
-            ops=("gather",),
-            sizes=_sizes(rows=("Rows", 8192), width=("Width", 4096)),
-            options=(_DTYPE, _OUT, *_LAUNCH),
-        ),
-        Form(
-            title="Collective",
-            ops=tuple(name for name, op in OPS.items() if op.is_collective),
-            sizes=(_ANY_SHAPE,),
-            options=(_DTYPE, _RANKS, _PER_NODE, *NETWORK_FIELDS),
-        ),
-    )
-}
+
+def _read() -> Iterator[Form]:
+    """The forms of `forms.json`, whose options are named there, or fields of the network."""
+    file = read_beside(__file__, "forms.json")
+    options = {one.key: one for one in (*map(field_of, file["options"]), *NETWORK_FIELDS)}
+    for form in file["forms"]:
+        sizes = tuple(map(field_of, form.pop("sizes")))
+        named = tuple(options[key] for key in form.pop("options"))
+        yield Form(sizes=sizes, options=named, ops=tuple(form.pop("ops")), **form)
+
+
+def field_of(words: Mapping[str, Any]) -> Field:
+    """A field, as a file has it."""
+    return Field(**{**words, "choices": tuple(words.get("choices", ()))})
+
+
+FORMS: Mapping[str, Form] = {form.ops[0]: form for form in _read()}
 
 
 def form_of(op: str) -> Form:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from roofline.estimate.llm.times import time_text
 from roofline.exports.csv_files import csv_bytes
 from roofline.exports.model_overlay import Record
+from roofline.model.units import time_text
 from roofline.presentation.text_table import cut, plain
 
 _SIDES = {"calls": "calls", "flops": "flops_per_call", "bytes": "bytes_per_call"}

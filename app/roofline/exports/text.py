@@ -292,16 +292,16 @@ def serving_table(analysis: RooflineAnalysis) -> str:
     """A line per phase and batch; empty without steps of a server."""
     if analysis.serving is None:
         return ""
-    figures = [one for one in FIGURES if one.id not in _LEFT_OUT]
+    figures = [one for one in FIGURES if one["id"] not in _LEFT_OUT]
     rows = [
         [
             batch_text(group),
-            *(spaced(quantity(getattr(group, one.id), one.unit)) for one in figures),
+            *(spaced(quantity(getattr(group, one["id"]), one["unit"])) for one in figures),
         ]
         for group in analysis.serving.groups
     ]
     note = weights_range(analysis.serving.groups)
-    listed = table(["Steps of", *(one.label for one in figures)], rows, left={0})
+    listed = table(["Steps of", *(one["label"] for one in figures)], rows, left={0})
     return "\n".join([listed, *wrapped(note), *_curve(analysis)])
 
 

@@ -1,6 +1,7 @@
 """People's words about profiles: titles, notes and tags, cleaned and checked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import orjson
@@ -94,14 +95,7 @@ def keep_note(
             f"The note has {len(text):,} characters.", remedy=f"Shorten it to {LONGEST_TEXT}."
         )
     _check_point(reader, profile_id, note)
-    kept = PointNote(
-        kind=note.kind,
-        name=note.name,
-        program=note.program,
-        text=text,
-        author=note.author,
-        at=timestamp(),
-    )
+    kept = replace(note, text=text, at=timestamp())
     store.notes.put(profile_id, kept)
     store.notes_changed(profile_id)
     return kept

@@ -1,9 +1,12 @@
 """What changed in the numbers, by results version: a profile that another release computed says so.
 
-A change of a number that users see is a row of the next version here, in plain words.
+A change of a number that users see is a row of the next version in `number_changes.json`, in plain
+words.
 """
 
 from dataclasses import dataclass
+
+from roofline.model.plain_data import read_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,45 +18,9 @@ class NumberChange:
     formats: tuple[str, ...] = ()
 
 
-CHANGES = (
-    NumberChange(
-        results_version=3,
-        formats=("PyTorch profiler",),
-        said="Elementwise operators, normalisations, reductions and optimizers have FLOPs, and"
-        " kernels of Inductor have FLOPs and bytes, so more of the time has a roof.",
-    ),
-    NumberChange(
-        results_version=3,
-        formats=("rocprofv3",),
-        said="A copy from or to the host is a transfer over the host link, and not an operation"
-        " below the roof of HBM.",
-    ),
-    NumberChange(
-        results_version=4,
-        formats=("Nsight Systems",),
-        said="Samples of GPU metrics say how busy the tensor pipe, issue slots, memory and links"
-        " were, and how many bytes moved.",
-    ),
-    NumberChange(
-        results_version=4,
-        said="A collective is held against the links that join its own group: two of eight MI300X"
-        " have one link, and a group on two axes of a TPU slice has both.",
-    ),
-    NumberChange(
-        results_version=3,
-        said="Groups divide the time of what the page shows and add up to it: they were of the"
-        " whole capture.",
-    ),
-    NumberChange(
-        results_version=5,
-        said="Idle time waits for the host only where the file shows that its launch came too late;"
-        " the cause of all other idle time is not in the file.",
-    ),
-    NumberChange(
-        results_version=6,
-        formats=("PyTorch profiler",),
-        said="Lookups of FBGEMM's embedding tables have FLOPs and bytes.",
-    ),
+CHANGES = tuple(
+    NumberChange(**{**row, "formats": tuple(row.get("formats", ()))})
+    for row in read_beside(__file__, "number_changes.json")
 )
 RESULTS_VERSION = max(one.results_version for one in CHANGES)
 

@@ -17,6 +17,7 @@ from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, R
 from roofline.imports.messages import Progress, progress_at
 from roofline.library.instance import Instance
 from roofline.library.ranges import StoredTimes
+from roofline.model.plain_data import alike
 from roofline.storage.notes import PointNote
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import (
@@ -282,14 +283,11 @@ class ProfileReader:
         progress = progress_at("queued", 0.0)
         if job is not None and waits_for is None:
             progress = progress_at(job.phase, job.fraction)
-        return Importing(
-            id=found.id,
-            title=found.title,
+        return alike(
+            Importing,
+            found,
             progress=task.progress if task is not None else progress,
             elapsed_s=max(0.0, time.time() - started_at),
-            files=found.files,
-            uploader=found.uploader,
-            visibility=found.visibility,
             waits_for=waits_for,
             needs_bytes=job.needs_bytes if job is not None and waits_for == "disk" else None,
         )
@@ -330,15 +328,7 @@ def _is_recent(job: Job) -> bool:
 
 def _failed(found: Manifest | Pending, error: RooflineError) -> Failed:
     holds_files = isinstance(found, Manifest) or found.holds_files
-    return Failed(
-        id=found.id,
-        title=found.title,
-        error=error,
-        files=found.files,
-        uploader=found.uploader,
-        visibility=found.visibility,
-        can_retry=holds_files and not error.is_about_files,
-    )
+    return alike(Failed, found, error=error, can_retry=holds_files and not error.is_about_files)
 
 
 def _not_ready() -> NotReadyError:

@@ -11,8 +11,8 @@ from roofline.figures.pdf import POINTS, not_written, pdf_of
 from roofline.figures.svg import svg_of
 from roofline.presentation.charts.choices import ChartChoice, Paper
 from roofline.presentation.charts.op_figure import op_figure
-from roofline.presentation.light_theme import LIGHT, gray_of
 from roofline.presentation.page_rows import Page, Rows
+from roofline.presentation.palette import LIGHT, gray_of
 from roofline.presentation.quantities import count, counted, peak_bandwidth, peak_rate, percent
 
 Style = Literal["paper", "talk", "page"]

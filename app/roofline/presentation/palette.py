@@ -6,10 +6,11 @@ the family, so that colour is never the only difference; where colours run out, 
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import read_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,112 +61,15 @@ class MarkStyle:
     symbol: str
 
 
-# Names that usually meet on one page differ; `category_styles` sees to the others.
-_FIXED = {
-    # circles: arithmetic
-    "convolution fusion": 1,
-    "loop fusion": 2,
-    "input fusion": 3,
-    "megacore fusion": 3,
-    "custom fusion": 4,
-    "non-fusion elementwise": 5,
-    "elementwise": 9,
-    "output fusion": 6,
-    "dot": 7,
-    "reduce": 8,
-    "convolution": 9,
-    "matmul": 1,
-    "attention": 2,
-    "normalisation": 3,
-    "softmax": 4,
-    "fused (Inductor)": 6,
-    "optimizer": 7,
-    "reduction": 8,
-    "pooling": 12,
-    "sort": 10,
-    "reduce-window": 11,
-    # squares: data movement
-    "scatter": 1,
-    "copy": 3,
-    "transpose": 4,
-    "dynamic-slice": 5,
-    "slice": 6,
-    "gather": 7,
-    "dynamic-update-slice": 8,
-    "data formatting": 9,
-    "copy-done": 10,
-    "broadcast": 11,
-    "copy-start": 12,
-    "indexing": 10,
-    "embedding": 5,
-    # triangles: communication
-    "reduce-scatter": 2,
-    "all-reduce-scatter fusion": 3,
-    "collective-permute": 4,
-    "all-to-all": 5,
-    "all-reduce fusion": 6,
-    "all-gather": 7,
-    "all-gather fusion": 7,
-    "infeed": 9,
-    "all-reduce": 11,
-    "outfeed": 12,
-    "communication": 11,
-    # diamonds: the rest
-    "rng-bit-generator": 5,
-    "custom-call": 6,
-    "async-start": 7,
-    "async-done": 10,
-    "IDLE": 12,
-    "unknown": 12,
+# Colours of names that usually meet on one page, and words in names, by shape.
+_TABLE = read_beside(__file__, "palette.json")
+_FIXED: dict[str, int] = {
+    name: hue for of in _TABLE["colours"].values() for name, hue in of.items()
 }
 _HUES = 12
 # Free colours in the order of taking them: those that few names have first, the grey of IDLE last.
 _SPARE = (9, 5, 4, 6, 3, 2, 8, 7, 1, 11, 10, 12)
 _SHAPES = ("circle", "square", "diamond", "triangle-up")
-
-_COLLECTIVE = (
-    "all-",
-    "collective",
-    "reduce-scatter",
-    "send",
-    "recv",
-    "permute",
-    "communication",
-    "infeed",
-    "outfeed",
-)
-_MOVEMENT = (
-    "copy",
-    "data formatting",
-    "dynamic-",
-    "slice",
-    "broadcast",
-    "transpose",
-    "reshape",
-    "gather",
-    "scatter",
-    "concatenate",
-    "pad",
-    "indexing",
-    "embedding",
-)
-_COMPUTE = (
-    "fusion",
-    "fused",
-    "convolution",
-    "dot",
-    "matmul",
-    "attention",
-    "normalisation",
-    "softmax",
-    "optimizer",
-    "pooling",
-    "elementwise",
-    "reduc",
-    "sort",
-    "rng",
-    "random numbers",
-)
 
 
 def category_styles(categories: Sequence[str]) -> list[MarkStyle]:
@@ -212,11 +116,19 @@ def category_style(category: str) -> MarkStyle:
 
 
 def _symbol(category: str) -> str:
-    for words, symbol in (
-        (_COLLECTIVE, "triangle-up"),
-        (_MOVEMENT, "square"),
-        (_COMPUTE, "circle"),
-    ):
+    for symbol, words in _TABLE["shapes"].items():
         if any(word in category for word in words):
-            return symbol
+            return str(symbol)
     return "diamond"
+
+
+LIGHT: Mapping[str, str] = read_beside(__file__, "light_theme.json")
+"""Light values of the tokens that figures have, for notebooks; `tokens.css` has both."""
+
+
+def gray_of(token: str) -> str:
+    """The gray of the same lightness as the light value of a token (BT.709)."""
+    value = LIGHT[token]
+    red, green, blue = (int(value[at : at + 2], 16) for at in (1, 3, 5))
+    level = round(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    return f"#{level:02x}{level:02x}{level:02x}"

@@ -7,22 +7,22 @@ numbers with their unit, cut where the style changes. Numbers stay raw until the
 each language has one format for them (`quantities`, and `text/format.js` in the browser).
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
 from roofline.analysis.causes import WHY_ABOVE
+from roofline.model.plain_data import read_beside
 from roofline.presentation.quantities import quantity
 
-_SECTIONS = json.loads(Path(__file__).with_name("sentences.json").read_bytes())
+_SECTIONS = read_beside(__file__, "sentences.json")
+_SECTIONS["Why an op seems to run above its roof: `analysis.causes` has the sentences."] = {
+    f"above_{cause}": why for cause, why in WHY_ABOVE.items()
+}
 SENTENCES: Mapping[str, str] = {
-    **{name: text for section in _SECTIONS.values() for name, text in section.items()},
-    # Why an op seems to run above its roof, by cause.
-    **{f"above_{cause}": why for cause, why in WHY_ABOVE.items()},
+    name: text for section in _SECTIONS.values() for name, text in section.items()
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.
@@ -135,9 +135,8 @@ def for_browser() -> dict[str, tuple[Part, ...]]:
     """The templates that the browser fills itself, cut into parts."""
     return {
         name: parts(template)
-        for prefix in _IN_BROWSER
         for name, template in SENTENCES.items()
-        if name.startswith(prefix)
+        if name.startswith(_IN_BROWSER)
     }
 
 

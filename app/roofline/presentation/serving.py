@@ -1,6 +1,7 @@
 """Words and lists of a language-model server's steps."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.serving import batch_name, step_label
 from roofline.analysis.serving_records import ServingGroup
 from roofline.analysis.subjects.records import Subject
+from roofline.model.plain_data import read_beside
 from roofline.model.units import GIGA
 from roofline.presentation.rounding import rounded
 from roofline.presentation.sentences import Number, Sentence, say
@@ -16,84 +18,7 @@ from roofline.presentation.sentences import Number, Sentence, say
 _CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServingFigure:
-    """One row of the card, a column of the table in the terminal."""
-
-    id: str
-    label: str
-    unit: str
-    help: str = ""
-
-
-FIGURES = (
-    ServingFigure(id="steps", label="Steps", unit="count"),
-    ServingFigure(
-        id="context_tokens",
-        label="Context",
-        unit="count",
-        help="Tokens in the cache of all sequences, the new ones included.",
-    ),
-    ServingFigure(
-        id="time_us",
-        label="Step",
-        unit="time_us",
-        help="From the first work of a step to its last, the median of the steps.",
-    ),
-    ServingFigure(id="busy_us", label="Busy", unit="time_us", help="The part with work."),
-    ServingFigure(
-        id="bound_us",
-        label="At its roofs",
-        unit="time_us",
-        help="What the known work of a step takes at the roofs, one operation after the other.",
-    ),
-    ServingFigure(id="tokens_per_s", label="Tokens/s", unit="count"),
-    ServingFigure(
-        id="time_per_token_us",
-        label="Per token",
-        unit="time_us",
-        help="Time per output token of a sequence: a step and the wait before it.",
-    ),
-    ServingFigure(
-        id="weight_bytes",
-        label="Weights",
-        unit="bytes",
-        help="Read per step and device. Of experts those that are touched with equal chances.",
-    ),
-    ServingFigure(
-        id="cache_bytes",
-        label="KV cache",
-        unit="bytes",
-        help="Keys and values read and written per step and device.",
-    ),
-    ServingFigure(id="other_bytes", label="Rest", unit="bytes", help="Activations and all else."),
-    ServingFigure(
-        id="bandwidth_ratio",
-        label="MBU",
-        unit="ratio",
-        help="Share of the main memory's peak bandwidth over the time of the step.",
-    ),
-    ServingFigure(id="weight_ratio", label="… weights", unit="ratio", help="Of MBU, weights."),
-    ServingFigure(id="cache_ratio", label="… KV cache", unit="ratio", help="Of MBU, the cache."),
-    ServingFigure(
-        id="flop_ratio",
-        label="MFU",
-        unit="ratio",
-        help="Share of the compute peak over the time of the step, of the known FLOPs.",
-    ),
-    ServingFigure(
-        id="longest_wait_us",
-        label="Longest wait",
-        unit="time_us",
-        help="The longest idle time before a step. It is in no other number.",
-    ),
-    ServingFigure(
-        id="known_ratio",
-        label="Known",
-        unit="ratio",
-        help="Share of the busy time whose work is known.",
-    ),
-)
+FIGURES: Sequence[Mapping[str, str]] = read_beside(__file__, "serving.json")
 
 
 def serving_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
@@ -105,7 +30,7 @@ def serving_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
         return None
     groups = [asdict(group) for group in analysis.serving.groups]
     figures = (
-        {**asdict(figure), "values": [_shown(group[figure.id]) for group in groups]}
+        {**figure, "values": [_shown(group[figure["id"]]) for group in groups]}
         for figure in FIGURES
     )
     return {

@@ -1,23 +1,214 @@
 """The first lines of a reader: the goal, what to do first, and where the subject stands.
 
 Facts come from the subject, the verdict and the first finding; nothing is decided here.
+
+The third line of a page: the share of the roof, what binds, other waits, what is outside.
+
+A verdict in words: what binds the work, how busy its unit was, or why none was.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from roofline.analysis.knowledge import NEARLY_ALL
 from roofline.analysis.records import RooflineAnalysis, Timing
-from roofline.analysis.subjects.records import Subject
-from roofline.analysis.verdict_records import Verdict
+from roofline.analysis.subjects.records import Kind, Subject
+from roofline.analysis.verdict import LATENCY, MOSTLY
+from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
 from roofline.devices.this_machine import may_be_this_machine
 from roofline.model.device import DeviceKind
 from roofline.model.profile import NextStep, Profile, Severity
-from roofline.presentation.goal import First, Form, Goal, form_of, goal, length
+from roofline.presentation.goal import First, Form, Goal, all_waits, form_of, goal, length
+from roofline.presentation.goal_numbers import COMPLETE, Scale, marked, whole_percent
+from roofline.presentation.quantities import significant
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
 from roofline.presentation.serving import serving_sentences
-from roofline.presentation.standing import standing
-from roofline.presentation.verdict_words import bound_clause, busy_sentences
+from roofline.presentation.words import (
+    bound_by,
+    ceiling_token,
+    ceiling_words,
+    half_bound_by,
+)
+
+_ALIKE = 0.05  # busy and useful shares closer than this are one number
+
+# Why no unit is busier, within a sentence; a stall is named by what it waits for.
+REASONS = {
+    "few_blocks": "too few blocks",
+    "launch": "calls are over before the device is full",
+    "tail": "the last wave of blocks runs alone",
+    "imbalance": "some multiprocessors work longer than others",
+    "low_occupancy": "too few warps are resident",
+    "barrier": "warps wait at barriers",
+    "dependency": "warps wait for data or for earlier instructions",
+    "not_measured": "the reason was not measured",
+}
+
+
+def bound_clause(verdict: Verdict) -> Sentence:
+    """What binds the known work: "mostly HBM-bound", "partly HBM-, partly compute-bound"; empty
+    where that is latency, or not known."""
+    place = verdict.of_work
+    if place is None or place.kind is VerdictClass.LATENCY:
+        return []
+    return _shared(verdict.held)
+
+
+def busy_sentences(verdict: Verdict) -> Sentence:
+    """How busy the unit was that binds, or why none was, as counters say."""
+    place = verdict.of_work
+    if place is None or place.ratio is None or verdict.known.busy < MOSTLY:
+        return []
+    if place.kind is VerdictClass.LATENCY:
+        return _latency(place)
+    held = [one for one in verdict.held.items() if one[0] != LATENCY][:2]
+    is_alone = not held or held[0][1] >= NEARLY_ALL
+    when = "busy time" if _does_wait(verdict) else "time"
+    return _busy(place, when) if is_alone else _binds(held, when)
+
+
+def _does_wait(verdict: Verdict) -> bool:
+    return (verdict.idle_ratio or 0.0) + sum(verdict.waits.values()) > 1 - NEARLY_ALL
+
+
+def _binds(held: Sequence[tuple[str, float]], when: str) -> Sentence:
+    """Which units bind how much of the time: a mean over all operations is of none of them."""
+    unit = ceiling_words(held[0][0])
+    rest = [
+        part
+        for name, share in held[1:]
+        for part in say("verdict_binds_too", unit=plain(ceiling_words(name)), share=ratio(share))
+    ]
+    return say(
+        "verdict_binds",
+        unit=plain(unit),
+        bind="bind" if unit.endswith("slots") else "binds",
+        share=ratio(held[0][1]),
+        when=when,
+        rest=rest,
+    )
+
+
+def _shared(held: Mapping[str, float]) -> Sentence:
+    known, names = sum(held.values()), list(held)
+    if not known > 0:
+        return []
+    first = held[names[0]] / known
+    if len(names) == 1 or first > MOSTLY:
+        how = "all" if first >= NEARLY_ALL else "mostly"
+        return [plain(f"{how} "), _word(names[0])]
+    return [plain("partly "), _word(names[0], is_half=True), plain(", partly "), _word(names[1])]
+
+
+def _word(name: str, *, is_half: bool = False) -> Segment:
+    """A bound in its colour; a half is followed by another bound."""
+    text = half_bound_by(name) if is_half else bound_by(name)
+    return Segment(kind="bound", text=text, token=ceiling_token(name))
+
+
+def _busy(place: Place, when: str) -> Sentence:
+    if not place.ceiling:
+        return []
+    busy, useful = place.ratio or 0.0, place.useful_ratio
+    is_apart = useful is not None and 0 < useful < busy - _ALIKE
+    unit = ceiling_words(place.ceiling)
+    return say(
+        "verdict_busy",
+        unit=plain(unit),
+        are="are" if unit.endswith("slots") else "is",
+        busy=ratio(busy),
+        when=when,
+        useful=say("verdict_useful", useful=ratio(useful or 0.0)) if is_apart else "",
+    )
+
+
+def _latency(place: Place) -> Sentence:
+    why = place.why_words or REASONS[place.why.partition(":")[0] or "not_measured"]
+    busy = ratio(place.ratio or 0.0)
+    if not place.ceiling:
+        return say("verdict_slack", why=why, busy=busy)
+    return say("verdict_latency", why=why, unit=ceiling_words(place.ceiling), busy=busy)
+
+
+_LEAST_OUTSIDE = 0.01
+_APART = 0.1
+_WAITING = {Form.WAITS, Form.UNEXPLAINED}
+
+
+def standing(
+    subject: Subject, goal: Goal, bound: Sentence | None = None, busy: Sentence | None = None
+) -> list[Sentence]:
+    """The sentences of line 3, below the lines of `goal`.
+
+    `bound` is the verdict's clause ("mostly HBM-bound"), `busy` what counters say of its unit.
+    """
+    form = goal.form
+    if form in {Form.NOTHING, Form.HOST, Form.POINTS}:
+        return []
+    said = [
+        _share(subject, bound),
+        busy or [],
+        [] if goal.says_waits else _waits(subject, form),
+        _unknown(subject) if form in _WAITING else [],
+        _outside(subject),
+        _sample(subject),
+    ]
+    return [one for one in said if one]
+
+
+def _share(subject: Subject, bound: Sentence | None) -> Sentence:
+    """The only share of a roof: that of all known work, and of how much of it that is."""
+    ratio, known = subject.roof_ratio, subject.known_ratio or 0.0
+    if ratio is None:
+        return []
+    part = say("stands_known", share=whole_percent(known)) if known < COMPLETE else []
+    clause = [Segment(kind="plain", text=", "), *bound] if bound else []
+    share = marked(whole_percent(ratio), "roof_share", ratio)
+    return say("stands", share=share, known=part, bound=clause)
+
+
+def _waits(subject: Subject, form: Form) -> Sentence:
+    """Waits that the lines above did not say."""
+    waits = subject.parts.waits
+    largest = max(waits, key=lambda one: waits[one]) if form in _WAITING else ""
+    found = all_waits(subject, without=largest)
+    return say("stands_waits", waits=found) if found else []
+
+
+def _unknown(subject: Subject) -> Sentence:
+    scale, unknown_us = Scale.of(subject.time_us), subject.parts.unknown
+    if scale.number(unknown_us) == scale.number(0.0):
+        return []
+    return say("stands_unknown", time=scale.length(unknown_us))
+
+
+def _outside(subject: Subject) -> Sentence:
+    outside_us = subject.outside.total_us
+    if outside_us is None or outside_us < _LEAST_OUTSIDE * subject.time_us:
+        return []
+    if subject.kind is Kind.RANGE:
+        return []
+    time = Scale.of(subject.time_us).length(outside_us)
+    if subject.kind is Kind.CAPTURE:
+        return say("stands_before", time=time)
+    return say("stands_outside", time=time, what="step" if subject.count == 1 else "steps")
+
+
+def _sample(subject: Subject) -> Sentence:
+    """What the mean hides: a first step that is left out, and a median that differs."""
+    sample = subject.sample
+    if sample is None:
+        return []
+    said: Sentence = []
+    if sample.first_ratio is not None:
+        said += say("stands_left_out", ratio=significant(sample.first_ratio, 2))
+    if abs(sample.median_us - subject.time_us) > _APART * subject.time_us:
+        time = Scale.of(subject.time_us).length(sample.median_us)
+        said += [Segment(kind="plain", text=" ")] if said else []
+        said += say("stands_median", time=time)
+    return said
+
 
 # Warnings that do not explain why there is no op.
 _BESIDE_THE_POINT = {"no-steps", "steps-do-not-intersect", "hosts-differ", "no-peaks"}

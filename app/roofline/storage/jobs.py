@@ -32,6 +32,7 @@ from sqlalchemy.exc import IntegrityError
 from roofline.errors import RooflineError
 from roofline.model import outer_limits
 from roofline.model.outer_limits import pause_s
+from roofline.model.plain_data import alike
 from roofline.storage.database import Database, lock_claims
 from roofline.storage.records import (
     CANCELLED,
@@ -239,21 +240,7 @@ def _owned(job_id: str, owner: str) -> Any:
 
 
 def _job(row: "Row[Any]") -> Job:
-    return Job(
-        id=row.id,
-        profile_id=row.profile_id,
-        kind=row.kind,
-        version=row.version,
-        state=row.state,
-        attempts=row.attempts,
-        phase=row.phase,
-        fraction=row.fraction,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        lease_until=row.lease_until,
-        needs_bytes=row.needs_bytes,
-        error=error_of(row),
-    )
+    return alike(Job, row, error=error_of(row))
 
 
 # Imports that ended before no longer count.

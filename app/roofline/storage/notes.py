@@ -7,6 +7,7 @@ import orjson
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from roofline.errors import BadEditError
+from roofline.model.plain_data import alike
 from roofline.storage.database import Database
 from roofline.storage.tables import point_note
 
@@ -52,15 +53,7 @@ class PointNotes:
         """The notes of a profile, the oldest first."""
         with self._database.read() as connection:
             return [
-                PointNote(
-                    kind=row.kind,
-                    name=row.name,
-                    program=row.program,
-                    text=row.text,
-                    author=row.author,
-                    at=row.at,
-                )
-                for row in connection.execute(_NOTES, {"one": profile_id})
+                alike(PointNote, row) for row in connection.execute(_NOTES, {"one": profile_id})
             ]
 
     def put(self, profile_id: str, note: PointNote) -> None:

@@ -34,6 +34,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Row, Table, delete, func, insert, or_, select, update
 
 from roofline.errors import BadEditError
+from roofline.model.plain_data import alike
 from roofline.storage.database import Database, insert_new
 from roofline.storage.tables import api_token, ended_session, person, share_link
 
@@ -172,16 +173,7 @@ class ApiTokens:
 
 
 def _token(row: "Row[Any]") -> ApiToken:
-    return ApiToken(
-        id=row.id,
-        name=row.name,
-        owner=row.owner,
-        scope=row.scope,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        used_at=row.used_at,
-        revoked_at=row.revoked_at,
-    )
+    return alike(ApiToken, row)
 
 
 MOST_LINKS = 100
@@ -303,15 +295,7 @@ class ShareLinks:
     def _link(self, row: "Row[Any]") -> ShareLink:
         latest = row.created_at + self._longest_s
         ends_at = latest if row.expires_at is None else min(row.expires_at, latest)
-        return ShareLink(
-            id=row.id,
-            profile_id=row.profile_id,
-            name=row.name,
-            maker=row.maker,
-            created_at=row.created_at,
-            expires_at=ends_at if ends_at < math.inf else None,
-            used_at=row.used_at,
-        )
+        return alike(ShareLink, row, expires_at=ends_at if ends_at < math.inf else None)
 
 
 MARK_LENGTH = 16

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from roofline.model.outer_limits import LEASE_S
+from roofline.model.plain_data import alike
 from roofline.storage import checks
 from roofline.storage.database import Database, insert_new, lock_digests
 from roofline.storage.raw import RawStore
@@ -390,12 +391,12 @@ def in_trash(connection: Connection, owner: str | None) -> tuple[TrashedRun, ...
         wanted = wanted.where(run.c.uploader == owner)
     newest = wanted.order_by(run.c.trashed_at.desc(), run.c.number.desc())
     rows = connection.execute(newest.limit(MOST_TRASHED_LISTED)).all()
-    return tuple(TrashedRun(**row._mapping) for row in rows)
+    return tuple(alike(TrashedRun, row) for row in rows)
 
 
 def run_of(row: "Row[Any]") -> Run:
     """A row of `counted`."""
-    return Run(**{name: getattr(row, name) for name in Run.__slots__})
+    return alike(Run, row)
 
 
 def ownership(connection: Connection, run_id: str, *, in_trash: bool = False) -> Ownership | None:
@@ -404,12 +405,12 @@ def ownership(connection: Connection, run_id: str, *, in_trash: bool = False) ->
     place = run.c.trashed_at.is_not(None) if in_trash else run.c.trashed_at.is_(None)
     wanted = columns.where(run.c.id == run_id, place)
     row = connection.execute(wanted).first()
-    return None if row is None else Ownership(**row._mapping)
+    return None if row is None else alike(Ownership, row)
 
 
 def host_of(row: "Row[Any]") -> RunHost:
     """A row of `run_host`."""
-    return RunHost(**{name: getattr(row, name) for name in RunHost.__slots__})
+    return alike(RunHost, row)
 
 
 def add_found(connection: Connection, run_id: str, found: list[FoundHost], now: float) -> int:

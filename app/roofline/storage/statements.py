@@ -19,6 +19,7 @@ from sqlalchemy import (
 
 from roofline import __version__
 from roofline.errors import RooflineError, describe, error_from
+from roofline.model.plain_data import alike
 from roofline.storage.records import (
     FAILED,
     IMPORTING,
@@ -246,17 +247,7 @@ def failed_uploads(connection: Connection, uploader: str, limit: int) -> tuple[P
 
 
 def _pending(row: "Row[Any]", files: tuple[StoredFile, ...]) -> Pending:
-    return Pending(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
-        files=files,
-        uploader=row.uploader,
-        error=error_of(row),
-        holds_files=row.holds_files,
-        digests=_digests(row),
-        visibility=row.visibility,
-    )
+    return alike(Pending, row, files=files, error=error_of(row), digests=_digests(row))
 
 
 def by_sample(connection: Connection, key: str) -> ProfileId | None:
@@ -271,19 +262,13 @@ def upload_of(connection: Connection, profile_id: str) -> NewProfile | None:
     row = connection.execute(select(profile).where(profile.c.id == profile_id)).first()
     if row is None:
         return None
-    return NewProfile(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
+    return alike(
+        NewProfile,
+        row,
         files=_files(connection, [profile_id]).get(profile_id, ()),
-        sample=row.sample,
-        note=row.note,
         tags=_tags(connection, [profile_id]).get(profile_id, ()),
-        uploader=row.uploader,
-        expires_at=row.expires_at,
-        delete_token_hash=row.delete_token_hash,
         digests=_digests(row),
-        visibility=row.visibility,
+        title_is_of_files=False,
     )
 
 
@@ -292,11 +277,7 @@ def ownership(connection: Connection, profile_id: str) -> Ownership | None:
     row = connection.execute(_OWNERSHIP, {"one": profile_id}).first()
     if row is None:
         return None
-    return Ownership(
-        uploader=row.uploader,
-        delete_token_hash=row.delete_token_hash,
-        visibility=row.visibility,
-    )
+    return alike(Ownership, row)
 
 
 def manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ...]:
@@ -308,21 +289,15 @@ def manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ..
 
 
 def _manifest(row: "Row[Any]", files: tuple[StoredFile, ...], tags: tuple[str, ...]) -> Manifest:
-    return Manifest(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
-        format=row.format,
+    return alike(
+        Manifest,
+        row,
         files=files,
         summary=Summary(**orjson.loads(row.summary)),
-        sample=row.sample,
-        note=row.note,
         tags=tags,
-        uploader=row.uploader,
-        pinned=row.pinned,
-        expires_at=row.expires_at,
         digests=_digests(row),
-        visibility=row.visibility,
+        release=None,
+        before=None,
     )
 
 
@@ -340,23 +315,12 @@ def _files(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[Stored
 
 def stored_file(row: "Row[Any]") -> StoredFile:
     """A row of `file`."""
-    return StoredFile(
-        name=row.name,
-        size_bytes=row.size_bytes,
-        sha256=row.sha256,
-        stored_bytes=row.stored_bytes,
-        host=row.host,
-    )
+    return alike(StoredFile, row)
 
 
 def pushed_file(row: "Row[Any]") -> StoredFile:
     """A row of `run_host` whose bytes are kept."""
-    return StoredFile(
-        name=row.name,
-        size_bytes=row.size_bytes,
-        sha256=row.sha256,
-        stored_bytes=row.stored_bytes,
-    )
+    return alike(StoredFile, row, host=None)
 
 
 def _tags(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

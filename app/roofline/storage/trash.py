@@ -9,12 +9,12 @@ from datetime import timedelta
 from sqlalchemy import Connection, func, select, update
 
 from roofline.errors import ImportStoppedError, RooflineError
+from roofline.model.plain_data import alike
 from roofline.storage.jobs import cancel_jobs, insert_job
 from roofline.storage.records import (
     FAILED,
     IMPORTING,
     TRASHED,
-    ProfileId,
     Trashed,
     timestamp,
 )
@@ -72,15 +72,7 @@ def contents(connection: Connection, owner: str | None) -> tuple[Trashed, ...]:
         wanted = wanted.where(profile.c.uploader == owner)
     newest = wanted.order_by(profile.c.trashed_at.desc(), profile.c.number.desc())
     return tuple(
-        Trashed(
-            id=ProfileId(row.id),
-            title=row.title,
-            created_at=row.created_at,
-            uploader=row.uploader,
-            trashed_at=row.trashed_at,
-            reason=row.trash_reason,
-            size_bytes=int(row.size_bytes),
-        )
+        alike(Trashed, row, reason=row.trash_reason, size_bytes=int(row.size_bytes))
         for row in connection.execute(newest.limit(MOST_LISTED))
     )
 

@@ -1,6 +1,6 @@
 // Which roof, peak or level of the page data is meant: looked up, never computed. Pure.
 
-/** @import { ComputeRoof, Maybe, Measure, MemoryRoof, Page, ProgramPoint, MeasureId, Roofs } from "../types/page-data.js" */
+/** @import { ComputeRoof, Maybe, Measure, MemoryRoof, Page, Roofs } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
@@ -56,16 +56,6 @@ const OVER = 1.0005;
 
 /** @param {Measure} ratio */
 export const isOver = (ratio) => ratio !== null && ratio > OVER;
-
-/**
- * A rate of the ops that have a place on the roofline.
- * @param {ProgramPoint} point
- * @param {MeasureId} id
- */
-export function placedRate(point, id) {
-  const placed = point[/** @type {MeasureId} */ (`placed_${id}`)];
-  return placed === undefined ? point[id] : placed;
-}
 
 /**
  * Whether the FLOPs of an op ran on a unit without a known peak.

@@ -6,11 +6,10 @@ import {
   isOver,
   isPeakOf,
   isWhatIf,
-  placedRate,
   unheldReader,
   unheldUnit,
 } from "../../../static/js/text/roofs.js";
-import { computeRoof, pageWith, programPoint, workUnit } from "../builders.js";
+import { computeRoof, pageWith, workUnit } from "../builders.js";
 
 test("a hair above the roof is rounding", () => {
   assert.ok(!isOver(1.0004));
@@ -26,12 +25,6 @@ test("peaks that mean nothing here are known as such", () => {
     keys.map((key) => isPeakOf(page, key)),
     [true, true, true, true, false, false],
   );
-});
-
-test("a rate of the ops that have a place stands for all where it is there", () => {
-  const point = programPoint({ flop_rate_gflops: 5 });
-  assert.equal(placedRate(point, "flop_rate_gflops"), 5);
-  assert.equal(placedRate({ ...point, placed_flop_rate_gflops: 4 }, "flop_rate_gflops"), 4);
 });
 
 test("without a choice there is no what-if", () => {

@@ -22,9 +22,9 @@ from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.charts.program_figure import MOST_MARKS, program_figure
 from roofline.presentation.figure_files import FileLook
 from roofline.presentation.json_text import to_json
-from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.page_rows import JOINED
+from roofline.presentation.palette import LIGHT
 from tests.builders import analysed
 
 ROOT = Path(__file__).parents[3]

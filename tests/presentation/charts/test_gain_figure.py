@@ -15,12 +15,11 @@ from roofline.figures.figure import painted
 from roofline.figures.gain import LEAST_SHARE, Part, Texture, merged
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
-from roofline.presentation.charts.gain_blocks import GainBlocks
-from roofline.presentation.charts.gain_figure import gain_figure, gain_of
+from roofline.presentation.charts.gain_figure import GainBlocks, gain_figure, gain_of
 from roofline.presentation.charts.gain_records import Gain, GainChart
 from roofline.presentation.json_text import to_json
-from roofline.presentation.light_theme import LIGHT
 from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.palette import LIGHT
 from tests.builders import analysed
 from tests.shared_profiles import needs_shared, shared
 

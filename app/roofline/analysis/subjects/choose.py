@@ -1,21 +1,159 @@
 """The subject of a page: the one asked for, or the first that its profile has.
 
 `docs/subject.md` has the table of kinds, and the rules.
+
+What lies outside of a subject: the rest of its capture, before and after it.
+
+The time of steps of a server by its owners.
 """
 
 import numpy as np
 
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import I64, RooflineAnalysis, Timing
 from roofline.analysis.subjects.costs import Costs
 from roofline.analysis.subjects.division import divided
 from roofline.analysis.subjects.options import Option, asked, options
-from roofline.analysis.subjects.outside import outside_of, start_idle_us
-from roofline.analysis.subjects.owned import Owned, in_scopes
+from roofline.analysis.subjects.owned import Owned, by_op, call_us, in_scopes
 from roofline.analysis.subjects.owned_in_bins import in_bins
-from roofline.analysis.subjects.owned_in_serving import of_steps, of_table
-from roofline.analysis.subjects.records import Kind, Parts, Subject
+from roofline.analysis.subjects.records import Kind, Outside, Parts, Subject
 from roofline.model.profile import OpTable
-from roofline.model.timeline import WHOLE_CAPTURE
+from roofline.model.serving import ServingSteps
+from roofline.model.timeline import WHOLE_CAPTURE, Timeline
+from roofline.model.units import PS_PER_US, ps_to_us
+
+# Slices of a capture that hold as much work as the steps, but for this share, are those steps.
+_SAME = 0.005
+
+
+def of_steps(analysis: RooflineAnalysis, costs: Costs, steps: ServingSteps, rows: I64) -> Owned:
+    """The mean of the steps `rows`, from the first work of each to its last."""
+    total_us = float(steps.span_ps[rows].mean()) / PS_PER_US
+    busy_us = float(steps.busy_ps[rows].mean()) / PS_PER_US
+    timeline, table = analysis.profile.timeline, analysis.profile.steps
+    bins = None if timeline is None else timeline.bins
+    if bins is not None and len(bins):
+        spans = list(zip(table.begin_ps[rows].tolist(), table.end_ps[rows].tolist(), strict=True))
+        sliced = in_bins(analysis, bins, costs, spans, total_us)
+        if abs(sliced.named_us - busy_us) <= _SAME * busy_us:
+            return sliced.shortened(busy_us)
+    return _of_rows(analysis, costs, steps, rows, total_us, busy_us)
+
+
+def _of_rows(
+    analysis: RooflineAnalysis,
+    costs: Costs,
+    steps: ServingSteps,
+    rows: I64,
+    total_us: float,
+    busy_us: float,
+) -> Owned:
+    """The same from the ops of each step, which may overlap: then each owns its share."""
+    mine, size = np.isin(steps.work_step, rows), len(analysis.ops)
+    n_means = len(rows) * max(analysis.device.core_count, 1)
+    op, work = steps.work_op[mine], steps.work
+    self_us = by_op(op, work.self_time_ps[mine] / PS_PER_US, size) / n_means
+    calls = by_op(op, work.occurrences[mine].astype(np.float64), size) / n_means
+    waits = np.array(costs.wait, object)
+    names = [name for name in dict.fromkeys(costs.wait) if name]
+    owned = Owned(
+        total_us=total_us,
+        work_us=np.where(waits == "", self_us, 0.0),
+        calls=calls,
+        called_us=calls * call_us(analysis),
+        unnamed_us=0.0,
+        waits_us={name: np.where(waits == name, self_us, 0.0) for name in names},
+        unnamed_waits_us={},
+        link_share=dict.fromkeys(names, _share(analysis, total_us)),
+    )
+    return owned.shortened(busy_us)
+
+
+def _share(analysis: RooflineAnalysis, total_us: float) -> float:
+    whole_ps = analysis.profile.time_ps / max(analysis.device.core_count, 1)
+    return total_us * PS_PER_US / whole_ps if whole_ps else 0.0
+
+
+# Ops that ran at once, on threads or streams, take longer together than the program: then each owns
+# the part of the program's time that it has of their sum.
+
+
+def of_table(analysis: RooflineAnalysis, costs: Costs, units: int) -> Owned:
+    """The mean of a table over its cores and `units`, which its ops do not tell apart."""
+    cores = max(analysis.device.core_count, 1)
+    self_us = np.nan_to_num(analysis.ops.self_time_per_core_us) / units
+    idle_us, self_us[-1] = float(self_us[-1]), 0.0
+    program_us = ps_to_us(analysis.profile.time_ps) / cores / units
+    busy_us, sum_us = program_us - idle_us, float(self_us.sum())
+    waits = np.array(costs.wait, object)
+    is_rate = np.array([one is Timing.RATE for one in analysis.ops.timing], np.bool_)
+    counted = (waits == "") & ~is_rate
+    names = [name for name in dict.fromkeys(costs.wait) if name]
+    owned = Owned(
+        total_us=program_us if busy_us > 0 else sum_us + idle_us,
+        work_us=np.where(waits == "", self_us, 0.0),
+        calls=np.where(counted, analysis.ops.occurrences / cores / units, 0.0),
+        called_us=self_us,
+        unnamed_us=0.0,
+        waits_us={name: np.where(waits == name, self_us, 0.0) for name in names},
+        unnamed_waits_us={},
+        link_share=dict.fromkeys(names, 1.0 / units),
+    )
+    return owned.shortened(busy_us) if busy_us > 0 else owned
+
+
+NOTHING = Outside(total_us=0.0, before_us=0.0, after_us=0.0)
+
+
+def outside_of(analysis: RooflineAnalysis, option: Option) -> Outside:
+    """The time outside of `option`, in us per core; unknown where its place is not known."""
+    timeline = analysis.profile.timeline
+    if timeline is None or option.kind in {Kind.HOST, Kind.KERNELS}:
+        return NOTHING
+    if option.kind is Kind.CAPTURE:
+        start_us = start_idle_us(timeline)
+        return Outside(total_us=start_us, before_us=start_us, after_us=0.0)
+    spans = _spans(analysis, option, timeline)
+    if spans is None or timeline.bins is None:
+        return Outside()
+    begins, ends = spans
+    edges = timeline.bins.edges_ps / PS_PER_US
+    before, after = float(begins.min() - edges[0]), float(edges[-1] - ends.max())
+    inside = float((ends - begins).sum())
+    return Outside(
+        total_us=max(float(edges[-1] - edges[0]) - inside, 0.0),
+        before_us=max(before, 0.0),
+        after_us=max(after, 0.0),
+    )
+
+
+def start_idle_us(timeline: Timeline) -> float:
+    """The idle time of a core before its first operation, where a capture began idle."""
+    whole = timeline.times.scope == WHOLE_CAPTURE
+    return float(timeline.times.start_idle_ps[whole].mean()) / PS_PER_US if whole.any() else 0
+
+
+def _spans(
+    analysis: RooflineAnalysis, option: Option, timeline: Timeline
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...] | None:
+    """Begin and end of each unit, in us of the capture."""
+    bins = timeline.bins
+    if bins is None or not len(bins):
+        return None
+    if option.span_ps is not None:
+        begin, end = option.span_ps
+        return np.array([begin / PS_PER_US]), np.array([end / PS_PER_US])
+    if option.kind is Kind.SERVING:
+        steps = analysis.profile.steps
+        return (
+            steps.begin_ps[option.steps] / PS_PER_US,
+            steps.end_ps[option.steps] / PS_PER_US,
+        )
+    if len(bins.step_begin_ps) != timeline.steps:
+        return None
+    return (
+        bins.step_begin_ps[option.steps] / PS_PER_US,
+        bins.step_end_ps[option.steps] / PS_PER_US,
+    )
 
 
 def choose(analysis: RooflineAnalysis, of: str | None = None) -> Subject:

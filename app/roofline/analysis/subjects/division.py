@@ -18,6 +18,7 @@ from roofline.analysis.subjects.costs import INPUT, Costs
 from roofline.analysis.subjects.owned import Owned
 from roofline.analysis.subjects.records import LEAST_KNOWN, OpPart, OpTimes, Parts
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import alike
 
 _TRANSFERS = MemoryLevel.HOST.value
 
@@ -169,18 +170,15 @@ def _op_times(owned: Owned, costs: Costs, work: _Work, kept: _Kept) -> OpTimes:
         [_NONE, _wait_codes(costs), _IMPOSSIBLE, _UNKNOWN],
         default=_WORK,
     )
-    return OpTimes(
+    return alike(
+        OpTimes,
+        work,
         width_us=width_us,
         work_us=owned.work_us,
         calls=owned.calls,
         called_us=owned.called_us,
-        needed_us=work.needed_us,
-        to_gain_us=work.to_gain_us,
-        unknown_us=work.unknown_us,
-        impossible_us=work.impossible_us,
         gain_us=sum(gains, work_gain_us),
         work_gain_us=work_gain_us,
-        wasted_us=work.wasted_us,
         assumed=costs.assumed,
         part=tuple(_PARTS[code] for code in part.tolist()),
         doubtful=np.flatnonzero(costs.doubtful & (width_us > 0)),

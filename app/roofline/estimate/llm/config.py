@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from roofline.errors import BadViewError
+from roofline.model.plain_data import read_beside
 from roofline.model.units import MIB
-
-_PRESETS = Path(__file__).with_name("presets.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +135,7 @@ def _norm_parameters(model: ModelConfig) -> int:
 @cache
 def presets() -> Mapping[str, ModelConfig]:
     """Published models by name."""
-    found: Mapping[str, Mapping[str, Any]] = json.loads(_PRESETS.read_text("utf-8"))
+    found: Mapping[str, Mapping[str, Any]] = read_beside(__file__, "presets.json")
     return {name: ModelConfig(**fields) for name, fields in found.items()}
 
 

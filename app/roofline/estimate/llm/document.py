@@ -26,9 +26,8 @@ from roofline.estimate.llm.thresholds import (
     hidden_from,
     thresholds_of,
 )
-from roofline.estimate.llm.times import span, time_text
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK, VECTOR
-from roofline.model.units import GIGA, PS_PER_US, TERA
+from roofline.model.units import GIGA, PS_PER_US, TERA, span, time_text
 
 GENERIC_SCHEMA = "roofline-generic/1"
 _MATRIX = "matmul"

@@ -6,6 +6,7 @@ from typing import Literal, cast, get_args
 from roofline.devices.topology import NetworkChoice
 from roofline.errors import BadViewError
 from roofline.estimate.llm.workload import Fusion, Phase, Recompute, Workload
+from roofline.model.plain_data import alike
 
 Pairs = Literal["full", "causal"]
 Head = Literal["last", "all"]
@@ -84,41 +85,22 @@ def workload(given: PredictOptions) -> Workload:
     for name in ("batch", "tp", "ep", "pp", "dp", "cp", "microbatches", "kv_block", "prompts"):
         if getattr(given, name) > _MOST:
             raise BadViewError(f"{name} is above {_MOST:,}.", remedy="Choose a smaller one.")
-    return Workload(
+    return alike(
+        Workload,
+        given,
         phase=phase,
-        batch=given.batch,
         new_tokens=new,
         cached=cached,
-        weights=given.weights,
-        expert_weights=given.expert_weights,
-        activations=given.activations,
-        kv=given.kv,
-        logits=given.logits,
-        compute=given.compute,
         causal=pairs == "causal" or (is_check and given.pairs is None),
         fusion=cast(Fusion, _choice("fusion", given.fusion, get_args(Fusion))),
-        flash=given.flash,
         all_logits=head == "all",
-        tp=given.tp,
-        ep=given.ep,
-        pp=given.pp,
-        dp=given.dp,
-        microbatches=given.microbatches,
+        absorbed=None,
         recompute=cast(Recompute, _choice("recompute", given.recompute, get_args(Recompute))),
-        grad_bytes=given.grad_bytes,
-        kv_block=given.kv_block,
-        acceptance=given.acceptance,
         prompts=given.prompts if is_mixed else 0,
         prompt_tokens=(given.seq or 0) if is_mixed else 0,
         prompt_cached=given.cached if is_mixed else 0,
-        dispatch=given.dispatch,
         exchange=given.exchange and _choice("exchange", given.exchange, get_args(Exchange)),
-        zero=given.zero,
-        sequence_parallel=given.sequence_parallel,
-        cp=given.cp,
-        virtual=given.virtual,
         links=given.choice,
-        sparse=given.sparse,
     )
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from roofline.errors import BadViewError
 from roofline.estimate.llm.serving import Lever, PhaseOfRequest, Request
 from roofline.estimate.llm.step import Step
-from roofline.estimate.llm.times import span, time_text
 from roofline.estimate.on_device import COMPUTE, EXP, LINK, MEMORY, NETWORK, VECTOR
-from roofline.model.units import GIGA, KILO
+from roofline.model.units import GIGA, KILO, span, time_text
 
 _BELOW = 0.97  # nearer to the bound than rounding and clocks explain
 

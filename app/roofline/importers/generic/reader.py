@@ -19,11 +19,11 @@ from roofline.importers.shared.launches import (
     launch_tables,
     without_steps,
 )
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.tables_text import decode, first_row
 from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import MIB, PS_PER_S
 

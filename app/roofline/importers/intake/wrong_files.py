@@ -14,14 +14,15 @@ import codecs
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from roofline.errors import CorruptProfileError, UnknownFormatError
 from roofline.importers.shared.protobuf_walk import is_perfetto
 from roofline.importers.shared.tables_text import decode, first_row, header_words
 from roofline.importers.source import SourceFile
+from roofline.model.plain_data import read_beside
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})
 _CONTROL_LETTERS = frozenset(map(chr, _CONTROLS))
@@ -75,73 +76,35 @@ class WrongFile:
     instead: str = ""
 
 
-_XSPACE = (
-    "Upload the capture itself: *.xplane.pb, in plugins/profile/<time>/ beside the event file."
-)
-_NSYS = (
-    "Only Nsight Systems unpacks it. Run `nsys export --type sqlite --include-blobs=true -o"
-    " report.sqlite {file}`, and upload report.sqlite."
-)
-_NSYS_STATS = (
-    "Upload the export that holds every launch: `nsys export --type sqlite -o report.sqlite"
-    " report.nsys-rep`."
-)
-_ROCPROF_STATS = (
-    "Upload what holds every kernel: *_results.db or *_kernel_trace.csv of rocprofv3, results.csv"
-    " of rocprof."
-)
-_TORCH_PROFILER = (
-    "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
-    "`prof.export_chrome_trace('trace.json.gz')`."
-)
-_AS_UTF_8 = (
-    "Upload the file as the profiler wrote it, or save it as UTF-8: "
-    "`iconv -f UTF-16 -t UTF-8 trace.json > trace-utf8.json`."
-)
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_UTF_16_BRACKETS = ((b"{\0", b"[\0"), (b"\0{", b"\0["))
-_PICTURE = "A picture of a profile has no numbers: upload the file that the profiler wrote."
-_TABLE = (
-    "Export the table as CSV, one row per kernel with its name, time, FLOPs and bytes; "
-    "`roofline template csv` prints an example."
-)
-_CHECKPOINT = "It holds weights, not times: profile a run of the model and upload the trace."
-_ALLOCATIONS = (
-    f"It holds allocations of memory, and neither times nor work of kernels. {_TORCH_PROFILER}"
-)
-_ANY_OBJECT = (
-    "No profiler that is read here writes pickles: profile a run of the program and upload the "
-    "trace."
-)
-_XPROF_TOOL = (
-    "Of XProf's tools, roofline_model and hlo_stats can be read: export one of these, or upload "
-    "the capture itself (*.xplane.pb)."
-)
-_COUNTERS = (
-    "Profile with `rocprofv3 --output-format json` and upload *_results.json, or with"
-    " `rocprof-compute profile` and upload the folder of the workload."
-)
+_FILE = read_beside(__file__, "wrong_files.json")
+_INSTEAD: Mapping[str, str] = _FILE["instead"]
+"""What to upload instead, by the kind of file."""
+
+
+def _marked_by(marks: str) -> tuple[tuple[Any, WrongFile], ...]:
+    """Marks of files that are not read, each with what such a file is."""
+    return tuple(
+        (mark, WrongFile(what, *(_INSTEAD[name] for name in instead)))
+        for mark, what, *instead in _FILE[marks]
+    )
+
 
 # Longest first where one starts with another.
-_SIGNATURES: tuple[tuple[bytes, WrongFile], ...] = (
-    (b"\xff\xd8\xff", WrongFile("a JPEG picture", _PICTURE)),
-    (b"\x89PNG\r\n\x1a\n", WrongFile("a PNG picture", _PICTURE)),
-    (b"GIF8", WrongFile("a GIF picture", _PICTURE)),
-    (b"%PDF-", WrongFile("a PDF document", _PICTURE)),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongFile("an old Microsoft Office document", _TABLE)),
-    (b"{\\rtf", WrongFile("an RTF document", _TABLE)),
-    (b"NVIDIA Tegra Profiler Report", WrongFile("a report of Nsight Systems", _NSYS)),
-    (b"QDSTRM", WrongFile("a raw capture of Nsight Systems", _NSYS)),
-    (b"PERFILE2", WrongFile("a recording of Linux perf")),
-    (b"PAR1", WrongFile("a Parquet file", _TABLE)),
-    (b"\x89HDF\r\n\x1a\n", WrongFile("an HDF5 file", _CHECKPOINT)),
-    (b"\x93NUMPY", WrongFile("a NumPy array", _TABLE)),
-    (b"GGUF", WrongFile("a GGUF model", _CHECKPOINT)),
-    (b"MDMP", WrongFile("a Windows crash dump")),
-    (b"MZ", WrongFile("a Windows program")),
-    (b"\xcf\xfa\xed\xfe", WrongFile("a macOS program")),
-    (b"ID3", WrongFile("a sound file")),
-)
+_SIGNATURES = tuple((mark.encode("latin-1"), of) for mark, of in _marked_by("signatures"))
+_JSON_KEYS = _marked_by("keys")
+"""Keys of JSON documents by the tool that writes them."""
+
+_WORDS = _marked_by("words")
+"""Words at the start of texts by the tool that writes them."""
+
+_COLUMNS = _marked_by("columns")
+"""Columns of tables by the tool that writes them, as `header_words` spells them."""
+
+_COLUMN_IDS = _marked_by("column_ids")
+_MEMBERS = _marked_by("members")
+_WORDS_SEEN = 600
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_BRACKETS = ((b"{\0", b"[\0"), (b"\0{", b"\0["))
 _ELF_CORE = 4
 _HTML = re.compile(
     r"\s*+(?>(?><!--.*?-->)\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.S
@@ -150,85 +113,18 @@ _HTML = re.compile(
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*:)?)?|[{}\[\]]', re.S)
 _EVENT_VERSION = b"brain.Event:"
 _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
-
-# Keys of JSON documents by the tool that writes them.
-_JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
-    (frozenset({"byProgram", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
-    (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
-    (
-        frozenset({"schema", "nodes"}),
-        WrongFile(
-            "an execution trace of PyTorch, a graph of operators without kernels", _TORCH_PROFILER
-        ),
-    ),
-    (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
-    (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
-    (
-        frozenset({"program_points", "ops"}),
-        WrongFile(
-            "an analysis printed by this program",
-            "Upload the profile itself, or print it with `roofline analyze --format generic`: that "
-            "can be read again.",
-        ),
-    ),
-    (frozenset({"nbformat", "cells"}), WrongFile("a Jupyter notebook")),
-    (frozenset({"shared", "profiles"}), WrongFile("a Speedscope profile of a CPU")),
-    (frozenset({"log", "pages"}), WrongFile("a HAR file of a browser")),
+_NO_KERNELS = WrongFile(
+    "a JSON document without kernels", _INSTEAD["table"].replace("CSV", "CSV or JSON")
 )
-# Words at the start of texts by the tool that writes them.
-_WORDS_SEEN = 600
-_WORDS: tuple[tuple[str, WrongFile], ...] = (
-    ("LIKWID", WrongFile("an output of LIKWID", _TABLE)),
-    ("Group 1 Metric", WrongFile("an output of LIKWID", _TABLE)),
-    ("Intel(R) Advisor", WrongFile("a report of Intel Advisor", _TABLE)),
-    ("memroofs ", WrongFile("an input of NERSC's roofline scripts", _TABLE)),
-)
-# Columns of tables by the tool that writes them, as `header_words` spells them.
-_COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
-    (frozenset({"host/device", "operation"}), WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
-    (
-        frozenset({"kernel name", "registers per thread"}),
-        WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL),
-    ),
-    (
-        frozenset({"total time (ns)", "num calls", "name"}),
-        WrongFile("a table of Nsight Systems about calls of the host", _NSYS_STATS),
-    ),
-    (
-        frozenset({"total time (ns)", "instances", "range"}),
-        WrongFile("a table of Nsight Systems about NVTX ranges", _NSYS_STATS),
-    ),
-    (
-        frozenset({"name", "calls", "totaldurationns"}),
-        WrongFile("a table of totals of rocprof, without single kernels", _ROCPROF_STATS),
-    ),
-    (
-        frozenset({"counter name", "counter value"}),
-        WrongFile("the raw counters of rocprofv3", _COUNTERS),
-    ),
-)
-_COLUMN_IDS: tuple[tuple[str, WrongFile], ...] = (
-    ("host_or_device", WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
-    ("kernel_name", WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL)),
-)
-_NO_KERNELS = WrongFile("a JSON document without kernels", _TABLE.replace("CSV", "CSV or JSON"))
 _MOST_JSON_BYTES = 16 << 20  # a text that becomes objects takes ten times as much memory
-_GVIZ = WrongFile("a table of another tool of XProf", _XPROF_TOOL)
-_MEMBERS: tuple[tuple[str, WrongFile], ...] = (
-    ("xl/workbook.xml", WrongFile("an Excel workbook", _TABLE)),
-    ("word/document.xml", WrongFile("a Word document", _TABLE)),
-    ("ppt/presentation.xml", WrongFile("a PowerPoint presentation", _TABLE)),
-    ("content.xml", WrongFile("an OpenDocument file", _TABLE)),
-    ("data.pkl", WrongFile("a PyTorch checkpoint", _CHECKPOINT)),
-    ("MANIFEST.MF", WrongFile("a Java archive")),
-)
+_GVIZ = WrongFile("a table of another tool of XProf", _INSTEAD["xprof_tool"])
 
 
 def what_it_is(source: SourceFile) -> WrongFile | None:
     """The kind of `source`, if it is a known one that no importer reads. Never raises."""
     result = _by_signature(source.head) or _by_text(source)
     if result is None and is_perfetto(source.head):
-        return WrongFile("a Perfetto trace", _TORCH_PROFILER)
+        return WrongFile("a Perfetto trace", _INSTEAD["torch_profiler"])
     return result
 
 
@@ -274,16 +170,16 @@ def _by_signature(head: bytes) -> WrongFile | None:
     if head.startswith(b"SQLite format 3\x00"):
         is_rocprof = all(name in head for name in (b"KERN", b"OPS", b"BeginNs"))
         if is_rocprof:
-            return WrongFile("a database of rocprof 1", _ROCPROF_STATS)
-        return WrongFile("an SQLite database", _TABLE)
+            return WrongFile("a database of rocprof 1", _INSTEAD["rocprof_stats"])
+        return WrongFile("an SQLite database", _INSTEAD["table"])
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return WrongFile("a WebP picture", _PICTURE)
+        return WrongFile("a WebP picture", _INSTEAD["picture"])
     if head[4:8] == b"ftyp":
         return WrongFile("a video")
     if _is_event_file(head):
-        return WrongFile("a TensorBoard event file", _XSPACE)
+        return WrongFile("a TensorBoard event file", _INSTEAD["xspace"])
     if _is_safetensors(head):
-        return WrongFile("a safetensors checkpoint", _CHECKPOINT)
+        return WrongFile("a safetensors checkpoint", _INSTEAD["checkpoint"])
     if head[:1] == b"\x80" and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
         return _pickle(head)
     return None
@@ -292,10 +188,10 @@ def _by_signature(head: bytes) -> WrongFile | None:
 def _pickle(head: bytes) -> WrongFile:
     """What a pickle holds, by its first bytes: it is never loaded, which would run its code."""
     if _TORCH_LEGACY in head[:32]:
-        return WrongFile("a PyTorch checkpoint", _CHECKPOINT)
+        return WrongFile("a PyTorch checkpoint", _INSTEAD["checkpoint"])
     if b"segments" in head[:64] and (b"total_size" in head or b"device_traces" in head):
-        return WrongFile("a memory snapshot of PyTorch", _ALLOCATIONS)
-    return WrongFile("a Python pickle", _ANY_OBJECT)
+        return WrongFile("a memory snapshot of PyTorch", _INSTEAD["allocations"])
+    return WrongFile("a Python pickle", _INSTEAD["any_object"])
 
 
 def _is_event_file(head: bytes) -> bool:
@@ -320,19 +216,19 @@ def _by_text(source: SourceFile) -> WrongFile | None:
         return None
     text = decode(head).lstrip("\ufeff")
     if head.startswith(_UTF_16) and _is_trace(text):
-        return WrongFile("a trace saved as UTF-16", _AS_UTF_8)
+        return WrongFile("a trace saved as UTF-16", _INSTEAD["as_utf_8"])
     if _HTML.match(text):
         return WrongFile("an HTML page", _saved_page(text))
     if text.startswith(("<?xml", "<svg")):
         kind = "an SVG picture" if "<svg" in text[:2048] else "an XML document"
-        return WrongFile(kind, _PICTURE if "SVG" in kind else "")
+        return WrongFile(kind, _INSTEAD["picture"] if "SVG" in kind else "")
     if text.lstrip()[:1] in {"{", "["}:
         return _json_document(text.lstrip())
     result = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
     if result is not None:
         return result
     words = {header_words(cell) for cell in first_row(head)}
-    return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
+    return next((wrong for columns, wrong in _COLUMNS if words.issuperset(columns)), None)
 
 
 def _break_of_json(source: SourceFile) -> str:
@@ -357,7 +253,7 @@ def _saved_page(text: str) -> str:
 def _json_document(text: str) -> WrongFile:
     keys = _top_keys(text)
     for wanted, wrong in _JSON_KEYS:
-        if wanted <= keys:
+        if keys.issuperset(wanted):
             return wrong
     if '"cols"' in text and '"rows"' in text:
         ids = set(re.findall(r'"id"\s*:\s*"(\w+)"', text))
@@ -371,9 +267,10 @@ def _json_document(text: str) -> WrongFile:
 
 def _trace(text: str) -> WrongFile:
     if '"XLA Ops"' in text or "xla" in text.lower() or "/device:TPU" in text:
-        return WrongFile("XProf's trace_viewer, which has times only", _XPROF_TOOL)
+        return WrongFile("XProf's trace_viewer, which has times only", _INSTEAD["xprof_tool"])
     return WrongFile(
-        "a Chrome trace without operators of PyTorch: it has times, but no work", _TORCH_PROFILER
+        "a Chrome trace without operators of PyTorch: it has times, but no work",
+        _INSTEAD["torch_profiler"],
     )
 
 

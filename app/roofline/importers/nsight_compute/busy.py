@@ -10,7 +10,7 @@ Why not: the first cause that holds counts, as NVIDIA's own guides go from the g
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import ceil, prod
 from typing import NamedTuple
@@ -18,67 +18,24 @@ from typing import NamedTuple
 from roofline.importers.nsight_compute.launches import Launch
 from roofline.model.ceilings import Ceiling, CeilingKind, UseFactor
 from roofline.model.compute import ComputeUnit
+from roofline.model.plain_data import read_beside
 from roofline.model.units import NS_PER_US
 
 Numbers = Mapping[str, float]
 Shares = dict[Ceiling, float]
 
-METRICS: Mapping[Ceiling, str] = {
-    Ceiling.ISSUE: "sm__issue_active sm__inst_issued sm__inst_executed",
-    Ceiling.ALU: "sm__pipe_alu_cycles_active sm__inst_executed_pipe_alu",
-    Ceiling.FMA: "sm__pipe_fma_cycles_active sm__pipe_fmaheavy_cycles_active "
-    "sm__pipe_fmalite_cycles_active sm__inst_executed_pipe_fma sm__inst_executed_pipe_fmaheavy "
-    "sm__inst_executed_pipe_fmalite",
-    Ceiling.FP16: "sm__inst_executed_pipe_fp16 sm__pipe_fp16_cycles_active",
-    Ceiling.FP64: "sm__pipe_fp64_cycles_active sm__inst_executed_pipe_fp64",
-    Ceiling.TENSOR: "sm__pipe_tensor_cycles_active sm__pipe_tensor_op_hmma_cycles_active "
-    "sm__pipe_tensor_op_imma_cycles_active sm__pipe_tensor_op_dmma_cycles_active "
-    "sm__pipe_tensor_op_gmma_cycles_active sm__pipe_tensor_subpipe_hmma_cycles_active "
-    "sm__pipe_tensor_subpipe_imma_cycles_active sm__pipe_tensor_subpipe_dmma_cycles_active "
-    "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active "
-    "sm__pipe_tc_cycles_active sm__inst_executed_pipe_tensor "
-    "sm__inst_executed_pipe_tensor_op_hmma sm__inst_executed_pipe_tensor_op_imma "
-    "sm__inst_executed_pipe_tensor_op_dmma sm__inst_executed_pipe_tc",
-    Ceiling.SHARED_PIPE: "sm__pipe_shared_cycles_active",
-    Ceiling.XU: "sm__inst_executed_pipe_xu sm__pipe_xu_cycles_active",
-    Ceiling.CBU: "sm__inst_executed_pipe_cbu sm__inst_executed_pipe_cbu_pred_on_any",
-    Ceiling.ADU: "sm__inst_executed_pipe_adu",
-    Ceiling.UNIFORM: "sm__inst_executed_pipe_uniform",
-    Ceiling.LSU: "sm__inst_executed_pipe_lsu l1tex__lsuin_requests",
-    Ceiling.TEX: "sm__inst_executed_pipe_tex l1tex__texin_sm2tex_req_cycles_active "
-    "l1tex__f_wavefronts",
-    Ceiling.TMA: "sm__pipe_tma_cycles_active l1tex__tmain_requests",
-    Ceiling.IPA: "sm__inst_executed_pipe_ipa",
-    Ceiling.MIO: "sm__mio_inst_issued sm__mio_pq_read_cycles_active "
-    "sm__mio_pq_write_cycles_active sm__mio2rf_writeback_active",
-    Ceiling.CONSTANT: "idc__request_cycles_active",
-    Ceiling.L1: "l1tex__throughput l1tex__data_bank_reads l1tex__data_bank_writes "
-    "l1tex__lsu_writeback_active l1tex__tex_writeback_active l1tex__data_pipe_tex_wavefronts "
-    "l1tex__data_pipe_lsu_wavefronts",
-    Ceiling.XBAR: "l1tex__m_l1tex2xbar_req_cycles_active l1tex__m_xbar2l1tex_read_sectors "
-    "l1tex__m_xbar2l1tex_read_sectors_mem_dshared lts__lts2xbar_cycles_active "
-    "lts__xbar2lts_cycles_active",
-    Ceiling.L2: "lts__throughput lts__t_sectors lts__t_tag_requests lts__d_sectors "
-    "lts__d_sectors_fill_device lts__d_atomic_input_cycles_active",
-    Ceiling.HOST: "lts__d_sectors_fill_sysmem",
-    Ceiling.DRAM: "gpu__dram_throughput dram__throughput dram__cycles_active fbpa__dram_sectors "
-    "dram__bytes",
-    Ceiling.NVLINK: "nvltx__bytes nvlrx__bytes",
-    # The headlines: the largest of what the profiler looks at, named or not.
-    Ceiling.SM_OTHER: "sm__throughput sm__instruction_throughput sm__memory_throughput "
-    "sm__instruction_throughput_internal_activity sm__memory_throughput_internal_activity",
-    Ceiling.MEMORY_OTHER: "gpu__compute_memory_throughput gpu__compute_memory_access_throughput "
-    "gpu__compute_memory_request_throughput "
-    "gpu__compute_memory_access_throughput_internal_activity "
-    "gpu__compute_memory_request_throughput_internal_activity",
+METRICS: Mapping[Ceiling, Sequence[str]] = {
+    Ceiling(unit): names for unit, names in read_beside(__file__, "busy.json").items()
 }
+"""Counters of each unit's use. The last two are the headlines: the largest of what the profiler
+looks at, named or not."""
 
 _ELAPSED, _ACTIVE = ".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active"
 _IN_SM = ("sm__", "l1tex__", "idc__")  # their active cycles are those of the SMs
 _ROWS = tuple(
     (name, f"{name}{_ELAPSED}", f"{name}{_ACTIVE}" if name.startswith(_IN_SM) else "", ceiling)
     for ceiling, names in METRICS.items()
-    for name in names.split()
+    for name in names
 )
 SHARE_METRICS = frozenset(
     metric for _, elapsed, active, _ in _ROWS for metric in (elapsed, active) if metric

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from roofline.importers.nsight_compute.launches import Capture, Launch
 from roofline.importers.nsight_compute.work import LaunchWork
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.profile import Diagnostic
 
 Pairs = Sequence[tuple[Launch, LaunchWork]]

@@ -20,13 +20,13 @@ from roofline.importers.shared.launches import (
     shares_of_time,
     without_steps,
 )
-from roofline.importers.shared.notes import compared, differences
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.environment import environment, merged
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import compared, differences
 from roofline.model.op_columns import F64, I64, U64
 from roofline.model.profile import (
     Host,

@@ -34,11 +34,11 @@ from roofline.importers.shared.databases import SIGNATURE, Database, joined
 from roofline.importers.shared.events import place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.launches import Launches, launch_tables, without_steps
-from roofline.importers.shared.notes import counted, differences, noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.notes import counted, differences, noted, notes_beside
 from roofline.model.op_columns import I64
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS

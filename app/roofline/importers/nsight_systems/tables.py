@@ -14,7 +14,7 @@ from roofline.importers.pytorch.trace import api_of
 from roofline.importers.shared.databases import ABSENT, Table, joined
 from roofline.importers.shared.events import Names, distinct
 from roofline.importers.shared.kernel_names import shown
-from roofline.importers.shared.notes import compared
+from roofline.model.notes import compared
 from roofline.model.op_columns import I64
 from roofline.model.profile import Stated, distinct_rows, distinct_shapes
 from roofline.model.units import KILO, MIB, NS_PER_S

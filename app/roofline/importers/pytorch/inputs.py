@@ -7,38 +7,19 @@ all formats share: `bf16[64,128]{1,0}`.
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from roofline.model.plain_data import read_beside
 
 PACKED_FP4 = "fp4"
 
 # C++ and PyTorch names of element types: our word for the precision, and bytes per element.
-_TYPES = {
-    "float": ("fp32", 4),
-    "double": ("fp64", 8),
-    "half": ("fp16", 2),
-    "bfloat16": ("bf16", 2),
-    "long": ("int64", 8),
-    "long int": ("int64", 8),
-    "long long": ("int64", 8),
-    "int": ("int32", 4),
-    "short": ("int16", 2),
-    "short int": ("int16", 2),
-    "signed char": ("int8", 1),
-    "char": ("int8", 1),
-    "unsigned char": ("uint8", 1),
-    "bool": ("bool", 1),
-    "complex<float>": ("complex64", 8),
-    "complex<double>": ("complex128", 16),
-    "complex<c10::half>": ("complex32", 4),
-    "qint8": ("int8", 1),
-    "quint8": ("uint8", 1),
-    "qint32": ("int32", 4),
-    "unsigned short": ("uint16", 2),
-    "unsigned int": ("uint32", 4),
-    "unsigned long": ("uint64", 8),
-    "float4_e2m1fn_x2": (PACKED_FP4, 1),  # two numbers in each byte
+_FILE = read_beside(__file__, "types.json")
+_TYPES: Mapping[str, tuple[str, int]] = {
+    name: (word, size) for name, (word, size) in _FILE["written"].items()
 }
+_XLA_TYPES: Mapping[str, str] = _FILE["xla"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,25 +242,6 @@ def first_precision(inputs: Inputs) -> str:
 
 _SEPARATOR = "; "
 _MOST_IN_LIST = 8
-_XLA_TYPES = {
-    "fp64": "f64",
-    "fp32": "f32",
-    "fp16": "f16",
-    "fp8": "f8",
-    "fp4": "f4",
-    "int64": "s64",
-    "int32": "s32",
-    "int16": "s16",
-    "int8": "s8",
-    "uint64": "u64",
-    "uint32": "u32",
-    "uint16": "u16",
-    "uint8": "u8",
-    "bool": "pred",
-    "complex128": "c128",
-    "complex64": "c64",
-    "complex32": "c32",
-}
 
 
 def shapes_label(inputs: Inputs | None) -> str:

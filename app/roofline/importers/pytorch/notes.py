@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from roofline.importers.pytorch.lengths import Assumed
 from roofline.importers.pytorch.replays import Alignment
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.model.device import DeviceKind
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.profile import Diagnostic, OpTable, Severity
 from roofline.model.units import NS_PER_MS, NS_PER_US
 

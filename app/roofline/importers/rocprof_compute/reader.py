@@ -33,10 +33,10 @@ from roofline.importers.shared.amd_counters import (
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
-from roofline.importers.shared.notes import compared, counted, differences, noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import compared, counted, differences, noted, notes_beside
 from roofline.model.profile import (
     Diagnostic,
     Host,

@@ -30,7 +30,6 @@ from roofline.importers.shared.kernel_names import (
 )
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
 from roofline.importers.shared.nesting import busy_times
-from roofline.importers.shared.notes import NO_PEAKS, counted, notes_beside
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
@@ -45,6 +44,7 @@ from roofline.importers.shared.stream_timeline import (
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import NO_PEAKS, counted, notes_beside
 from roofline.model.op_columns import I64
 from roofline.model.profile import (
     Diagnostic,

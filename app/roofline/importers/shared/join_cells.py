@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.join_kernels import Match, Matches, Shape, matched
-from roofline.importers.shared.notes import NO_PEAKS, noted, notes_beside
 from roofline.model.categories import is_container
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import main_level
+from roofline.model.notes import NO_PEAKS, noted, notes_beside
 from roofline.model.op_columns import F64, I64, SCHEMA, Bools, OpColumns
 from roofline.model.profile import (
     CellSource,

@@ -20,8 +20,11 @@ import numpy as np
 from roofline.importers.shared.kernel_names import is_communication
 from roofline.model.device import MeasuredWork
 from roofline.model.memory import MemoryLevel, main_level
+from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import F64, I64, U64, Bools
-from roofline.model.profile import Diagnostic, Kernels, OpTable, Profile, Severity
+from roofline.model.profile import Diagnostic, Kernels, OpTable, Profile
+
+_NOTES = notes_beside(__file__)
 
 Shape = tuple[int, ...]
 _NO_SHAPE: Shape = ()
@@ -248,12 +251,13 @@ def _plain(name: str) -> str:
 
 def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
     share = measured.time_ps / program.op_time_ps if program.op_time_ps else 0.0
-    return Diagnostic(
-        severity=Severity.INFO,
-        code="counters-joined",
-        message=f"Total (HW) is from {measured.source}. Of its {measured.total_kernels:,} kernels, "
-        f"{measured.matched_kernels:,} run in this program, by name, and take "
-        f"{100 * share:.0f} % of the time in operations. The rest has no counters.",
+    return noted(
+        _NOTES,
+        "counters-joined",
+        source=measured.source,
+        kernels=measured.total_kernels,
+        matched=measured.matched_kernels,
+        percent=100 * share,
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.importers.shared.join_kernels import longest
-from roofline.importers.shared.notes import noted, notes_beside
 from roofline.model.categories import is_collective, is_container
+from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import Bools
 from roofline.model.profile import NextStep, OpTable, Profile
 

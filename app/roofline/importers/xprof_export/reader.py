@@ -13,7 +13,6 @@ import numpy as np
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import noted, notes_beside
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xprof_export.rows import (
     device_kind,
@@ -33,6 +32,7 @@ from roofline.importers.xprof_export.tables import (
 from roofline.model.categories import IDLE_CATEGORY, is_container
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import U64, Bools, OpColumns
 from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity, StepTable
 

@@ -16,6 +16,7 @@ from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.shared.tables_text import decode, header_words, parse_number, read_table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import F64, Bools
+from roofline.model.plain_data import read_beside
 
 MAX_ROWS = 1_000_000
 
@@ -24,43 +25,7 @@ Cell = str | float | bool | None
 _EXPORT_AGAIN = (
     "Export it again: open the tool in XProf and choose “Export as CSV”, or save its JSON."
 )
-_LABEL_TO_ID = {
-    "step": "step",
-    "rank": "rank",
-    "category": "category",
-    "hlo op category": "category",
-    "operation": "operation",
-    "hlo op name": "hlo_op_name",
-    "hlo op text": "hlo_op_expression",
-    "framework op name": "tf_op_name",
-    "occurrences": "occurrences",
-    "total time": "total_time",
-    "total self time": "total_self_time",
-    "total self time %": "total_self_time_percent",
-    "time stalled by dma": "dma_stall_percent",
-    "normalized flop rate": "measured_flop_rate",
-    "normalized gflop/s": "measured_flop_rate",
-    "model flop rate": "model_flop_rate",
-    "model gflop/s": "model_flop_rate",
-    "memory bw": "measured_memory_bw",
-    "measured memory bw": "measured_memory_bw",
-    "hbm bw": "hbm_bw",
-    "cmem read bw": "cmem_read_bw",
-    "cmem write bw": "cmem_write_bw",
-    "vmem read bw": "vmem_read_bw",
-    "vmem write bw": "vmem_write_bw",
-    "shm/l1 bw": "shm_l1_bw",
-    "bound by": "bound_by",
-    "total time per core": "total_time_per_core",
-    "roofline efficiency %": "roofline_efficiency",
-    "flop rate / peak %": "compute_efficiency",
-    "max memory bw utilization %": "max_mem_bw_utilization",
-    "bottleneck operational intensity": "bottleneck_operational_intensity",
-    "include infeed/outfeed": "include_infeed_outfeed",
-    "program id": "hlo_module_id",
-    "source info": "source_info",
-    "tpu core type": "core_type",
-}
+_LABEL_TO_ID: Mapping[str, str] = read_beside(__file__, "labels.json")
 # Ids under which one tool has what another has under the name used here.
 _ID_TO_ID = {"program_id": "hlo_module_id", "normalized_flop_rate": "measured_flop_rate"}
 

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace import spans
@@ -39,6 +38,7 @@ from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 

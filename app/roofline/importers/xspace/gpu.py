@@ -18,7 +18,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
 from roofline.importers.shared.sweep import union_length
@@ -31,6 +30,7 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane, Space, Stats
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.op_columns import I64, U64, OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.units import GIGA, KILO, PS_PER_MS

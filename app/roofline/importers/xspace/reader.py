@@ -15,7 +15,6 @@ import numpy as np
 
 from roofline.importers.shared.join_timelines import host_names, joined_timeline
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.notes import noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace.captures import captures_of, several_captures
@@ -28,6 +27,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import U64, OpColumns
 from roofline.model.profile import Diagnostic, Profile, StepTable
 

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from roofline.importers.shared.notes import counted, noted, notes_beside
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace.grouping import group_steps
@@ -28,6 +27,7 @@ from roofline.importers.xspace.tpu_work import (
 )
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 from roofline.model.timeline import Timeline
 from roofline.model.units import KILO

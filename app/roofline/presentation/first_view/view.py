@@ -1,23 +1,146 @@
-"""Everything of the first view, in one piece: what the page's template writes."""
+"""Everything of the first view, in one piece: what the page's template writes.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+The menu of subjects: what this page could show instead, from the page data.
+
+The clocks of every op, where a program has so few that groups would repeat the table.
+
+As `static/js/page/clocks-card.js`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from roofline.figures.figure import Figure
 from roofline.presentation.charts.gain_records import Gain
 from roofline.presentation.first_view import summary
-from roofline.presentation.first_view.clocks import OpClocks, op_clocks
 from roofline.presentation.first_view.step_times import (
     StepTimes,
     UsedShare,
     step_times,
     used_shares,
 )
-from roofline.presentation.first_view.subject_menu import SubjectMenu, subject_menu
-from roofline.presentation.first_view.table import Table, op_table
+from roofline.presentation.first_view.table import Table, op_table, token_class
 from roofline.presentation.page_rows import Page, Rows
-from roofline.presentation.quantities import percent
+from roofline.presentation.quantities import duration, percent
+
+MOST_OPS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockBar:
+    """A resource and the time the op's work needs there; `width` in percent of the longest."""
+
+    label: str
+    time: str
+    width: str
+    css: str
+    is_longest: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpClocks:
+    """An op with the time that was measured and its clocks; none where nothing is known."""
+
+    name: str
+    symbol: str
+    token: str
+    measured: str
+    bars: tuple[ClockBar, ...]
+
+
+def op_clocks(rows: Rows) -> tuple[OpClocks, ...]:
+    """The ops with their clocks, the longest first; empty for a program of more than a few."""
+    costs = rows.column("cost")
+    ops = [op for op in range(len(rows)) if costs[op] != "idle"]
+    if len(ops) > MOST_OPS:
+        return ()
+    found = tuple(_of(rows, op) for op in ops)
+    return found if any(one.bars for one in found) else ()
+
+
+def _of(rows: Rows, op: int) -> OpClocks:
+    measured = rows.column("total_time_per_core_us")[op]
+    category = rows.categories[op]
+    return OpClocks(
+        name=rows.names("short")[op] or rows.column("name")[op],
+        symbol=category["symbol"],
+        token=category["token"],
+        measured=duration(measured),
+        bars=tuple(_bars(rows, op, measured)) if measured else (),
+    )
+
+
+def _bars(rows: Rows, op: int, measured: float) -> Iterator[ClockBar]:
+    """The clocks per core, on one scale with the time that was measured."""
+    per_core = measured / rows.column("total_time_us")[op]
+    known = [
+        (clock, us * per_core)
+        for clock in rows.page.get("clocks", [])
+        if (us := rows.column(clock["column"])[op])
+    ]
+    longest = max((us for _, us in known), default=0.0)
+    for clock, us in known:
+        yield ClockBar(
+            label=clock["label"],
+            time=duration(us),
+            width=f"{100 * us / max(measured, longest):.1f}",
+            css=token_class(clock["token"]),
+            is_longest=us == longest,
+        )
+
+
+MOST_STEPS = 60  # bars of a menu that is still read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectChoice:
+    """One subject: `of` is its value in the address, empty for the one that the page opens with.
+
+    `share` is its length as percent of the longest step; 0 for a kind, which has no bar.
+    """
+
+    of: str
+    label: str
+    time: str = ""
+    share: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectMenu:
+    """What all numbers of the page are of, and what else they could be of."""
+
+    label: str
+    kinds: Sequence[SubjectChoice]
+    steps: Sequence[SubjectChoice]
+
+
+def subject_menu(page: Page) -> SubjectMenu:
+    """The phases of a server and the kinds that the profile has, and its first steps."""
+    strip, serving = page["timeline"], page["serving"]
+    steps = strip["steps"] if strip else []
+    kinds = [
+        SubjectChoice(of=one["id"], label=one["label"])
+        for one in (serving["phases"] if serving else ())
+    ]
+    if steps:
+        kinds.append(SubjectChoice(of="step", label="Step, mean of the complete ones"))
+    if strip:
+        kinds.append(SubjectChoice(of="capture", label="Capture, from the first operation"))
+    if not serving and kinds:
+        kinds[0] = replace(kinds[0], of="")
+    times = [one["end_us"] - one["begin_us"] for one in steps]
+    longest = max(times, default=1.0)
+    bars = [
+        SubjectChoice(
+            of=f"step:{one['label']}",
+            label=one["label"],
+            time=duration(time),
+            share=round(100 * time / longest),
+        )
+        for one, time in zip(steps[:MOST_STEPS], times, strict=False)
+    ]
+    return SubjectMenu(label=page["subject"]["label"], kinds=kinds, steps=bars)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from roofline.capture.profiler_service import CaptureOptions
 from roofline.errors import NotAllowedError, TooManyRequestsError
 from roofline.library.captures import Capture, CaptureAsked, CaptureBook
+from roofline.model.plain_data import alike
 from roofline.storage.records import Visibility
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import Responses, Wait
@@ -110,15 +111,7 @@ def add_capture(
     options = CaptureOptions(
         duration_ms=wish.duration_ms, host_level=wish.host_level, python=wish.python, hlo=wish.hlo
     )
-    asked = CaptureAsked(
-        addresses=wish.addresses,
-        options=options,
-        retries=wish.retries,
-        title=wish.title,
-        tags=wish.tags,
-        visibility=wish.visibility,
-        owner=actor.owner,
-    )
+    asked = alike(CaptureAsked, wish, options=options, owner=actor.owner)
     typed = " ".join(wish.addresses)[:1000]
     details = f"{typed} for {wish.duration_ms} ms, host level {wish.host_level}"
     log_action(request, "capture.asked", details=details)

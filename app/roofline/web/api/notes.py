@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.library.labels import Kind, keep_note, remove_note
 from roofline.library.reader import ProfileReader
+from roofline.model.plain_data import alike
 from roofline.storage.notes import PointNote
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import BAD_NOTE, NOT_READY, NOT_THERE, NOT_YOURS, sent_as
@@ -117,12 +118,4 @@ def _check(request: Request, profile_id: str, parts: Parts) -> None:
 
 
 def _body(note: PointNote) -> NoteBody:
-    return NoteBody(
-        id=note.id,
-        kind=note.kind,
-        name=note.name,
-        program=note.program,
-        text=note.text,
-        by=shown_owner(note.author),
-        at=note.at,
-    )
+    return alike(NoteBody, note, by=shown_owner(note.author))

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from fastapi import Request
 
+from roofline.model.plain_data import alike
 from roofline.storage.records import Visibility
 from roofline.storage.run_records import Run, RunHost, RunState
 from roofline.web.bodies import REFUSES_OTHERS
@@ -138,22 +139,16 @@ class PushedBody:
 
 def run_body(request: Request, run: Run) -> RunBody:
     """A run as the API shows it; what its address says of the store is the server's own."""
-    return RunBody(
-        id=run.id,
+    return alike(
+        RunBody,
+        run,
         url=f"{str(request.base_url).rstrip('/')}/r/{run.id}",
-        state=run.state,
-        title=run.title,
-        created_at=run.created_at,
-        read=run.read,
-        unreadable=run.unreadable,
-        total=run.total,
-        version=run.version,
         uri=None if run.address is None else run.address.partition("?")[0],
         expected_hosts=run.expected_hosts or None,
         note=run.note or None,
         reason=run.reason or None,
         uploader=shown_owner(run.uploader or "") or None,
-        visibility=run.visibility,
+        delete_token=None,
     )
 
 
@@ -169,11 +164,4 @@ def host_body(host: RunHost) -> RunHostBody:
     if host.state == "unreadable" and host.receipt is not None:
         unreadable = orjson.loads(host.receipt)["unreadable"]
         reason = " ".join(str(one["reason"]) for one in unreadable[:1]) or None
-    return RunHostBody(
-        file=host.identity,
-        name=host.name,
-        state=host.state,
-        size_bytes=host.size_bytes,
-        reason=reason,
-        profile_id=host.profile_id,
-    )
+    return alike(RunHostBody, host, file=host.identity, reason=reason)

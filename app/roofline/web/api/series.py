@@ -31,6 +31,7 @@ from roofline.library.comparing import (
     words_of_report,
 )
 from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.model.plain_data import alike
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_THERE
@@ -184,13 +185,10 @@ def series_of(seen: RunsSeen, name: str, by: str) -> Series:
 def _changes(seen: RunsSeen, read: Sequence[_Read], unit: str) -> Iterator[SeriesChange]:
     for one in changes_of([each.units[unit] for each in read]):
         before, after = ([read[at] for at in side] for side in one.sides)
-        yield SeriesChange(
+        yield alike(
+            SeriesChange,
+            one,
             id=read[one.first].manifest.id,
-            start=one.start,
-            first=one.first,
-            end=one.end,
-            before_us=one.before_us,
-            after_us=one.after_us,
             before_ids=tuple(each.manifest.id for each in before),
             after_ids=tuple(each.manifest.id for each in after),
             words=_words_of(seen, one, (before, after), unit, len(read)),
@@ -302,17 +300,14 @@ def _numbers(seen: RunsSeen, one: Manifest) -> _Read | None:
 
 def _run(seen: RunsSeen, read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesRun:
     one, numbers = read[at].manifest, read[at].units[unit]
-    return SeriesRun(
+    return alike(
+        SeriesRun,
+        numbers,
         id=one.id,
         url=f"/p/{one.id}",
         title=one.title,
         created_at=one.created_at,
         device=one.summary.device,
-        time_us=numbers.time_us,
-        floor_us=numbers.floor_us,
-        roof_us=numbers.roof_us,
-        roof_ratio=numbers.roof_ratio,
-        known_ratio=numbers.known_ratio,
         gate=checked.standing.state,
         base_id=None if checked.base is None else read[checked.base].manifest.id,
         rules=checked.standing.rules,

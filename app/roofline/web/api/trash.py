@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from fastapi import APIRouter, Request
 
+from roofline.model.plain_data import alike
 from roofline.storage.records import Trashed
 from roofline.storage.run_records import TrashedRun
 from roofline.storage.visibility import ALL_SEEING
@@ -136,28 +137,20 @@ def _gone_at(trashed_at: str, kept: timedelta) -> str:
 
 
 def _run_body(one: TrashedRun, kept: timedelta) -> TrashedRunBody:
-    return TrashedRunBody(
-        id=one.id,
-        title=one.title,
-        created_at=one.created_at,
-        trashed_at=one.trashed_at,
+    return alike(
+        TrashedRunBody,
+        one,
         gone_at=_gone_at(one.trashed_at, kept),
-        hosts=one.hosts,
-        size_bytes=one.size_bytes,
         restore_url=f"/api/v1/runs/{one.id}/restore",
         uploader=shown_owner(one.uploader or "") or None,
     )
 
 
 def _body(one: Trashed, kept: timedelta) -> TrashedBody:
-    return TrashedBody(
-        id=one.id,
-        title=one.title,
-        created_at=one.created_at,
-        trashed_at=one.trashed_at,
+    return alike(
+        TrashedBody,
+        one,
         gone_at=_gone_at(one.trashed_at, kept),
-        reason=one.reason,
-        size_bytes=one.size_bytes,
         restore_url=f"/api/v1/profiles/{one.id}/restore",
         uploader=shown_owner(one.uploader or "") or None,
     )

@@ -10,11 +10,10 @@ from roofline.estimate.llm.request_document import bound_of, lever_words, ridge_
 from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
-from roofline.estimate.llm.times import span
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, EXP, MEMORY
 from roofline.figures.figure import Figure
-from roofline.model.units import GIGA, US_PER_S
+from roofline.model.units import GIGA, US_PER_S, span
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
     TIE,

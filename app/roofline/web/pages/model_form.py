@@ -2,16 +2,17 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from roofline.errors import BadViewError
-from roofline.estimate.forms import NETWORK_FIELDS, Field, Kind, written
+from roofline.estimate.forms import NETWORK_FIELDS, Field, field_of, written
 from roofline.estimate.llm.config import ModelConfig, config_of, preset, presets
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.request_document import MeasuredRequest
 from roofline.estimate.llm.workload import Workload
+from roofline.model.plain_data import read_beside
 
 CONFIG = "config"
 """The value of the choice of a model where a pasted config stands in for a preset."""
@@ -20,88 +21,18 @@ MOST_CONFIG = 8_000
 _MOST_NUMBER = 10**9
 REQUEST = "request"
 _PHASES = (REQUEST, "decode", "prefill", "mixed", "train")
-_MODEL, _BATCH = "llama-3-8b", "8"
+_MODEL = "llama-3-8b"
 
 
-def _one_of(key: str, label: str, choices: tuple[str, ...], default: str = "") -> Field:
-    return Field(key=key, label=label, kind="choice", choices=choices, default=default)
+_FIELDS = read_beside(__file__, "model_form.json")
 
 
-def _count(key: str, label: str, default: str = "", kind: Kind = "count") -> Field:
-    return Field(key=key, label=label, default=default, kind=kind)
-
-
-def _lengths(phase: str) -> tuple[Field, ...]:
-    if phase == REQUEST:
-        return (_count("prompt", "Prompt", "2048"), _count("output", "Output", "256"))
-    if phase == "decode":
-        return (_count("context", "Context", "2048"), _count("new_tokens", "Guessed tokens", "1"))
-    if phase == "mixed":
-        return (
-            _count("context", "Context of these", "2048"),
-            _count("prompts", "Prompts", "1"),
-            _count("seq", "Their new tokens", "512"),
-            _count("cached", "Their cached tokens", "0"),
-        )
-    if phase == "prefill":
-        return (_count("seq", "New tokens", "2048"), _count("cached", "Cached tokens", "0"))
-    return (_count("seq", "Tokens", "4096"),)
-
-
-_STORED = (
-    Field(key="weights", label="Weights", kind="storage", default="bf16"),
-    Field(key="kv", label="KV cache", kind="storage", default="bf16"),
-)
-_WAYS = (
-    _count("tp", "TP ways", "1"),
-    _count("pp", "PP ways", "1"),
-    _count("ep", "EP ways", "1"),
-    _count("dp", "DP ways", "1"),
-)
-_GUESSES = (
-    _count("cached", "Cached tokens", "0"),
-    _count("new_tokens", "Guessed tokens", "1"),
-    _one_of("draft", "Guessed by", tuple(presets())),
-)
-_SHARES = (
-    _one_of("zero", "ZeRO stage", ("0", "1", "2", "3"), "0"),
-    _count("virtual", "Chunks of a stage", "1"),
-    _one_of("recompute", "Recompute", ("none", "selective", "full"), "none"),
-    _one_of("grad_bytes", "Bytes of a gradient", ("2", "4"), "2"),
-)
-_CONTEXT_WAYS = _count("cp", "CP ways", "1")
-_MEASURED = (
-    _count("measured_ttft_ms", "Measured: first token, ms", kind="number"),
-    _count("measured_tpot_ms", "per token, ms", kind="number"),
-    _count("measured_tokens_per_s", "tokens/s", kind="number"),
-)
-_MORE = (
-    Field(key="activations", label="Activations", kind="storage", default="bf16"),
-    Field(key="expert_weights", label="Expert weights", kind="storage"),
-    Field(key="compute", label="Arithmetic", kind="type"),
-    Field(key="logits", label="Logits", kind="storage", default="bf16"),
-    _one_of("pairs", "Pairs of attention", ("full", "causal")),
-    _one_of("fusion", "Fusion", ("unfused", "typical", "ideal"), "typical"),
-    _one_of("head", "Tokens of the head", ("last", "all")),
-    _count("microbatches", "Microbatches", "1"),
-    _count("kv_block", "Block of the cache", "1"),
-    _count("acceptance", "Acceptance", kind="number"),
-    Field(key="dispatch", label="Tokens to experts", kind="storage"),
-    _one_of("exchange", "Exchange of experts", ("direct", "per-node")),
-    Field(key="flash", label="Flash attention", kind="flag", default="yes"),
-    Field(key="sparse", label="Sparse 2:4", kind="flag"),
-    Field(key="sequence_parallel", label="Sequence parallel", kind="flag"),
-)
-
-
-def _more(phase: str) -> tuple[Field, ...]:
-    """Options that a reader rarely changes."""
-    own = {
-        REQUEST: (*_MEASURED, *_GUESSES),
-        "prefill": (_CONTEXT_WAYS,),
-        "train": (_CONTEXT_WAYS, *_SHARES),
-    }
-    return (*own.get(phase, ()), *_MORE)
+def _fields(*parts: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
+    """The fields of parts of `model_form.json`; a draft is one of the presets."""
+    found = (field_of(one) for part in parts for one in part)
+    return tuple(
+        replace(one, choices=tuple(presets())) if one.key == "draft" else one for one in found
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +97,8 @@ def read_form(given: Mapping[str, str]) -> ModelForm:
     """The form with the values `given`, defaults for the others."""
     phase = given.get("phase") or ("decode" if given.get("over") else REQUEST)
     phase = phase if phase in _PHASES else REQUEST
-    main = (_count("batch", "Batch", _BATCH), *_lengths(phase), *_STORED, *_WAYS)
-    more = _more(phase)
+    main = _fields([_FIELDS["batch"]], _FIELDS["lengths"][phase], _FIELDS["always"])
+    more = _fields(_FIELDS["more"][phase], _FIELDS["more_always"])
     every = (*main, *more, *NETWORK_FIELDS)
     values = {one.key: written(one, given.get(one.key, "")) or one.default for one in every}
     return ModelForm(

@@ -14,6 +14,7 @@ import orjson
 from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import Failed, Importing, ProfileLists, ProfileReader, Ready, State
+from roofline.model.plain_data import alike
 from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
@@ -214,14 +215,11 @@ def _profile_view(
 
 
 def _about(manifest: Manifest) -> views.AboutView:
-    return views.AboutView(
-        note=manifest.note,
+    return alike(
+        views.AboutView,
+        manifest,
         tags=tuple(tag_view(name) for name in manifest.tags),
         uploader=shown_owner(manifest.uploader or ""),
-        created_at=manifest.created_at,
-        expires_at=manifest.expires_at,
-        pinned=manifest.pinned,
-        visibility=manifest.visibility,
         computed_by=computed_by(manifest),
     )
 

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.planes import text
+from roofline.model.plain_data import read_beside
 
 TUPLE, TOKEN, OPAQUE = "tuple", "token", "opaque"
 NO_ARRAY = (TUPLE, TOKEN, OPAQUE)
@@ -32,66 +33,7 @@ _TYPES: dict[int, tuple[str, int]] = {
 }  # fmt: skip
 
 # Opcodes whose result elements each depend on the same element of their operands.
-ELEMENTWISE = frozenset(
-    [
-        "abs",
-        "add",
-        "and",
-        "atan2",
-        "bitcast-convert",
-        "cbrt",
-        "ceil",
-        "clamp",
-        "compare",
-        "complex",
-        "convert",
-        "cosine",
-        "count-leading-zeros",
-        "divide",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "floor",
-        "imag",
-        "is-finite",
-        "log",
-        "log-plus-one",
-        "logistic",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "or",
-        "popcnt",
-        "power",
-        "real",
-        "reduce-precision",
-        "remainder",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "rsqrt",
-        "select",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "sign",
-        "sine",
-        "sqrt",
-        "stochastic-convert",
-        "subtract",
-        "tan",
-        "tanh",
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atanh",
-        "cosh",
-        "sinh",
-        "xor",
-    ]
-)
+ELEMENTWISE: frozenset[str] = frozenset(read_beside(__file__, "elementwise.json"))
 _ALSO_ELEMENTWISE = frozenset({"copy", "rng"})
 _DATA_FORMATTING = frozenset({"transpose", "copy", "reshape", "dynamic-reshape"})
 _FUSION_CATEGORIES = {

@@ -8,12 +8,10 @@ Numbers that a profiler states itself are a second opinion: a reader that drops 
 counter differs from the first file that states its totals.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
+from roofline.model.plain_data import read_beside
 from roofline.model.profile import Diagnostic, Severity, Stated
 
 
@@ -34,12 +32,7 @@ Notes = Mapping[str, Note]
 
 def notes_beside(module: str) -> Notes:
     """The notes in the folder of a module, which gives its `__file__`."""
-    return _read(Path(module).with_name("notes.json"))
-
-
-@cache
-def _read(file: Path) -> Notes:
-    notes = json.loads(file.read_bytes())
+    notes = read_beside(module, "notes.json")
     return {code: Note(Severity(note.pop("severity")), **note) for code, note in notes.items()}
 
 

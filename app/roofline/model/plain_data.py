@@ -1,0 +1,25 @@
+"""Plain data: tables in JSON files beside the modules that read them, and records like others."""
+
+import json
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Record = TypeVar("Record", bound=_Dataclass)
+
+
+def read_beside(module: str, name: str) -> Any:
+    """What the file `name` says, in the folder of a module, which gives its `__file__`."""
+    return json.loads(Path(module).with_name(name).read_bytes())
+
+
+def alike(kind: type[Record], source: object, /, **others: Any) -> Record:
+    """A record of a dataclass: `others`, and every other field from `source`, where it has the same
+    name."""
+    names = (one.name for one in fields(kind) if one.name not in others)
+    return kind(**{name: getattr(source, name) for name in names}, **others)
