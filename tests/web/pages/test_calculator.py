@@ -26,9 +26,9 @@ def figures(html: str) -> list[Any]:
     return [json.loads(sent) for sent in re.findall(r"data-figure='([^']+)'", html)]
 
 
-def test_every_op_has_a_page(client: Client) -> None:
+def test_every_op_has_a_page(reader: Client) -> None:
     for op, form in FORMS.items():
-        html = read(client, op=op, device="tpu-v5p")
+        html = read(reader, op=op, device="tpu-v5p")
         assert "on TPU v5p: at best" in html
         assert " style=" not in html
         assert "<script>" not in html
@@ -36,16 +36,16 @@ def test_every_op_has_a_page(client: Client) -> None:
             assert f'name="{field.key}"' in html, (op, field.key)
 
 
-def test_a_size_on_the_axis_is_the_size_that_was_asked(client: Client) -> None:
-    html = read(client, op="matmul", m=8192, k=4096, n=4096, device="h100-sxm")
+def test_a_size_on_the_axis_is_the_size_that_was_asked(reader: Client) -> None:
+    html = read(reader, op="matmul", m=8192, k=4096, n=4096, device="h100-sxm")
     named = (trace for trace in figures(html)[1]["data"] if trace["meta"]["role"] == "names")
     assert [trace["text"] for trace in named] == [["8,192"], ["8,192"]]
     assert "8.19 k" not in html
 
 
-def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
+def test_an_op_of_a_profile_is_held_against_its_bound(reader: Client) -> None:
     html = read(
-        client,
+        reader,
         op="matmul",
         m=8944,
         k=1024,
@@ -73,32 +73,32 @@ def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
     assert traces["predicted"]["y"] == pytest.approx([989_400], rel=1e-3)
     assert traces["measured"]["y"] == pytest.approx([51.6e3 / 83.65e-3], rel=1e-3)
     assert traces["labels"]["text"] == ["52.1\xa0µs at best", "83.7\xa0µs measured"]
-    raw = client.get(f"/calculator?{urlencode({'name': NAME, 'from': 'abc'})}", headers=HTML).text
+    raw = reader.get(f"/calculator?{urlencode({'name': NAME, 'from': 'abc'})}", headers=HTML).text
     assert NAME not in raw
     assert "onerror" in raw
 
 
-def test_a_measured_time_is_that_of_its_own_shape(client: Client) -> None:
+def test_a_measured_time_is_that_of_its_own_shape(reader: Client) -> None:
     given = {"m": 64, "measured_us": 500, "of": "1x8192x4096x4096"}
-    assert "measured 500 µs" in read(client, **{**given, "m": 8192})
-    assert "measured" not in read(client, **given).partition("<h1>")[2].partition("</h1>")[0]
+    assert "measured 500 µs" in read(reader, **{**given, "m": 8192})
+    assert "measured" not in read(reader, **given).partition("<h1>")[2].partition("</h1>")[0]
 
 
-def test_attention_over_a_cache_is_estimated(client: Client) -> None:
-    html = read(client, op="attention", tokens=1, context=2048, kv_heads=8)
+def test_attention_over_a_cache_is_estimated(reader: Client) -> None:
+    html = read(reader, op="attention", tokens=1, context=2048, kv_heads=8)
     assert "HBM-bound</span> on H100 SXM5 80GB" in html
 
 
 @pytest.mark.covers(88, 109)
 @pytest.mark.covers(251)
-def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
+def test_the_drawer_of_an_op_says_what_it_should_cost(reader: Client) -> None:
     """Its tensors are those of the trace: 8192 x 16384, 16384 x 4096 and 8192 x 4096 in bf16."""
     trace = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
-    found = client.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]
+    found = reader.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]
     path = f"/p/{found}/ops/0/cost"
     query = {"category": "matmul", "measured_us": 1240, "calls": 4, "counted_flops": 1.0995e12}
     query["counted_bytes"] = 4.7e8
-    answer = client.get(f"{path}?{urlencode(query)}", headers=HTML)
+    answer = reader.get(f"{path}?{urlencode(query)}", headers=HTML)
     assert answer.status_code == 200
     html = unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
     for said in (
@@ -113,28 +113,28 @@ def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
         '"time_ratio": 0.678',
     ):
         assert said in html, said
-    other = client.get(f"{path}?op=matmul&m=64&k=64&n=64&measured_us=1240", headers=HTML).text
+    other = reader.get(f"{path}?op=matmul&m=64&k=64&n=64&measured_us=1240", headers=HTML).text
     assert "measured" not in other.partition("</p>")[0], "another shape than was measured"
-    assert client.get(f"/p/{found}/ops/1/cost?category=idle", headers=HTML).status_code in (
+    assert reader.get(f"/p/{found}/ops/1/cost?category=idle", headers=HTML).status_code in (
         200,
         204,
     )
-    assert client.get(f"/p/{found}/ops/999/cost", headers=HTML).status_code == 400
-    assert client.get("/p/unknown/ops/0/cost", headers=HTML).status_code == 404
+    assert reader.get(f"/p/{found}/ops/999/cost", headers=HTML).status_code == 400
+    assert reader.get("/p/unknown/ops/0/cost", headers=HTML).status_code == 404
 
 
-def test_sizes_are_read_as_people_paste_them(client: Client) -> None:
-    plain = read(client, op="matmul", m=8944, k=1024, n=2816)
-    pasted = read(client, op="matmul", m="8 944", k="1,024", n="2,816")
+def test_sizes_are_read_as_people_paste_them(reader: Client) -> None:
+    plain = read(reader, op="matmul", m=8944, k=1024, n=2816)
+    pasted = read(reader, op="matmul", m="8 944", k="1,024", n="2,816")
     assert pasted == plain
 
 
-def test_a_time_below_the_bound_is_doubted(client: Client) -> None:
-    assert "below this bound" in read(client, measured_us=1)
-    assert "below this bound" not in read(client, measured_us="nan")
+def test_a_time_below_the_bound_is_doubted(reader: Client) -> None:
+    assert "below this bound" in read(reader, measured_us=1)
+    assert "below this bound" not in read(reader, measured_us="nan")
 
 
-def test_what_cannot_be_read_is_said_beside_the_form(client: Client) -> None:
+def test_what_cannot_be_read_is_said_beside_the_form(reader: Client) -> None:
     for query, said in (
         ("m=0&n=x", "M, rows (&#34;0&#34;) and N (&#34;x&#34;) cannot be read."),
         ("op=elementwise&shape=x", "such as"),
@@ -142,18 +142,18 @@ def test_what_cannot_be_read_is_said_beside_the_form(client: Client) -> None:
         ("dtype=bf17", "not an element type"),
         ("tile=7", "tile"),
     ):
-        answer = client.get(f"/calculator?{query}", headers=HTML)
+        answer = reader.get(f"/calculator?{query}", headers=HTML)
         assert answer.status_code == 400, query
         assert said in answer.text
         assert "data-cost-form" in answer.text
-    html = client.get("/calculator?m=0&n=x", headers=HTML).text
+    html = reader.get("/calculator?m=0&n=x", headers=HTML).text
     assert html.count('aria-invalid="true"') == 2
-    assert client.get("/calculator?op=fft", headers=HTML).status_code == 400
-    assert client.get("/calculator?from=../x&name=y", headers=HTML).text.count("/p/") == 0
+    assert reader.get("/calculator?op=fft", headers=HTML).status_code == 400
+    assert reader.get("/calculator?from=../x&name=y", headers=HTML).text.count("/p/") == 0
 
 
-def test_a_peak_that_is_not_known_is_said(client: Client) -> None:
-    html = read(client, dtype="fp8", device="a100-80-sxm")
+def test_a_peak_that_is_not_known_is_said(reader: Client) -> None:
+    html = read(reader, dtype="fp8", device="a100-80-sxm")
     assert "The time on A100 SXM4 80GB is not known" in html
     assert "no public figure" in html
 

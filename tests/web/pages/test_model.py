@@ -30,8 +30,8 @@ def read(client: Client, **given: object) -> str:
     return unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
 
 
-def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
-    html = read(client, phase="decode", vs=["a100-80-sxm", "mi300x"], price=2.5)
+def test_a_step_is_predicted_for_several_devices(reader: Client) -> None:
+    html = read(reader, phase="decode", vs=["a100-80-sxm", "mi300x"], price=2.5)
     for said in (
         "5.15 ms a token, 1,555 tokens/s on H100 SXM5 80GB:",
         "Needs 18.2 GB of 84.9 GB",
@@ -50,9 +50,9 @@ def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
     assert " style=" not in html
 
 
-def test_a_request_says_what_binds_each_phase(client: Client) -> None:
+def test_a_request_says_what_binds_each_phase(reader: Client) -> None:
     """The numbers of `r.l8_h100` of the design: 273.16 ms, 5.19 ms, 1,284 and 1,282 tokens/s."""
-    html = read(client, vs=["t4", "mi300x"], measured_ttft_ms=410, measured_tpot_ms=7.4, price=2)
+    html = read(reader, vs=["t4", "mi300x"], measured_ttft_ms=410, measured_tpot_ms=7.4, price=2)
     for said in (
         "Prefill is <b>compute-bound</b>: 273 ms to the first token; decode is <b>HBM-bound</b>: "
         "5.19 ms a token on H100 SXM5 80GB",
@@ -67,18 +67,18 @@ def test_a_request_says_what_binds_each_phase(client: Client) -> None:
     ):
         assert said in html, said
     assert "Instinct MI300X</div>" in html
-    one = read(client, output=1)
+    one = read(reader, output=1)
     assert "to the only token" in one
-    faster = read(client, new_tokens=4, acceptance=0.7, draft="llama-3-8b", model="llama-3-70b")
+    faster = read(reader, new_tokens=4, acceptance=0.7, draft="llama-3-8b", model="llama-3-70b")
     assert "Checking guessed tokens makes decode" in faster
 
 
 @pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
-def test_the_network_is_what_the_form_says(client: Client, phase: str) -> None:
+def test_the_network_is_what_the_form_says(reader: Client, phase: str) -> None:
     """Ranks of 16 leave a node of 8: 400 Gbit/s each are assumed, or what the reader gives."""
     given = {"model": "llama-3-70b", "phase": phase, "tp": 16, "seq": 64}
-    assumed, given_rate = read(client, **given), read(client, **given, network="100GB/s", nodes=2)
-    whole = read(client, **given, gpus_per_node=16, network="50GB/s")
+    assumed, given_rate = read(reader, **given), read(reader, **given, network="100GB/s", nodes=2)
+    whole = read(reader, **given, gpus_per_node=16, network="50GB/s")
     assert "Network: 8 GPUs per node, 50 GB/s each (assumed)" in assumed
     assert "Network: 8 GPUs per node, 100 GB/s each (given)" in given_rate
     assert "Network: 16 GPUs per node, 50 GB/s each (given)" in whole
@@ -87,27 +87,27 @@ def test_the_network_is_what_the_form_says(client: Client, phase: str) -> None:
         assert ("Assumed: 8 GPUs per node" in html) is (html is assumed)
 
 
-def test_training_shares_what_the_form_says(client: Client) -> None:
+def test_training_shares_what_the_form_says(reader: Client) -> None:
     given = {"phase": "train", "seq": 8192, "batch": 1, "dp": 8}
-    assert "541 ms a step" in read(client, **given)
-    assert "491 ms a step" in read(client, **given, zero=3)
+    assert "541 ms a step" in read(reader, **given)
+    assert "491 ms a step" in read(reader, **given, zero=3)
 
 
 @pytest.mark.parametrize("phase", ["request", "decode", "prefill", "mixed", "train"])
-def test_every_preset_has_a_page(client: Client, phase: str) -> None:
+def test_every_preset_has_a_page(reader: Client, phase: str) -> None:
     for name in list(presets())[:: 4 if phase != "decode" else 1]:
-        html = read(client, model=name, phase=phase, device="tpu-v5p")
+        html = read(reader, model=name, phase=phase, device="tpu-v5p")
         assert "on TPU v5p" in html, name
 
 
-def test_a_pasted_config_stands_in_for_a_preset(client: Client) -> None:
+def test_a_pasted_config_stands_in_for_a_preset(reader: Client) -> None:
     config = json.dumps(LLAMA)
-    html = read(client, model="config", phase="decode", config=config, batch=8)
+    html = read(reader, model="config", phase="decode", config=config, batch=8)
     assert "5.15 ms a token" in html
 
 
-def test_memory_that_is_not_there_is_said(client: Client) -> None:
-    html = read(client, model="llama-3-70b", phase="decode")
+def test_memory_that_is_not_there_is_said(reader: Client) -> None:
+    html = read(reader, model="llama-3-70b", phase="decode")
     assert "Needs 146 GB, the part has 84.9 GB." in html
     assert "needs 146 GB, has 84.9 GB" in html
 
@@ -132,27 +132,27 @@ def test_memory_that_is_not_there_is_said(client: Client) -> None:
         ("axes=2x4&tp=8", "is not part of a torus"),
     ],
 )
-def test_what_cannot_be_predicted_is_said(client: Client, query: str, said: str) -> None:
-    answer = client.get(f"/model?{query}", headers=HTML)
+def test_what_cannot_be_predicted_is_said(reader: Client, query: str, said: str) -> None:
+    answer = reader.get(f"/model?{query}", headers=HTML)
     assert answer.status_code == 400
     assert said in unescape(answer.text)
     assert "data-cost-form" in answer.text
 
 
-def test_a_price_is_read_with_a_decimal_comma(client: Client) -> None:
-    assert read(client, price="2,5") == read(client, price="2.5").replace('"2.5"', '"2,5"')
+def test_a_price_is_read_with_a_decimal_comma(reader: Client) -> None:
+    assert read(reader, price="2,5") == read(reader, price="2.5").replace('"2.5"', '"2,5"')
 
 
-def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
+def test_a_step_lies_over_a_stored_profile(reader: Client) -> None:
     step = step_of(preset("llama-3-8b"), workload(DECODE), known_part("h100-sxm"))
     document = generic_document(step, "llama-3-8b")
     assert document["device"]["name"] == "H100 SXM5 80GB"
     for kernel in document["kernels"]:
         kernel["time"]["value"] *= 2
     title = "<b>llama</b>"
-    profile = client.upload(json.dumps(document).encode(), names=("m.json",), title=title)
+    profile = reader.upload(json.dumps(document).encode(), names=("m.json",), title=title)
     found = profile.json()["id"]
-    answer = client.get(f"/model?over={found}&batch=8&context=2048", headers=HTML)
+    answer = reader.get(f"/model?over={found}&batch=8&context=2048", headers=HTML)
     assert answer.status_code == 200
     assert title not in answer.text
     html = unescape(answer.text)
@@ -161,19 +161,19 @@ def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
     assert "Error per operation" in html
     assert html.count("2.00×") > 10
     assert '<option value="h100-sxm" selected>' in html, "the device of the run"
-    page = client.get(f"/c/{found}", headers=HTML).text
+    page = reader.get(f"/c/{found}", headers=HTML).text
     assert f'href="/model?over={found}"' in page
-    assert client.get("/model?over=unknown", headers=HTML).status_code == 404
+    assert reader.get("/model?over=unknown", headers=HTML).status_code == 404
     address = re.search(r'href="(/model\.csv\?[^"]+)"', html)
     assert address is not None
-    rows = list(csv.DictReader(io.StringIO(client.get(address[1]).text)))
+    rows = list(csv.DictReader(io.StringIO(reader.get(address[1]).text)))
     assert {row["model"] for row in rows} >= {"qkv_proj", "attention", "lm_head"}
     assert {round(float(row["ratio"]), 3) for row in rows if row["by"] == "flops"} == {2}
     factors = [name for name in rows[0] if name.startswith("factor_")]
     for row in rows:
         known = [float(row[name]) for name in factors if row[name]]
         assert not known or math.prod(known) == pytest.approx(float(row["ratio"]))
-    assert client.get("/model.csv").status_code == 404
+    assert reader.get("/model.csv").status_code == 404
 
 
 def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
