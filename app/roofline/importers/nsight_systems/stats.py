@@ -8,10 +8,12 @@ each other, between lines that tell what `nsys` does. Reports had other names un
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from sys import intern
 
 import numpy as np
 
-from roofline.errors import CorruptProfileError
+from roofline.errors import CorruptProfileError, UploadTooLargeError
 from roofline.importers.nsight_systems.tables import MEMSET, copy_name
 from roofline.importers.shared.databases import ABSENT, Table
 from roofline.importers.shared.events import Names
@@ -53,7 +55,7 @@ _HEADER = re.compile(r"(?P<words>[^()]*?)\s*(?:\((?P<unit>[^()]*)\))?")
 _MAY_BE_HEADER = re.compile(r"(?i)(?:duration|total time) ?\(")
 _DASHES = re.compile(r"-{2,}")
 _LONGEST_HEADER = 4_000
-_MOST = 2**60
+_MOST, _MOST_ROWS = 2**60, 1_000_000
 # Of times in ns, of sizes in bytes.
 _UNITS = {
     "ns": 1, "nsec": 1, "us": NS_PER_US, "usec": NS_PER_US, "ms": NS_PER_MS, "msec": NS_PER_MS,
@@ -85,12 +87,20 @@ class StatsTable:
         where: str,
         rank: int,
         header: Sequence[tuple[str, str]],
-        rows: Sequence[Sequence[str]],
+        rows: Iterator[Sequence[str]],
     ) -> None:
-        self.where, self.rank, self._rows = where, rank, rows
+        self.where, self.rank = where, rank
+        # Most cells repeat those of other rows.
+        self._rows = [tuple(map(intern, row)) for row in islice(rows, _MOST_ROWS + 1)]
+        if len(self._rows) > _MOST_ROWS:
+            raise UploadTooLargeError(
+                f"{where} lists more than {_MOST_ROWS:,} kernels and copies.",
+                remedy="Export the report: `nsys export --type sqlite -o report.sqlite"
+                " report.nsys-rep`.",
+            )
         self._column = {words: k for k, (words, _) in reversed([*enumerate(header)])}
         self._unit = dict(reversed(header))
-        short = next((k for k, row in enumerate(rows) if len(row) < len(header)), None)
+        short = next((k for k, row in enumerate(self._rows) if len(row) < len(header)), None)
         if short is not None:
             raise self._damaged(f"row {short + 1:,} of its table ends too early")
 
@@ -218,7 +228,7 @@ def tables_of(data: bytes, where: str) -> Iterator[StatsTable]:
         header = [_words(cell) for cell in next(_rows(lines[at : at + 1], lines[at], spans))]
         body = lines[at + (2 if spans else 1) :]
         end = next((k for k, row in enumerate(body) if not row.strip()), None)
-        yield StatsTable(where, rank, header, [*_rows(body[:end], lines[at], spans)])
+        yield StatsTable(where, rank, header, _rows(body[:end], lines[at], spans))
 
 
 def _lines(data: bytes) -> list[str]:
