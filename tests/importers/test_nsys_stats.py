@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from roofline.analysis.subjects.options import Option, options
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
+from roofline.pipeline import analyse_files
 from tests.importers.test_nsight_systems import TWO_RANKS, parts_us, profile_of
 
 COLUMNS = (
@@ -51,6 +53,11 @@ def read(tmp_path: Path, *texts: str | bytes) -> Profile:
         claims = [one.FORMAT_ID for one in IMPORTERS if one.recognises(SourceFile(path))]
         assert claims == ["nsight_systems"]
     return import_profile([SourceFile(path) for path in paths])
+
+
+def subject_of(*paths: Path) -> Option:
+    """What the page opens with."""
+    return options(analyse_files(list(paths)))[0]
 
 
 def codes(profile: Profile) -> set[str]:
@@ -137,6 +144,10 @@ def test_sums_have_times_and_calls_of_each_kernel(tmp_path: Path) -> None:
     assert list(ops.category) == ["attention", "reduction", "communication", "copy"]
     assert profile.timeline is None
     assert codes(profile) >= {"work-summed"}
+    of_all = subject_of(tmp_path / "report_0.csv", tmp_path / "report_1.csv")
+    assert (of_all.label, of_all.unit_word) == ("4 operations", "of operation time")
+    of_kernels = subject_of(tmp_path / "report_0.csv")
+    assert (of_kernels.label, of_kernels.unit_word) == ("3 kernels", "of kernel time")
 
 
 def test_a_table_of_both_makes_others_needless(tmp_path: Path) -> None:

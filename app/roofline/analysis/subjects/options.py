@@ -17,6 +17,9 @@ from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
+# How profilers call copies, which are not kernels.
+_COPIES = ("Memcpy", "Memset", "MEMORY_COPY")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Option:
@@ -135,7 +138,9 @@ def _whole(analysis: RooflineAnalysis) -> Option:
         label = "Capture, from the first operation"
         return Option(kind=Kind.CAPTURE, of="capture", label=label, unit_word="")
     count = len(profile.ops)
-    noun = "kernel" if analysis.device.kind is DeviceKind.GPU else "operation"
+    has_copies = any(name.startswith(_COPIES) for name in profile.ops.name)
+    is_of_kernels = analysis.device.kind is DeviceKind.GPU and not has_copies
+    noun = "kernel" if is_of_kernels else "operation"
     is_all = profile.time_ps == profile.op_time_ps
     return Option(
         kind=Kind.KERNELS,
