@@ -222,6 +222,27 @@ def test_columns_that_do_not_fit_and_sentences_give_way_to_the_terminal() -> Non
     assert max(map(len, wrapped("one sentence of a report " * 9))) > 90
 
 
+def test_sentences_beside_tables_give_way_to_the_terminal() -> None:
+    ours, theirs = os.openpty()
+    asked = "predict llama-3-70b --phase decode --device h100-sxm --batch 8 --context 4096 --tp 8"
+    subprocess.run(
+        [sys.executable, "-m", "roofline", *asked.split()],
+        stdout=theirs,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
+        check=True,
+        timeout=60,
+    )
+    os.close(theirs)
+    shown = b""
+    while not shown.endswith(b"8 H200.\r\n"):
+        shown += os.read(ours, 4096)
+    os.close(ours)
+    lines = shown.decode().split("\r\n")
+    assert max(map(len, lines)) <= 80
+    at_best = next(k for k, line in enumerate(lines) if line.startswith("expected"))
+    assert lines[at_best + 1] == f"{' ' * 26}memory's, by default"
+
+
 def test_bash_completes_commands_options_and_choices() -> None:
     script = run("completion", "bash").stdout.decode()
 

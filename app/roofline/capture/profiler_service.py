@@ -11,21 +11,18 @@ are those of `tensorflow/tsl/profiler/protobuf/profiler_service.proto`, as jaxli
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.errors import CaptureFailedError
+from roofline.errors import CaptureFailedError, RooflineError
 from roofline.model.units import MEGA, MS_PER_S
 
 if TYPE_CHECKING:
     import grpc
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from roofline.errors import RooflineError
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _OPTIONS_VERSION = 1

@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+import textwrap
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -25,7 +26,6 @@ from roofline.errors import SettingsError
 if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
     from roofline.compare.gate.check import Report
-import textwrap
 
 
 def add_baseline(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from contextvars import ContextVar
 from pathlib import Path
+from textwrap import wrap
 from typing import TextIO
 
 BAD_INPUT = 2
@@ -14,6 +15,7 @@ BAD_INPUT = 2
 
 
 _COLOURED: ContextVar[bool] = ContextVar("coloured", default=False)
+_FOLDED_AT: ContextVar[int | None] = ContextVar("folded_at", default=None)
 _BOLD, _RED, _GREEN, _YELLOW, _END = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 # A cell of a table that says where something stands.
 _COLOUR_OF = {
@@ -21,6 +23,7 @@ _COLOUR_OF = {
     **dict.fromkeys(("ok", "passed", "better"), _GREEN),
     **dict.fromkeys(("not tested", "accepted", "unclear"), _YELLOW),
 }
+_PLACED = re.compile(r"^ +|  +")
 _STATE = re.compile(rf"(?:(?<=  )|^)({'|'.join(_COLOUR_OF)})(?=  |:|$)", re.MULTILINE)
 
 
@@ -48,14 +51,40 @@ def adapt_to_reader(given: argparse.Namespace) -> None:
     if is_shown and sys.stdout.isatty():
         from roofline.presentation.text_table import WIDTH  # loads slowly
 
-        WIDTH.set(shutil.get_terminal_size().columns)
+        columns = shutil.get_terminal_size().columns
+        WIDTH.set(columns)
+        _FOLDED_AT.set(columns)
 
 
-def _in_colour(text: str) -> str:
-    """The first line, which is the answer, in bold; states of a table in red, green or yellow."""
+def _for_terminal(text: str) -> str:
+    """`text` in lines that the terminal has room for. In colour the first line, which is the
+    answer, is bold, and states of a table are red, green or yellow."""
     first, end, rest = text.partition("\n")
+    if (most := _FOLDED_AT.get()) is not None:
+        first, rest = (
+            "\n".join(_folded(line, most) for line in part.split("\n")) for part in (first, rest)
+        )
+    if not _COLOURED.get():
+        return f"{first}{end}{rest}"
     states = _STATE.sub(lambda one: f"{_COLOUR_OF[one[0]]}{one[0]}{_END}", rest)
     return f"{_BOLD}{first}{_END}{end}{states}"
+
+
+def _folded(line: str, most: int) -> str:
+    """A line of at most so many letters; what goes on stands below the last words that have a place
+    of their own."""
+    if len(line) <= most:
+        return line
+    below = max((found.end() for found in _PLACED.finditer(line[: most // 2])), default=0)
+    return "\n".join(
+        wrap(
+            line,
+            most,
+            subsequent_indent=" " * below,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def put_out(content: bytes, path: Path | None) -> None:
@@ -68,8 +97,8 @@ def put_out(content: bytes, path: Path | None) -> None:
 
 def print_bytes(content: bytes) -> None:
     """Prints `content`; stops quietly when the reader has gone."""
-    if _COLOURED.get():
-        content = _in_colour(content.decode("utf-8", "replace")).encode()
+    if _COLOURED.get() or _FOLDED_AT.get():
+        content = _for_terminal(content.decode("utf-8", "replace")).encode()
     try:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()

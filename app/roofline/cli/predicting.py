@@ -4,10 +4,11 @@ import argparse
 import json
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from roofline.api.estimates import Prediction, predict
-from roofline.cli.output import put_out
+from roofline.api.estimates import Prediction, estimate, predict
+from roofline.cli.output import print_bytes, put_out
+from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import presets
 from roofline.estimate.llm.document import generic_document
@@ -20,16 +21,11 @@ from roofline.estimate.llm.request_document import (
 )
 from roofline.estimate.llm.serving import Request
 from roofline.estimate.llm.step import Step
+from roofline.estimate.ops import OPS, Options
 from roofline.model.plain_data import read_beside
 
 if TYPE_CHECKING:
     from roofline.exports.model_overlay import Record
-from typing import Any
-
-from roofline.api.estimates import estimate
-from roofline.cli.output import print_bytes
-from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
-from roofline.estimate.ops import OPS, Options
 
 _OPTIONS = read_beside(__file__, "predicting.json")
 _KINDS = {"int": int, "float": float, "str": str}

@@ -2,35 +2,29 @@
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roofline.capture.recorder import said_of
 from roofline.cli import sharing
 from roofline.cli.options import add_of, with_of
-from roofline.cli.output import BAD_INPUT
+from roofline.cli.output import BAD_INPUT, print_bytes
 from roofline.cli.runs import seconds
 from roofline.cli.uploading import add_labels
-from roofline.errors import RooflineError
+from roofline.errors import CaptureFailedError, RooflineError
 from roofline.model.plain_data import alike
 from roofline.model.units import MS_PER_S
 
 if TYPE_CHECKING:
-    from roofline.capture.recorder import Recorded, Try
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from roofline.cli.output import print_bytes
-from roofline.errors import CaptureFailedError
-
-if TYPE_CHECKING:
     from roofline.api.captures import CaptureWish
     from roofline.capture.profiler_service import HostCapture
+    from roofline.capture.recorder import Recorded, Try
 
 
 SCHEMA = "roofline.record/1"

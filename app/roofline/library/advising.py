@@ -1,6 +1,6 @@
 """Advice and its ledger: stored findings with what was decided of them, and what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +10,7 @@ import orjson
 from roofline.errors import BadEditError, FindingNotFoundError, RooflineError
 from roofline.library.comparing import Sides, StoredRun, runs_of
 from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.presentation.titles import series_name
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import Manifest, timestamp
 from roofline.storage.results import COMPARED
@@ -17,9 +18,7 @@ from roofline.storage.visibility import Viewer
 
 if TYPE_CHECKING:
     from roofline.advice.ledger import Entry, Hit
-from collections.abc import Iterable
 
-from roofline.presentation.titles import series_name
 
 Record = dict[str, Any]
 Decision = Literal["accepted", "dismissed", "open"]

@@ -4,14 +4,18 @@ The arithmetic is loaded when somebody asks: most servers answer other requests 
 """
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roofline.errors import SettingsError
+from roofline.compare.partners import LEAST_SAME, same_ratio
+from roofline.errors import ProfileNotFoundError, SettingsError
+from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.presentation.titles import series_name
+from roofline.storage.records import Manifest
 
 if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
@@ -20,13 +24,6 @@ if TYPE_CHECKING:
     from roofline.compare.series_records import RunNumbers, Standing, TimeChange
     from roofline.estimate.llm.step import Step
     from roofline.library.ranges import RangeResults
-from collections.abc import Iterator
-
-from roofline.compare.partners import LEAST_SAME, same_ratio
-from roofline.errors import ProfileNotFoundError
-from roofline.library.reader import ProfileLists, ProfileReader
-from roofline.presentation.titles import series_name
-from roofline.storage.records import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,11 +187,12 @@ def _lines(step: Step, name: str) -> Iterator[str]:
         sequences = f"{sequences} and {beside}"
     yield f"{name}, {load.phase}, {sequences}, on {step.part.name}"
     yield ""
-    yield f"{'op':<28}{'calls':>7}{'FLOP':>12}{'bytes':>12}{'time':>14}  bound by"
+    wide = max(len(timed.op.name) for timed in step.ops)
+    yield f"{'op':<{wide}}{'calls':>7}{'FLOP':>12}{'bytes':>12}{'time':>14}  bound by"
     for timed in step.ops:
         moved = timed.op.bytes or timed.op.link
         yield (
-            f"{timed.op.name:<28}{timed.counted:>7,.6g}{flops_of(timed.op):>12.4g}{moved:>12.4g}"
+            f"{timed.op.name:<{wide}}{timed.counted:>7,.6g}{flops_of(timed.op):>12.4g}{moved:>12.4g}"
             f"{time_text(timed.time_us):>14}  {timed.bound or '-'}"
         )
     yield ""

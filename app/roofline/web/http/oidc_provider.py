@@ -13,36 +13,29 @@ that any server of the instance can end what another began. Sessions last for so
 provider is asked again, and says whether the person still belongs here.
 """
 
-import re
-import threading
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode, urlsplit
-
-from roofline.errors import LogInRefusedError, ProviderUnavailableError
-
-if TYPE_CHECKING:
-    from authlib.integrations.requests_client import OAuth2Session
-    from joserfc.jwk import KeySet
-
-    from roofline.settings import Settings
 import hashlib
 import hmac
+import re
 import secrets
-from collections.abc import Callable
-from dataclasses import astuple
-from typing import TYPE_CHECKING
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
 
 from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 from starlette.datastructures import Headers
 
+from roofline.errors import LogInRefusedError, ProviderUnavailableError
 from roofline.storage.revocable import EndedSessions, People
 from roofline.web.http.access import NAME_LENGTH, Actor, cookie_of
 from roofline.web.http.sessions import COOKIE, SIGNING
 
 if TYPE_CHECKING:
+    from authlib.integrations.requests_client import OAuth2Session
+    from joserfc.jwk import KeySet
+
     from roofline.settings import Settings
     from roofline.web.http.forwarded import Peer
 
