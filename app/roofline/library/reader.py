@@ -370,7 +370,7 @@ class ProfileLists:
             viewer=self._viewer,
         )
 
-    def failed_uploads(self, limit: int) -> tuple[Failed, ...]:
+    def failed_uploads(self, limit: int | None) -> tuple[Failed, ...]:
         """The viewer's own uploads that failed and whose files are kept, the newest first.
 
         Those without an owner are administrators'.

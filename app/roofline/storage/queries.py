@@ -71,7 +71,7 @@ class ProfileQueries:
         """The profile is being removed: call it before its rows are gone for others."""
         self._ready.discard(profile_id)
 
-    def failed_uploads(self, uploader: str, limit: int) -> tuple[Pending, ...]:
+    def failed_uploads(self, uploader: str, limit: int | None) -> tuple[Pending, ...]:
         """Uploads of a person that failed and whose files are kept, the newest first."""
         with self._database.read() as connection:
             return statements.failed_uploads(connection, uploader, limit)

@@ -235,7 +235,7 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
     return replace(manifest, release=row.release, before=row.before)
 
 
-def failed_uploads(connection: Connection, uploader: str, limit: int) -> tuple[Pending, ...]:
+def failed_uploads(connection: Connection, uploader: str, limit: int | None) -> tuple[Pending, ...]:
     """Uploads of a person that failed and whose files are kept, the newest first."""
     is_theirs = func.coalesce(profile.c.uploader, "") == uploader
     wanted = select(profile).where(

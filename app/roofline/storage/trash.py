@@ -21,8 +21,6 @@ from roofline.storage.records import (
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile
 
-MOST_LISTED = 1000
-
 
 def put(connection: Connection, profile_id: str, reason: str) -> bool:
     """Puts a profile into the trash; false if there is none, or it is there already."""
@@ -73,7 +71,7 @@ def contents(connection: Connection, owner: str | None) -> tuple[Trashed, ...]:
     newest = wanted.order_by(profile.c.trashed_at.desc(), profile.c.number.desc())
     return tuple(
         alike(Trashed, row, reason=row.trash_reason, size_bytes=int(row.size_bytes))
-        for row in connection.execute(newest.limit(MOST_LISTED))
+        for row in connection.execute(newest)
     )
 
 

@@ -92,6 +92,8 @@ def test_failed_upload_stands_on_the_home_page_of_its_uploader_alone(
     assert button not in client.get("/", headers=other).text
     (listed,) = client.get("/api/v1/failed-uploads", headers=owner).json()["profiles"]
     assert (listed["id"], listed["retry_url"]) == (body["id"], body["retry_url"])
+    behind = client.get("/api/v1/failed-uploads?offset=1", headers=owner).json()
+    assert behind == {"profiles": [], "total": 1}
     for headers in (other, BEARER):
         assert client.get("/api/v1/failed-uploads", headers=headers).json()["total"] == 0
     assert client.post(body["retry_url"], headers=owner).json()["state"] == "ready"

@@ -4,7 +4,7 @@ from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
 API = "/api/v1"
-EMPTY: dict[str, list[object]] = {"profiles": [], "runs": []}
+EMPTY = {"profiles": [], "runs": [], "total": 0, "runs_total": 0}
 
 
 def test_deleted_profile_is_restored_by_its_owner(launch: Launch, capture: bytes) -> None:
@@ -27,7 +27,11 @@ def test_deleted_profile_is_restored_by_its_owner(launch: Launch, capture: bytes
         assert client.post(one["restore_url"], headers=other).status_code == 403
         assert client.delete(f"{API}/trash/{body['id']}", headers=other).status_code == 403
     admin = {"authorization": f"Bearer {ADMIN}"}
-    assert client.get(f"{API}/trash", headers=admin).json() == {"profiles": [one], "runs": []}
+    assert client.get(f"{API}/trash", headers=admin).json() == {"profiles": [one],
+        "runs": [],
+        "total": 1,
+        "runs_total": 0,
+    }
     restored = client.post(one["restore_url"], headers=ada)
     assert (restored.status_code, restored.json()["state"]) == (200, "ready")
     assert client.get(f"/p/{body['id']}", headers=ada).status_code == 200
@@ -64,3 +68,13 @@ def test_trash_can_be_turned_off(launch: Launch, capture: bytes) -> None:
     client.delete(f"{API}/profiles/{profile_id}")
     assert client.get(f"{API}/trash").json() == EMPTY
     assert not list((client.settings.data_dir / "blobs").rglob("*.*"))
+
+
+def test_the_trash_is_read_in_parts(client: Client, capture: bytes) -> None:
+    uploads = [client.upload(capture).json() for _ in range(3)]
+    for one in uploads:
+        client.delete(f"{API}/profiles/{one['id']}")
+    whole = client.get(f"{API}/trash").json()["profiles"]
+    assert [one["id"] for one in whole] == [one["id"] for one in uploads[::-1]]
+    part = client.get(f"{API}/trash?offset=1&limit=1").json()
+    assert (part["profiles"], part["total"], part["runs_total"]) == (whole[1:2], 3, 0)

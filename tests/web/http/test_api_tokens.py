@@ -88,7 +88,7 @@ def test_revoked_token_is_over_at_once(guarded: Client) -> None:
     assert guarded.get(PROFILES, headers=bearer(made)).status_code == 200
     assert guarded.delete(f"{TOKENS}/{made['id']}", headers=mine).status_code == 204
     assert guarded.get(PROFILES, headers=bearer(made)).status_code == 401
-    assert guarded.get(TOKENS, headers=mine).json() == {"tokens": []}
+    assert guarded.get(TOKENS, headers=mine).json() == {"tokens": [], "total": 0}
 
 
 def test_tokens_are_listed_with_their_last_use_and_without_their_secret(guarded: Client) -> None:
@@ -101,7 +101,7 @@ def test_tokens_are_listed_with_their_last_use_and_without_their_secret(guarded:
     assert listed["last_used_at"] >= listed["created_at"] < listed["expires_at"]
     assert (listed["name"], listed["scope"], listed["owner"]) == ("ci", "read", "Ada")
     assert made["token"] not in answer.text
-    assert guarded.get(TOKENS, headers=ada(guarded)).json() == {"tokens": []}
+    assert guarded.get(TOKENS, headers=ada(guarded)).json() == {"tokens": [], "total": 0}
     assert guarded.get(f"{TOKENS}?everybody=true", headers=mine).status_code == 403
     admin = {"authorization": f"Bearer {ADMIN}"}
     assert guarded.get(f"{TOKENS}?everybody=true", headers=admin).json()["tokens"] == [listed]
@@ -163,4 +163,11 @@ def test_wrong_tokens_cannot_be_tried_one_after_the_other(guarded: Client) -> No
 
 def test_open_server_makes_no_tokens(client: Client) -> None:
     assert client.post(TOKENS, json={"name": "x"}).status_code == 403
-    assert client.get(TOKENS).json() == {"tokens": []}
+    assert client.get(TOKENS).json() == {"tokens": [], "total": 0}
+
+
+def test_tokens_are_read_in_parts(guarded: Client) -> None:
+    headers = ada(guarded)
+    names = [make(guarded, headers, name=f"ci {k}")["name"] for k in range(3)]
+    part = guarded.get(f"{TOKENS}?offset=1&limit=1", headers=headers).json()
+    assert ([one["name"] for one in part["tokens"]], part["total"]) == ([names[1]], 3)

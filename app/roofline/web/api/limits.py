@@ -12,7 +12,7 @@ from roofline.library import labels
 from roofline.model.outer_limits import LISTING, MAX_ATTEMPTS
 from roofline.model.units import KIB
 from roofline.settings import Settings
-from roofline.web.api import profiles, responses
+from roofline.web.api import responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import guard, rate_limit, sessions, streams
 from roofline.web.http.access import uploads_per_hour
@@ -140,7 +140,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("failures_kept_days", "Files of a failed import", "days", "They are deleted."),
     ),
     "Reading": (
-        _Told("list", "Profiles in one answer", "count", "Ask with offset.", profiles.MOST_LISTED),
+        _Told("list", "Profiles in one answer", "count", "Ask with offset.", responses.MOST_LISTED),
         _Told(
             "streams_per_address",
             "Imports followed at once, from one address",

@@ -7,13 +7,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import NOT_READY, NOT_YOURS, Wait, settle
+from roofline.web.api.responses import NOT_READY, NOT_YOURS, Limit, Offset, Wait, settle
 from roofline.web.bodies import EditBody, ProfileBody, ProfileList, body_of, stored_body
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import DeleteToken, check_may_change
 from roofline.web.parts import Library, Lists, Reader
-
-MOST_LISTED = 1000
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -25,8 +23,8 @@ def list_profiles(
     q: Annotated[str, Query(max_length=200, description="Words of title, tag, device, who.")] = "",
     tag: Annotated[str, Query(max_length=200)] = "",
     device: Annotated[str, Query(max_length=200)] = "",
-    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
-    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+    offset: Offset = 0,
+    limit: Limit = 50,
 ) -> ProfileList:
     """Profiles that match, pinned ones first, then newest first."""
     found = lists.search(q, tag=tag, device=device, offset=offset, limit=limit)
@@ -38,14 +36,16 @@ def list_profiles(
 def list_failed_uploads(
     request: Request,
     lists: Lists,
-    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+    offset: Offset = 0,
+    limit: Limit = 50,
 ) -> ProfileList:
     """Your uploads that failed, the newest first; where they have a `retry_url`, a POST may help.
 
     Their files are kept for a week. Uploads without an owner are listed for administrators.
     """
-    listed = tuple(body_of(request, one) for one in lists.failed_uploads(limit))
-    return ProfileList(profiles=listed, total=len(listed))
+    found = lists.failed_uploads(None)
+    listed = tuple(body_of(request, one) for one in found[offset : offset + limit])
+    return ProfileList(profiles=listed, total=len(found))
 
 
 @router.get("/profiles/{profile_id}", response_model_exclude_none=True, responses=NOT_READY)

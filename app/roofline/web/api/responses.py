@@ -66,6 +66,9 @@ def moment(seconds: float) -> str:
 
 MAX_WAIT_S = 300.0
 
+MOST_LISTED = 1000
+Offset = Annotated[int, Query(ge=0, le=999_999)]
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 Wait = Annotated[
     float, Query(ge=0, le=MAX_WAIT_S, description="Seconds to wait for the import to end.")
 ]

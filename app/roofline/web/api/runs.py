@@ -19,7 +19,7 @@ from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.adding import check_upload_rate
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import BAD_FILE, NO_ROOM, Responses, Wait
+from roofline.web.api.responses import BAD_FILE, NO_ROOM, Limit, Offset, Responses, Wait
 from roofline.web.api.run_bodies import (
     NOTHING_YET,
     FoundRun,
@@ -102,8 +102,8 @@ def list_runs(
     request: Request,
     parts: Parts,
     q: Annotated[str, Query(max_length=200, description="Words of title, address, uploader.")] = "",
-    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Offset = 0,
+    limit: Limit = 50,
 ) -> RunList:
     """Runs of many hosts, the newest first."""
     found = parts.runs.listed(actor_of(request).viewer, text=q, offset=offset, limit=limit)
@@ -174,7 +174,7 @@ def list_hosts(
     request: Request,
     run: Seen,
     parts: Parts,
-    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
+    offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_HOSTS_LISTED)] = 1000,
 ) -> RunHostList:
     """The files of a run, and how each stands."""

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
 from roofline.storage.revocable import ApiToken, Scope
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import DAY_S, NOT_THERE, moment
+from roofline.web.api.responses import DAY_S, MOST_LISTED, NOT_THERE, Limit, Offset, moment
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
 from roofline.web.parts import Parts, ServerParts
@@ -46,9 +46,10 @@ class TokenBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenList:
-    """Tokens that were not revoked, newest first."""
+    """Tokens that were not revoked, newest first; `total` counts all."""
 
     tokens: tuple[TokenBody, ...]
+    total: int
 
 
 @router.get("/tokens", response_model_exclude_none=True)
@@ -56,9 +57,12 @@ def list_tokens(
     request: Request,
     parts: Parts,
     everybody: Annotated[bool, Query(description="Of all people; for administrators.")] = False,
+    offset: Offset = 0,
+    limit: Limit = MOST_LISTED,
 ) -> TokenList:
     """Your tokens, with their last use."""
-    return TokenList(tokens=tokens_of(actor_of(request), parts, everybody=everybody))
+    found = tokens_of(actor_of(request), parts, everybody=everybody)
+    return TokenList(tokens=found[offset : offset + limit], total=len(found))
 
 
 @router.post("/tokens", status_code=201, response_model_exclude_none=True)

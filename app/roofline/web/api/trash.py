@@ -10,7 +10,7 @@ from roofline.storage.records import Trashed
 from roofline.storage.run_records import TrashedRun
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import NO_ROOM, NOT_YOURS
+from roofline.web.api.responses import MOST_LISTED, NO_ROOM, NOT_YOURS, Limit, Offset
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
@@ -58,16 +58,23 @@ class TrashedRunBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashList:
-    """The content of the trash, the newest first."""
+    """The content of the trash, the newest first; the totals count all."""
 
     profiles: tuple[TrashedBody, ...]
     runs: tuple[TrashedRunBody, ...]
+    total: int
+    runs_total: int
 
 
 @router.get("/trash", response_model_exclude_none=True)
-def list_trash(request: Request, parts: Parts) -> TrashList:
-    """Your profiles and runs in the trash; for administrators, those of everybody."""
-    return trash_of(actor_of(request), parts)
+def list_trash(
+    request: Request, parts: Parts, offset: Offset = 0, limit: Limit = MOST_LISTED
+) -> TrashList:
+    """Your profiles and runs in the trash; for administrators, those of everybody.
+
+    `offset` and `limit` are of each of the two lists.
+    """
+    return trash_of(actor_of(request), parts, offset, limit)
 
 
 @router.post(
@@ -121,13 +128,19 @@ def purge_run(
     log_action(request, "purge run", run_id)
 
 
-def trash_of(actor: Actor, parts: ServerParts) -> TrashList:
+def trash_of(
+    actor: Actor, parts: ServerParts, offset: int = 0, limit: int = MOST_LISTED
+) -> TrashList:
     """The trash that `actor` may restore."""
+    chosen = slice(offset, offset + limit)
     kept = timedelta(days=parts.settings.trash_days)
     profiles = parts.lists_for(actor.viewer).trashed()
+    runs = parts.runs.in_trash(actor.viewer)
     return TrashList(
-        profiles=tuple(_body(one, kept) for one in profiles),
-        runs=tuple(_run_body(one, kept) for one in parts.runs.in_trash(actor.viewer)),
+        profiles=tuple(_body(one, kept) for one in profiles[chosen]),
+        runs=tuple(_run_body(one, kept) for one in runs[chosen]),
+        total=len(profiles),
+        runs_total=len(runs),
     )
 
 
