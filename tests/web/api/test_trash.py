@@ -27,7 +27,8 @@ def test_deleted_profile_is_restored_by_its_owner(launch: Launch, capture: bytes
         assert client.post(one["restore_url"], headers=other).status_code == 403
         assert client.delete(f"{API}/trash/{body['id']}", headers=other).status_code == 403
     admin = {"authorization": f"Bearer {ADMIN}"}
-    assert client.get(f"{API}/trash", headers=admin).json() == {"profiles": [one],
+    assert client.get(f"{API}/trash", headers=admin).json() == {
+        "profiles": [one],
         "runs": [],
         "total": 1,
         "runs_total": 0,

@@ -21,6 +21,7 @@ from roofline.api.packaged import assets_dir
 from roofline.errors import BadViewError
 from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
+from roofline.model.units import MEGA
 from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.first_view.view import first_view
 from roofline.presentation.text_table import cut
@@ -238,7 +239,7 @@ def _fitted(
     if most_bytes is not None and len(content) > most_bytes:
         raise BadViewError(
             f"The file cannot be smaller than {len(content):,} bytes.",
-            remedy=f"Allow {len(content) / 1e6 + 0.005:.2f}MB.",
+            remedy=f"Allow {len(content) / MEGA + 0.005:.2f}MB.",
         )
     return content
 
