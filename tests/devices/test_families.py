@@ -57,6 +57,7 @@ def traits(
         (GFX942, traits(304, 2.1, 192, 5300), "Instinct MI300X"),
         (GFX942, traits(304, 2.1, 192, 2662.4), "Instinct MI300X"),
         (GFX942, traits(304, 2.1, 256, 6000), "Instinct MI325X"),
+        (AMPERE, traits(84, 1.8, 47.5, 768), "RTX A6000"),
         (GFX942, traits(228, 2.1, 128, 5300), "Instinct MI300A"),
         (GFX90A, traits(104, 1.7, 64, 1638), "Instinct MI210 or Instinct MI250 (per GCD)"),
         (GFX90A, traits(110, 1.7, 64, 1638), "Instinct MI250X (per GCD)"),
@@ -79,7 +80,7 @@ def test_parts_with_equal_roofs_are_one_with_both_names() -> None:
     [
         (AMPERE, traits()),
         (AMPERE, traits(108, 1.41)),
-        (AMPERE, traits(84, 1.8, 47.5, 768)),  # A6000: not in the catalogue
+        (AMPERE, traits(64, 1.695, 23.7, 768)),  # RTX A5000: not in the catalogue
         (ADA, traits(76, 2.04, 15.7, 576)),  # a laptop's RTX 4090: the processors of RTX 4080
         (GFX942, traits(304, 2.1)),
         (GFX90A, traits(None, None, 64, 1638)),  # MI210 and one half of MI250X alike
