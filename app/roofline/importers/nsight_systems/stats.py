@@ -206,7 +206,7 @@ class ListedWork:
         distinct: Sequence[str] = (),
         numbered: tuple[bytes, bytes] = (b"", b""),
     ) -> Table:
-        """The table's columns; no rows where an export would have it."""
+        """Columns of a table, times in ns, sizes in bytes; no rows of one that a list lacks."""
         known, numbers = self._tables.get(table, Table()), (*needed, *optional, *distinct)
         absent = np.full(len(known), ABSENT)
         return Table(
