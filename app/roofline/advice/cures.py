@@ -1,15 +1,16 @@
-"""What to try, per rule in the words of the reader's stack, with a snippet to copy: `cures.json`.
+"""What to try, per rule in the words of the reader's stack, with a snippet to copy.
 
-A key is a rule, or a rule and a form of its text ("M1 copy"). Under it are the cures by stack; ""
-is that of any stack. A snippet is its lines, or the name of one that several cures share.
+A rule has the cure of any stack; `cures.json` those of one stack, and of a form of the rule's text
+("M1 copy"), where "" is any stack. A snippet is its lines, or the name of one that several share.
 `docs/advice.md` has the sources of the calls that snippets name.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from roofline.advice.op_kinds import NCU, NSYS, ROCPROF, TORCH, TPU, XLA_GPU, profiler_of
+from roofline.advice.rule import Cure
+from roofline.advice.rules import RULES
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.plain_data import read_beside
 
@@ -29,13 +30,6 @@ STACKS = {
 _TRITON = re.compile(r"_\d+d\d+d|^triton_(?!(poi|red|per|tem|for)_)")
 _OTHERS = "tensorflow::"
 _SERVERS = ("vllm::", "sglang_profiler::", "sgl_kernel::")
-
-
-class Cure(NamedTuple):
-    """What to try, as a sentence with slots, and code that does it; "" where there is none."""
-
-    text: str
-    snippet: str = ""
 
 
 def stacks_of(analysis: RooflineAnalysis) -> tuple[str, ...]:
@@ -60,7 +54,7 @@ def _cures(rule: str, forms: Sequence[str], stacks: Sequence[str]) -> Iterator[C
 
 
 def _read() -> Mapping[str, Mapping[str, Cure]]:
-    """The cures of `cures.json`, where a key may name another one that has the same."""
+    """By rule, or rule and form, then by stack; a key of the file may name another's."""
     file = read_beside(__file__, "cures.json")
     shared, entries = file["snippets"], file["cures"]
 
@@ -72,7 +66,11 @@ def _read() -> Mapping[str, Mapping[str, Cure]]:
         for key, entry in entries.items()
         if not isinstance(entry, str)
     }
-    return {key: cures[entry if isinstance(entry, str) else key] for key, entry in entries.items()}
+    of_forms = {key: cures[one if isinstance(one, str) else key] for key, one in entries.items()}
+    of_rules = {
+        rule.id: {"": rule.cure, **cures.get(rule.id, {})} for rule in RULES.values() if rule.cure
+    }
+    return dict(sorted({**of_forms, **of_rules}.items()))
 
 
 CURES = _read()

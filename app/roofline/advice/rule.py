@@ -44,6 +44,13 @@ XPROF = "https://github.com/openxla/xprof"
 _BY_REASON = frozenset({"L2", "W2", "P1"})
 
 
+class Cure(NamedTuple):
+    """What to try, as a sentence with slots, and code that does it; "" where there is none."""
+
+    text: str
+    snippet: str = ""
+
+
 class Form(NamedTuple):
     """Texts of a kind of operation, a measured reason or a profiler; "" is the rule's own."""
 
@@ -96,8 +103,9 @@ class Rule:
     comparison that should change. `condition` is the change that a hypothetical factor assumes.
     `is_measured`: all of the time was measured as a wait, so a saving is "up to". Flags (no saving,
     no gain) are listed by `urgency`, the largest first. `title` and `why` are templates;
-    `forms` replaces them by kind + profiler, kind, or profiler; `cures` has what to try. A
-    slot names a fact of the finding; `units` has those of facts that are not shares.
+    `forms` replaces them by kind + profiler, kind, or profiler. `cure` is what to try where
+    `cures.json` has no words for the reader's stack. A slot names a fact of the finding; `units`
+    has those of facts that are not shares.
     """
 
     id: str
@@ -116,6 +124,7 @@ class Rule:
     urgency: int = 0
     title: str = ""
     why: str = ""
+    cure: Cure | None = None
     forms: Mapping[str, Form] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from roofline.advice.formula import (
 )
 from roofline.advice.op_kinds import ATTENTION, COPY, OPTIMIZER
 from roofline.advice.plan import Lever
-from roofline.advice.rule import BOOK, MATMUL, Form, Found, Group, Rule, Run
+from roofline.advice.rule import BOOK, MATMUL, Cure, Form, Found, Group, Rule, Run
 from roofline.advice.rules.roofs import TARGETS, closer, less_work
 from roofline.analysis.op_clocks import MAIN
 from roofline.model.compute import ComputeUnit
@@ -113,6 +113,7 @@ K1 = Rule(
     title="Fill the chip in {names}",
     why="Compute binds {count|it|them}, yet {count|it reaches|they reach} {efficiency} of the "
     "{roof} roof: padding, partial waves, a small K or a low clock.",
+    cure=Cure("Shapes that fill tiles and waves, larger tiles, split-K, a look at the clock."),
     forms={
         "attention": Form(
             title="Use a faster attention kernel",
@@ -137,6 +138,7 @@ K2 = Rule(
     lever="closeness",
     title="Bring {names} nearer to the roof",
     why="{count|It reaches|They reach} {efficiency} of the {roof} roof, so the unit is well used.",
+    cure=Cure("Tuning to {target} of the roof, fewer FLOPs, or more devices."),
 )
 
 
@@ -161,6 +163,7 @@ K3 = Rule(
     condition="half of the vector work went",
     title="Make the vector work of {names} cheaper",
     why="The vector unit binds {count|it|them}, at {efficiency} of its roof.",
+    cure=Cure("Cheaper functions, packed bf16, or work moved to the matrix unit."),
 )
 
 _WIDE = frozenset({"vector_fp32", "matrix_fp32"})
@@ -252,6 +255,7 @@ V5 = Rule(
     changes_results=True,
     title="{precision} for {names}",
     why="{roof} binds {count|it|them}; the matrix unit multiplies faster in a shorter format.",
+    cure=Cure("{precision} products, after a check of the accuracy."),
     forms={
         "wide": Form(
             title="Check the roof of {names}",
@@ -304,6 +308,7 @@ G5 = Rule(
     title="{precision} for {names}",
     why="{roof} binds {count|it|them}, at {efficiency} of its roof, and the device has a higher "
     "peak.",
+    cure=Cure("{precision} products, after a check of the accuracy."),
     forms={
         "fp8": Form(
             why="{roof} binds {count|it|them}, at {efficiency} of its roof, and the device has a "

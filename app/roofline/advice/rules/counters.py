@@ -7,7 +7,7 @@ import numpy as np
 from roofline.advice.diagnosis import Label, OpFacts
 from roofline.advice.formula import OF_USE, TARGET, Case, Formula, Threshold
 from roofline.advice.plan import Lever
-from roofline.advice.rule import GUIDE, Form, Found, Group, Rule, Run
+from roofline.advice.rule import GUIDE, Cure, Form, Found, Group, Rule, Run
 from roofline.advice.rules.roofs import reason_of, target_of
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.roofline import Floats
@@ -94,6 +94,7 @@ W2 = Rule(
     lever="closeness",
     title="Find what else {ceiling} does in {names}",
     why=_UNIT + ", {use} of it with useful work.",
+    cure=Cure("The report does not say what else the unit does."),
     forms={
         "sectors": Form(
             title="Load whole sectors in {names}",
@@ -161,6 +162,7 @@ P1 = Rule(
     lever="closeness",
     title="Issue fewer instructions in {names}",
     why=_UNIT + ", so the arithmetic of the program waits for it.",
+    cure=Cure("Fewer instructions for the same work."),
     forms={
         "tensor": Form(title="Feed the tensor cores in {names}"),
     },

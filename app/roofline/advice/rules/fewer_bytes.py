@@ -8,7 +8,7 @@ import numpy as np
 from roofline.advice.formula import LESS_WORK, LESS_WORK_CASES, WEIGHTS, Case, Formula, Threshold
 from roofline.advice.op_kinds import cache_share, is_softmax, weight_share
 from roofline.advice.plan import Lever
-from roofline.advice.rule import BOOK, Form, Found, Group, Rule, Run
+from roofline.advice.rule import BOOK, Cure, Form, Found, Group, Rule, Run
 from roofline.advice.rules.roofs import LEVELS
 from roofline.advice.rules.serving import decode_steps, option
 from roofline.analysis.roofline import Floats
@@ -64,6 +64,7 @@ G2 = Rule(
     changes_results=True,
     title="8-bit weights for {names}",
     why="{weights} of the bytes are 16-bit weights, and {roof} binds.",
+    cure=Cure("int8 or fp8 weights, dequantised inside the kernel. Check the accuracy."),
 )
 
 _INNER = frozenset({"Softmax", "Dropout"})
@@ -172,6 +173,9 @@ G4 = Rule(
     changes_results=True,
     title="8-bit keys and values for {names}",
     why="{weights} of the bytes are 16-bit keys and values, and {roof} binds.",
+    cure=Cure(
+        "fp8 or int8 keys and values, fewer key heads (GQA), a sliding window. Check the accuracy."
+    ),
     forms={
         "steps": Form(
             title="8-bit keys and values",
@@ -217,4 +221,5 @@ G7 = Rule(
     lever="calls",
     title="Recompute less",
     why="{share} of the FLOPs are done again to save memory.",
+    cure=Cure("A selective policy for rematerialisation, if memory is left."),
 )

@@ -15,7 +15,7 @@ import numpy as np
 from roofline.advice.formula import LEAST_SAVING, LESS_WORK, LESS_WORK_CASES
 from roofline.advice.op_kinds import is_in_main_memory, tensor_bytes
 from roofline.advice.plan import Lever
-from roofline.advice.rule import BRRR, Form, Found, Rule, Run
+from roofline.advice.rule import BRRR, Cure, Form, Found, Rule, Run
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import I64
 
@@ -178,6 +178,7 @@ G1 = Rule(
     confidence="medium",
     title="Fuse {names}",
     why="They hand tensors to each other through {roof}. Fused, they move {factor} of their bytes.",
+    cure=Cure("One kernel, or fusion by the compiler."),
     forms={
         "module": Form(title="Fuse {what}"),
     },

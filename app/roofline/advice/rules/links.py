@@ -19,6 +19,7 @@ from roofline.advice.rule import (
     IDLE,
     UNEXPLAINED,
     UNKNOWN,
+    Cure,
     Form,
     Found,
     Rule,
@@ -153,6 +154,10 @@ C1 = Rule(
     title="Overlap the transfers over {level} with work",
     why="For {share} of the time the device only waits for transfers over {level}. There is "
     "{work_us} of work that could run meanwhile, and 70 % of a wait can be hidden.",
+    cure=Cure(
+        "Overlap transfers with work (asynchronous collectives, prefetch), move fewer bytes, or "
+        "keep the data where it is used."
+    ),
     forms={
         "host": Form(
             title="Copy while it computes",
@@ -200,6 +205,11 @@ C2 = Rule(
     title="Give each chip more tokens, or divide the work otherwise",
     why="{what} needs {link_us} for its traffic at its peak, {longer} times the {work_us} of all "
     "work at its roof: no overlap hides that.",
+    cure=Cure(
+        "A larger batch per chip; tensor parallelism within a node, weights shared across nodes "
+        "(FSDP, ZeRO) or a pipeline; another mesh. The gain takes twice the tokens per chip with "
+        "the same traffic, and all of it overlapped."
+    ),
 )
 
 
@@ -235,6 +245,7 @@ C3 = Rule(
     finds=_fuller_link,
     title="Use {level} better",
     why="Transfers over {level} reach {reached} of its peak; {share} of the time waits for them.",
+    cure=Cure("Put small collectives into buckets, and fuse those that follow each other."),
     forms={
         "host": Form(
             title="Use the host link better",
@@ -276,4 +287,5 @@ C5 = Rule(
     title="Copy in both directions at once",
     why="{level} moves bytes in both directions, one after the other. The busier direction needs "
     "{link_us} at the peak: at once, and with the link full throughout, the rest of the wait goes.",
+    cure=Cure("Transfers in both directions at once: two streams."),
 )

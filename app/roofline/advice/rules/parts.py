@@ -6,7 +6,7 @@ import numpy as np
 
 from roofline.advice.formula import LEAST_SAVING, Case, Formula, Threshold
 from roofline.advice.op_kinds import is_graph_capture
-from roofline.advice.rule import BRRR, IDLE, INFEED, XPROF, Form, Found, Rule, Run
+from roofline.advice.rule import BRRR, IDLE, INFEED, XPROF, Cure, Form, Found, Rule, Run
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.model.units import PS_PER_US
 
@@ -59,6 +59,7 @@ C4 = Rule(
     title="Look at {what}, which is slower than the others",
     why="Its work takes {ratio} times the median of the cores, more than their spread explains. "
     "The others wait for it.",
+    cure=Cure("Compare its host, its clock and its share of the input with the others."),
 )
 
 
@@ -82,6 +83,7 @@ H1 = Rule(
     is_measured=True,
     title="Launch ahead",
     why="For {share} of the time nothing ran, and what ran next was launched only then.",
+    cure=Cure("Dispatch asynchronously, remove synchronisations, prefetch input."),
     forms={
         "torch": Form(
             title="Launch ahead (CUDA graphs)",
@@ -100,4 +102,5 @@ H2 = Rule(
     is_measured=True,
     title="Feed the device faster",
     why="Infeed and outfeed take {share} of the time.",
+    cure=Cure("Prefetch, use more workers, decode on the device, pack records."),
 )

@@ -21,7 +21,7 @@ from roofline.advice.formula import (
     closer_us,
 )
 from roofline.advice.plan import Lever
-from roofline.advice.rule import BOOK, BRRR, GUIDE, Form, Found, Group, Rule, Run
+from roofline.advice.rule import BOOK, BRRR, GUIDE, Cure, Form, Found, Group, Rule, Run
 from roofline.analysis.roofline import Floats
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -155,6 +155,7 @@ L1 = Rule(
     title="Merge the short calls of {names}",
     why="{calls} calls take {call_us} each and {count|reach|reach} {efficiency} of the {roof} "
     "roof. A call shorter than 10 µs is bound by its start.",
+    cure=Cure("Fuse or batch them, or use a persistent kernel."),
 )
 
 L2 = Rule(
@@ -170,6 +171,7 @@ L2 = Rule(
     title="Fill the chip in {names}",
     why="{count|It reaches|They reach} {efficiency} of the {roof} roof, the nearest one, and a "
     "call is not short.",
+    cure=Cure("More work in flight: larger tiles, more independent work per thread."),
     forms={
         "counted": Form(
             why="No unit is near its ceiling: the nearest one is busy {busy} of the time. {reason}"
@@ -222,6 +224,7 @@ O1 = Rule(
     title="Overlap memory and compute in {names}",
     why="The time is about the sum of the clocks, so loads and arithmetic run one after the other, "
     "at {efficiency} of the {roof} roof.",
+    cure=Cure("Double buffering, pipelined tiles, asynchronous copies."),
 )
 
 
@@ -238,6 +241,10 @@ M1 = Rule(
     title="Improve the access pattern of {names}",
     why="{roof} binds {count|it|them}, yet {count|it reaches|they reach} {efficiency} of that "
     "roof.",
+    cure=Cure(
+        "Coalesced or wide loads, a layout whose last dimension fills a tile, no gathers and "
+        "transposes, fewer spills."
+    ),
     forms={
         "copy": Form(
             title="Avoid {names}",
@@ -275,6 +282,7 @@ M2 = Rule(
     condition="half of the bytes went",
     title="Fuse {names} with what comes before or after",
     why="{count|It uses|They use} {efficiency} of {roof}: access is good, only fewer bytes help.",
+    cure=Cure("Fusion with a neighbour, a smaller data type, or data that stays on the chip."),
     forms={
         "fusion": Form(
             title="Fuse {names}, or store their results in 16 bits",

@@ -13,7 +13,7 @@ import numpy as np
 
 from roofline.advice.formula import FAR, LEAST_SAVING, OPTION, WEIGHTS, Case, Formula, Threshold
 from roofline.advice.op_kinds import weight_share
-from roofline.advice.rule import BOOK, BRRR, Form, Found, Rule, Run
+from roofline.advice.rule import BOOK, BRRR, Cure, Form, Found, Rule, Run
 from roofline.analysis.roofline import Floats
 from roofline.analysis.serving_records import ServingGroup
 from roofline.model.op_columns import I64
@@ -85,6 +85,7 @@ L3 = Rule(
     title="Larger batches",
     why="Steps of {large} sequences take {longer} times as long as those of {small}, so overhead "
     "sets the time and not the work.",
+    cure=Cure("Larger batches, fewer and larger kernels."),
 )
 
 
@@ -188,6 +189,7 @@ G3 = Rule(
     title="More rows for {names}",
     why="{weights} of the bytes are weights, read for {small} rows at a time; from about {large} "
     "rows on compute binds. Twice the rows take hardly longer.",
+    cure=Cure("A larger batch, or continuous batching on a server."),
     forms={
         "steps": Form(
             title="Larger batches",
@@ -229,4 +231,8 @@ G6 = Rule(
     why="{share} of the bytes of a step are weights, and compute has room for five times the "
     "tokens. The gain takes four drafts per step at a tenth of the cost of the model, of which "
     "80 % are accepted.",
+    cure=Cure(
+        "Speculative decoding with a small draft model, or heads that draft.",
+        'vllm serve … --speculative-config \'{"model": "DRAFT", "num_speculative_tokens": 4}\'',
+    ),
 )

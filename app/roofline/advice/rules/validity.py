@@ -8,7 +8,7 @@ import numpy as np
 
 from roofline.advice.diagnosis import Label, above
 from roofline.advice.formula import IMPOSSIBLE, LEAST_SAVING, Case, Formula, Threshold
-from roofline.advice.rule import BOOK, XPROF, Form, Found, Rule, Run
+from roofline.advice.rule import BOOK, XPROF, Cure, Form, Found, Rule, Run
 from roofline.analysis.above_roof import impossible_share
 from roofline.analysis.causes import CAUSE_LABELS, EXPLAINED, Cause
 from roofline.analysis.op_clocks import MAIN
@@ -57,6 +57,10 @@ V1 = Rule(
     title="Fix the cost estimate of {names}",
     why="{count} {count|operation|operations} with {share} of the time {count|reports|report} more "
     "work than possible: up to {worst} of the roof. The likely cause: {what}.",
+    cure=Cure(
+        "Recount the work of these operations, or name the right peaks. Do not optimise by these "
+        "numbers."
+    ),
 )
 
 
@@ -120,6 +124,7 @@ V2 = Rule(
     title="Take the bytes that the hardware counted",
     why="The hardware counted {ratio} times the bytes of the model: rereads, padding, spills or "
     "parts that the model leaves out.",
+    cure=Cure("Look for spills and padding; then tile or lay out the data anew."),
     forms={
         "ops": Form(
             title="Take the bytes that the hardware counted in {names}",
@@ -141,6 +146,7 @@ V3 = Rule(
     title="Take the FLOPs that the hardware counted",
     why="The hardware counted {ratio} times the FLOPs of the model: padding, or work that is done "
     "again.",
+    cure=Cure("Choose shapes that fill the tiles, and look at what is recomputed."),
 )
 
 
@@ -206,6 +212,7 @@ V4 = Rule(
     why="{count|It is|They are} drawn under the peak of the matrix unit, which "
     "{count|it does|they do} not use, at {efficiency} of {count|its|their} roof. Under the vector "
     "unit it is {ratio}.",
+    cure=Cure("Read the distance to the vector roof: there is less to gain than it seems."),
     units={"ratio": "ratio"},
 )
 V6 = Rule(
