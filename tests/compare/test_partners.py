@@ -38,3 +38,9 @@ def test_the_same_program_is_told_from_another(name: str, other: str, ratio: flo
     a, b = (shares_of(PYTORCH / f"{one}.json.gz") for one in (name, other))
     assert same_ratio(a, b) == pytest.approx(ratio, abs=2e-3)
     assert same_ratio(a, b) == pytest.approx(same_ratio(b, a))
+
+
+def test_a_category_may_hold_what_utf8_cannot_say(tmp_path: Path) -> None:
+    path = tmp_path / "ops.json"
+    path.write_text(r'[{"name": "gemm", "time": "2 ms", "flops": 1e9, "category": "\ud800"}]')
+    assert list(shares_of(path).values()) == [1.0]

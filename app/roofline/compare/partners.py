@@ -40,7 +40,7 @@ def op_shares(analysis: "RooflineAnalysis", subject: "Subject") -> dict[str, flo
 
 
 def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def same_ratio(shares: Mapping[str, float], other: Mapping[str, float]) -> float:
