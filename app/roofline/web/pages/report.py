@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from fastapi import APIRouter, Request, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from roofline.api.packaged import assets_dir
 from roofline.errors import BadViewError
@@ -30,7 +29,6 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
 from roofline.web.api.results import attachment
-from roofline.web.http import assets
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
@@ -38,6 +36,7 @@ from roofline.web.pages.calculator_views import CalculatorView
 from roofline.web.pages.comparing import with_frame
 from roofline.web.pages.model_views import ModelView
 from roofline.web.pages.profile_view import in_range, made_at, own_view, unstored_view
+from roofline.web.pages.run import RunPageView
 from roofline.web.pages.run_view import run_view
 from roofline.web.pages.views import CompareView, ProfileView, RunView, Shown, SideView
 from roofline.web.parts import Parts, Reader
@@ -186,6 +185,15 @@ def _of_comparison(result: "Comparison", most_bytes: int | None) -> bytes:
     return _fitted(Templates(static), static, shown, documents, most_bytes)
 
 
+def run_file(document: Mapping[str, Any], title: str) -> bytes:
+    """The page of the run of `document`, which no server keeps."""
+    view = RunPageView(title=title, content=run_view(document, title))
+    static = load_static(assets_dir("static"))
+    return _as_file(
+        Templates(static), static, ("run", view, "A run of many hosts", [title]), {}, ()
+    )
+
+
 def _of_calculator(address: str, most_bytes: int | None) -> bytes:
     """The page of a calculator as its address fills it in. No server is asked."""
     from roofline.web.pages import calculator, model  # their libraries load slowly
@@ -212,7 +220,8 @@ def _of_calculator(address: str, most_bytes: int | None) -> bytes:
 
 
 _SCRIPTS = {"calculator": "costs", "model": "costs"}
-Page = tuple[str, ProfileView | CompareView | CalculatorView | ModelView, str, Sequence[str]]
+View = ProfileView | CompareView | CalculatorView | ModelView | RunPageView
+Page = tuple[str, View, str, Sequence[str]]
 """The name of a page, its view, its description, and the names of what it was made of."""
 
 Documents = dict[str, Any]
@@ -384,31 +393,3 @@ def _digests(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         digest = hashlib.sha256(text.encode()).digest()
         yield f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-_STYLES = ("tokens", "base", "page", "working", "compare", "run", "narrow")
-
-
-def run_file(document: Mapping[str, Any], title: str) -> bytes:
-    """The run of `document`, as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(assets_dir("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["thousands"] = "{:,}".format
-    content = environment.get_template("run_file.html").render(
-        view=run_view(document, title),
-        chart_styles=_read("vendor/plotly/plotly.css"),
-        chart_script=_read("vendor/plotly/plotly-roofline-4.1.1.min.js"),
-        styles="".join(_read(f"css/{name}.css") for name in _STYLES),
-        first_script=_read("js/app/theme-boot.js"),
-        script=assets.script(("js/ui/theme.js", "js/app/run.js"), _read),
-    )
-    return content.encode("utf-8", "replace")
-
-
-def _read(name: str) -> str:
-    return (assets_dir("static") / name).read_text("utf-8")

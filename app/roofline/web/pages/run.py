@@ -31,23 +31,24 @@ router = APIRouter(include_in_schema=False)
 class RunPageView:
     """A run as stored, and what is said of its hosts; `None` while none of them was read.
 
-    `trash_days` is how long it can be restored once it is deleted; 0: not at all. `is_host_open`:
-    the address names a host, whose place at the right is left free from the start.
+    `run` is `None` in a file of the page, where nothing arrives. `trash_days` is how long it can
+    be restored once it is deleted; 0: not at all. `is_host_open`: the address names a host, whose
+    place at the right is left free from the start.
     """
 
-    run: Run
     title: str
-    data_url: str
     content: RunOfHostsView | None
-    unreadable: Sequence[Mapping[str, Any]]
-    may_delete: bool
-    trash_days: float
-    is_host_open: bool
+    run: Run | None = None
+    data_url: str = ""
+    unreadable: Sequence[Mapping[str, Any]] = ()
+    may_delete: bool = False
+    trash_days: float = 0
+    is_host_open: bool = False
 
     @property
     def is_reading(self) -> bool:
         """True while hosts are read, or may still come."""
-        return self.run.state == READING
+        return self.run is not None and self.run.state == READING
 
 
 @router.api_route("/r/{run_id}", methods=_READ)
