@@ -12,6 +12,7 @@ from roofline.analysis.subjects.options import Option, options
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
 from tests.importers.test_nsight_systems import TWO_RANKS, parts_us, profile_of
@@ -148,6 +149,34 @@ def test_sums_have_times_and_calls_of_each_kernel(tmp_path: Path) -> None:
     assert (of_all.label, of_all.unit_word) == ("4 operations", "of operation time")
     of_kernels = subject_of(tmp_path / "report_0.csv")
     assert (of_kernels.label, of_kernels.unit_word) == ("3 kernels", "of kernel time")
+
+
+def test_tables_of_one_report_are_of_one_gpu(tmp_path: Path) -> None:
+    profile = read(tmp_path, KERNELS, COPIES)
+    assert profile.device.core_count == 1
+    assert sum(host.core_count for host in profile.hosts) == 1
+    assert read(tmp_path, KERNELS, COPIES, KERNELS).device.core_count == 2
+
+
+def test_sizes_beside_sums_are_bytes_of_copies(tmp_path: Path) -> None:
+    times = COPIES + "1.0,500,1,500,500,1,2,3,[CUDA memcpy Device-to-Device]\n"
+    times += "1.0,400,7,500,500,1,2,3,[CUDA memset]\n"
+    sizes = """\
+Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation
+8.389,2,4.194,4.194,4.194,4.194,0.000,[CUDA memcpy Host-to-Device]
+1.500,1,1.500,1.500,1.500,1.500,0.000,[CUDA memcpy Device-to-Device]
+1.000,3,1.500,1.500,1.500,1.500,0.000,[CUDA memset]
+"""
+    ops = read(tmp_path, KERNELS, f"{times}\n{sizes}").ops
+    moved = {level: dict(zip(ops.name, found, strict=True))
+             for level, found in ops.traffic_bytes.items()}  # fmt: skip
+    assert moved[MemoryLevel.HOST]["Memcpy HtoD"] == 8_389_000
+    # Read and written; another count of memsets is of another program.
+    assert moved[MemoryLevel.DRAM]["Memcpy DtoD"] == 3_000_000
+    known = dict(zip(ops.name, ops.bytes_known, strict=True))
+    assert known["Memcpy DtoD"] and not known["Memset (Device)"]
+    with pytest.raises(IncompleteProfileError, match="adds up no time"):
+        read(tmp_path, sizes)
 
 
 def test_a_table_of_both_makes_others_needless(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.errors import CorruptProfileError
+from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers import rocprofiler_sdk
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
@@ -121,6 +121,59 @@ def test_files_of_two_runs_under_one_name_are_refused(tmp_path: Path) -> None:
         profile(
             tmp_path, kernel_trace=KERNELS, counter_collection=COUNTERS.replace("gemm", "other")
         )
+
+
+SUMS = '"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"\n'
+KERNEL_SUMS = f"""{SUMS}{GEMM},2,200000,100000.000000,96.8,1,2,0.0
+"__amd_rocclr_fillBufferAligned",1,6560,6560.000000,5.285e-04,6560,6560,0.00000000e+00
+"""
+COPY_SUMS = f"""{SUMS}MEMORY_COPY_HOST_TO_DEVICE,1,100000,100000.0,100.0,1,2,0.0
+"""
+CALL_SUMS = f"""{SUMS}hipMemcpy,2,583182462,291591231,99.8,1,2,3
+__hipPushCallConfiguration,1,6640,6640,0.001,1,2,3
+hsa_signal_wait_scacquire,1220,177633790,145601,53.9,1,2,3
+KERNEL_DISPATCH,2002,930547761,5,90,1,2,3
+"""
+
+
+def test_sums_have_times_and_calls_of_each_kernel(tmp_path: Path) -> None:
+    found = profile(
+        tmp_path, kernel_stats=KERNEL_SUMS, memory_copy_stats=COPY_SUMS, hip_api_stats=CALL_SUMS,
+        agent_info=AGENTS,
+    )  # fmt: skip
+    assert dict(zip(found.ops.name, found.ops.time_ps.tolist(), strict=True)) == {
+        'void gemm<float, 4>(float*, "x")': 200_000_000,
+        "__amd_rocclr_fillBufferAligned": 6_560_000,
+        "MEMORY_COPY_HOST_TO_DEVICE": 100_000_000,
+    }
+    assert found.ops.occurrences.tolist() == [2, 1, 1]
+    assert found.timeline is None
+    assert (found.device.name, found.device.core_count) == ("AMD Instinct MI300X", 1)
+    assert "work-summed" in codes(found)
+    assert not any("nsys" in note.remedy for note in found.diagnostics)
+
+
+def test_sums_of_rocprof_1(tmp_path: Path) -> None:
+    text = SUMS.replace(',"MinNs","MaxNs","StdDev"', "")
+    text += '"saxpy(int, float const*) [clone .kd]",1,4800,4800,100.0\n'
+    found = profile(tmp_path, stats=text)
+    assert found.ops.name == ("saxpy(int, float const*)",)
+    assert found.op_time_ps == 4_800_000
+
+
+def test_sums_of_calls_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(IncompleteProfileError, match="no time of a kernel") as told:
+        profile(tmp_path, hip_api_stats=CALL_SUMS)
+    assert "kernel_trace" in told.value.remedy
+
+
+def test_sums_beside_a_trace_are_a_second_opinion(tmp_path: Path) -> None:
+    sums = f"{SUMS}{GEMM},2,200000,100000.0,96.8,1,2,0.0\n"
+    found = profile(tmp_path, kernel_trace=KERNELS, kernel_stats=sums, hip_api_stats=CALL_SUMS)
+    assert [one.agrees for one in found.stated] == [True, True]
+    assert work(found)["time_ps"] == 200_000_000
+    other = profile(tmp_path, kernel_trace=KERNELS, kernel_stats=sums.replace(",2,", ",3,", 1))
+    assert codes(other)["second-opinion"] == 1
 
 
 @needs_shared

@@ -112,11 +112,6 @@ FILES = {
         "a database of rocprof 1",
         "results.csv of rocprof",
     ),
-    "rocprofv3 kernel_stats": (
-        b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"k(int)",2,10,5,100\n',
-        "a table of totals of rocprof",
-        "*_kernel_trace.csv",
-    ),
     "likwid": (b"TABLE,Region a,Group 1 Metric,MEM_DP,9\nMetric,HWThread 0\n", "LIKWID", "CSV"),
     "advisor": (b"Intel(R) Advisor Command Line Tool\nID,Self GFLOP\n", "Advisor", "CSV"),
 }

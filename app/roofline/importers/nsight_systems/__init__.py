@@ -8,7 +8,6 @@ Lost: samples of the CPU, calls of the operating system, allocations of memory, 
 page faults, start/end ranges. The environment and the command line in the file are never read.
 """
 
-import re
 from collections.abc import Sequence
 
 from roofline.importers.source import Progress, SourceFile
@@ -18,21 +17,16 @@ FORMAT_ID = "nsight_systems"
 LABEL = "Nsight Systems"
 READS = "Nsight Systems export (*.sqlite) or table of GPU work (`nsys stats`)"
 
-_MAY_BE_TABLE = re.compile(rb"(?i)(?:duration|total time) ?\(")
 _PREFIXES = ("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "ENUM_NSYS_")
 
 
 def recognises(source: SourceFile) -> bool:
     """True for a database, told by the names of its tables, and a text, told by their columns."""
-    from roofline.importers.shared.databases import has_tables  # loads slowly, as does `stats`
+    from roofline.importers.nsight_systems.stats import TOLD_BY  # loads slowly
+    from roofline.importers.shared.databases import has_tables
+    from roofline.importers.shared.listed_tables import is_listed
 
-    if has_tables(source, _PREFIXES):
-        return True
-    if not _MAY_BE_TABLE.search(source.head.replace(b"\x00", b"")):
-        return False
-    from roofline.importers.nsight_systems import stats
-
-    return stats.is_listed(source.head)
+    return has_tables(source, _PREFIXES) or is_listed(source.head, TOLD_BY)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

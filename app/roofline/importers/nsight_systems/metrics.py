@@ -5,8 +5,8 @@ names are the definition; only those in per cent of a unit's greatest rate count
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _ROWS = tuple((ceiling, re.compile(rf"(?:{names})\b.*%")) for ceiling, names in 
 _LEAST_SAMPLES, _LEAST_SHARE = 5, 0.02
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sampled:
+class Sampled(NamedTuple):
     """Samples of one file's kernels: per kernel the time in ns in which each ceiling was busy, the
     part of its time with samples, and how many were taken in it; of `all_samples`."""
 
@@ -40,34 +39,37 @@ class Sampled:
     all_samples: int
 
 
-def read_samples(recording: Recording, kernels: KernelRows) -> Sampled | None:
-    """The samples of a recording; `None` where it has none of a known metric."""
+def read_samples(recording: Recording, kernels: KernelRows) -> Sampled:
+    """The samples of a recording, of known metrics."""
     names, table = recording.metric_names, recording.metrics
     numbers = zip(names["typeId"].tolist(), names["metricId"].tolist(), strict=True)
-    texts = dict(zip(numbers, names.texts["metricName"], strict=True))
+    meant = {
+        one: [k for k, (_, pattern) in enumerate(_ROWS) if pattern.match(text or "")]
+        for one, text in zip(numbers, names.texts["metricName"], strict=True)
+    }
     seen, samples = np.zeros((2, len(kernels.row)))
     busy: dict[int, F64] = {}
     total = 0
-    for kind in sorted({kind for kind, _ in texts}):
+    for kind in sorted({kind for kind, _ in meant}):
         mine = np.flatnonzero(kernels.device == recording.gpu_ids.get(kind & 0xFF, -1))
         of_gpu = table["typeId"] == kind
         times = np.unique(table["timestamp"][of_gpu])
-        known = [(one, rows) for one in texts if one[0] == kind and (rows := _rows_of(texts[one]))]
+        known = {one: rows for one, rows in meant.items() if one[0] == kind and rows}
         if not known or not len(mine) or len(times) < 2:
             continue
         total += len(times)
         edges = np.append(times, times[-1] + int(np.median(np.diff(times))))
-        spans = _Spans(edges, kernels.begin_ns[mine], kernels.time_ns[mine])
-        seen[mine], samples[mine] = spans.over(np.ones(len(times))), spans.samples
-        for (_, number), rows in known:
+        begin = kernels.begin_ns[mine]
+        spans = (begin, begin + kernels.time_ns[mine])
+        seen[mine] = _integral(np.ones(len(times)), edges, spans)
+        samples[mine] = np.subtract(*(np.searchsorted(times, at) for at in spans[::-1]))
+        for (_, number), rows in known.items():
             picked = of_gpu & (table["metricId"] == number)
             share = np.zeros(len(times))
             at = np.searchsorted(times, table["timestamp"][picked])
             share[at] = np.clip(table["value"][picked] / 100, 0, 1)
             for row in rows:
-                busy.setdefault(row, np.zeros(len(seen)))[mine] += spans.over(share)
-    if not busy:
-        return None
+                busy.setdefault(row, np.zeros(len(seen)))[mine] += _integral(share, edges, spans)
     of_ceiling: dict[Ceiling, F64] = {}
     for row, column in busy.items():
         before = of_ceiling.get(_ROWS[row][0], 0.0)
@@ -75,48 +77,27 @@ def read_samples(recording: Recording, kernels: KernelRows) -> Sampled | None:
     return Sampled(busy_ns=of_ceiling, seen_ns=seen, samples=samples, all_samples=total)
 
 
-def _rows_of(text: str | None) -> list[int]:
-    return [k for k, (_, pattern) in enumerate(_ROWS) if pattern.match(text or "")]
+def _integral(share: F64, edges: I64, spans: tuple[I64, I64]) -> F64:
+    """The integral over each span, in ns, of a share between edges."""
+    whole = np.concatenate([[0.0], np.cumsum(share * np.diff(edges))])
+    until = [np.interp(at, edges, whole) for at in spans]
+    return np.asarray(until[1] - until[0])
 
 
-class _Spans:
-    """Spans of kernels on the edges of samples."""
+def busy_of_ops(files: Sequence[Sampled], op: I64, time_ps: F64) -> dict[Ceiling, F64]:
+    """Busy time of each op in ps, NaN where too few samples were taken in it; `op` is that of each
+    kernel, file by file."""
 
-    def __init__(self, edges: I64, begin: I64, lasted: I64) -> None:
-        self._edges, self._begin, self._end = edges, begin, begin + lasted
-        places = (np.searchsorted(edges[:-1], at) for at in (begin, self._end))
-        first, last = places
-        self.samples: I64 = last - first
+    def total(columns: Sequence[F64]) -> F64:
+        return np.asarray(np.bincount(op, np.concatenate(columns), len(time_ps)), np.float64)
 
-    def over(self, share: F64) -> F64:
-        """The integral of a share over each span, in ns."""
-        whole = np.concatenate([[0.0], np.cumsum(share * np.diff(self._edges))])
-        until = [np.interp(at, self._edges, whole) for at in (self._begin, self._end)]
-        difference: F64 = until[1] - until[0]
-        return difference
-
-
-def busy_of_ops(files: Sequence[tuple[Sampled | None, I64]], time_ps: F64) -> dict[Ceiling, F64]:
-    """Busy time of each op in ps, NaN where too few samples were taken in it; of each file the
-    samples, and the op of each kernel."""
-    sampled = [(file, op) for file, op in files if file is not None]
-    ceilings = {ceiling for file, _ in sampled for ceiling in file.busy_ns}
-
-    def column(parts: Iterable[F64 | None]) -> F64:
-        pairs = [
-            (op, part) for (_, op), part in zip(sampled, parts, strict=True) if part is not None
-        ]
-        columns = [np.bincount(op, part, len(time_ps)) for op, part in pairs]
-        return np.array(sum(columns, np.zeros(len(time_ps))))
-
-    seen, taken = (
-        column(getattr(file, of) for file, _ in sampled) for of in ("seen_ns", "samples")
-    )
-    total = sum(file.all_samples for file, _ in sampled)
-    known = (taken >= _LEAST_SAMPLES) | ((taken > 0) & (taken >= _LEAST_SHARE * total))
-    known &= seen > 0
+    seen = total([file.seen_ns for file in files])
+    taken = total([file.samples for file in files])
+    enough = _LEAST_SHARE * sum(file.all_samples for file in files)
+    known = ((taken >= _LEAST_SAMPLES) | ((taken > 0) & (taken >= enough))) & (seen > 0)
     result: dict[Ceiling, F64] = {}
-    for ceiling in (one for one in Ceiling if one in ceilings):
-        busy = column(file.busy_ns.get(ceiling) for file, _ in sampled)
-        result[ceiling] = np.where(known, busy / np.where(known, seen, 1) * time_ps, np.nan)
+    for ceiling in Ceiling:
+        if any(ceiling in file.busy_ns for file in files):
+            busy = total([file.busy_ns.get(ceiling, 0 * file.seen_ns) for file in files])
+            result[ceiling] = np.where(known, busy / np.where(known, seen, 1) * time_ps, np.nan)
     return result

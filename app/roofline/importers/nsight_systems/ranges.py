@@ -17,6 +17,7 @@ from roofline.importers.pytorch.inputs import json_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.shared.databases import ABSENT
+from roofline.importers.shared.events import Names
 from roofline.importers.shared.kernel_names import group_name
 from roofline.importers.shared.nesting import nest
 from roofline.model.op_columns import I64
@@ -34,31 +35,30 @@ _STEP = re.compile(
 _MOST_SIZES = 20_000  # characters of shapes that are read
 # Element types as the names of kernels spell them; the first that is found counts.
 _TYPES = (
-    (r"bf16|bfloat16|BBS|c10::BFloat16", "c10::BFloat16"),
-    (r"f16f16|s16816|s1688f16|fp16|half|HHS|HHH|c10::Half|h884|h1688", "c10::Half"),
-    (r"f32f32|tf32|sgemm|s1688gemm|float", "float"),
-    (r"f64f64|dgemm|double", "double"),
+    (re.compile(r"bf16|bfloat16|BBS|c10::BFloat16"), "c10::BFloat16"),
+    (re.compile(r"f16f16|s16816|s1688f16|fp16|half|HHS|HHH|c10::Half|h884|h1688"), "c10::Half"),
+    (re.compile(r"f32f32|tf32|sgemm|s1688gemm|float"), "float"),
+    (re.compile(r"f64f64|dgemm|double"), "double"),
 )
-Calls = tuple[I64, I64, I64]
-"""Time and thread of launches, and the place of what each ran in the names."""
-_ELEMENTS = tuple((re.compile(pattern), spelled) for pattern, spelled in _TYPES)
 
 
-def add_ranges(trace: Trace, recording: Recording, thread: I64, called: Calls) -> None:
+def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> None:
     """All ranges of `recording`, on threads numbered by `thread`, as operators, and as scopes
-    around what begins later inside them; those of NCCL as calls."""
+    around what begins later inside them; those of NCCL as calls. `ran` is the name that each launch
+    of the trace ran."""
     table = recording.ranges
     last = max(int(recording.events["end"].max(initial=0)), int(table["start"].max(initial=0)))
     begin, end = table["start"], np.where(table["end"] == ABSENT, last, table["end"])
     duration = np.clip(end - begin, 0, last)
-    texts, number = _distinct(recording.range_text)
-    number = number[table["text"]]
-    kernels = _kernels_within(begin, duration, thread, number, texts, called, trace.names)
+    kinds = Names()  # of ranges
+    number = kinds.places(map(_plain, recording.range_text))
+    texts, number = kinds.texts, number[table["text"]]
+    spans = {"begin": begin, "duration": duration, "thread": thread}
+    kernels = _kernels_within(spans, number, texts, trace, ran)
     trace.signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
     trace.steps = _steps(texts, number, begin, begin + duration, thread)
     is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)[number]
     calls, plain = np.flatnonzero(is_call), np.flatnonzero(~is_call)
-    spans = {"begin": begin, "duration": duration, "thread": thread}
     trace.operators.extend(
         **{name: column[plain] for name, column in spans.items()},
         signature=number[plain],
@@ -77,12 +77,6 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, called: Calls) -
     trace.called.extend(
         **{name: column[calls] for name, column in spans.items()}, moved=np.arange(len(calls))
     )
-
-
-def _distinct(texts: Sequence[str]) -> tuple[list[str], I64]:
-    known: dict[str, int] = {}
-    number = np.array([known.setdefault(_plain(text), len(known)) for text in texts], np.int64)
-    return list(known), number
 
 
 def _plain(text: str) -> str:
@@ -108,7 +102,7 @@ def _signature(text: str, kernel: str) -> Signature:
     sizes = _SIZES.search(match["rest"] or "")
     parsed = json_of(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
     dims = parsed if isinstance(parsed, list) else None
-    element = next((spelled for of, spelled in _ELEMENTS if of.search(kernel)), "")
+    element = next((spelled for of, spelled in _TYPES if of.search(kernel)), "")
     return read_signature(
         match["name"],
         dims=dims,
@@ -121,22 +115,14 @@ def _signature(text: str, kernel: str) -> Signature:
 
 
 def _kernels_within(
-    begin: I64,
-    duration: I64,
-    thread: I64,
-    number: I64,
-    texts: Sequence[str],
-    called: Calls,
-    names: Sequence[str],
+    spans: Mapping[str, I64], number: I64, texts: Sequence[str], trace: Trace, ran: I64
 ) -> Mapping[int, str]:
     """A kernel that was launched directly in each text that has shapes, for its element type."""
-    shaped = np.array([", sizes = " in text for text in texts], np.bool_)
+    shaped, names = np.array([", sizes = " in text for text in texts], np.bool_), trace.names
     if not shaped.any():
         return {}
-    at_ns, at_thread, ran = called
-    _, around, _ = nest(
-        begin=begin, duration=duration, thread=thread, point_ns=at_ns, point_thread=at_thread
-    )
+    calls = trace.launches
+    _, around, _ = nest(**spans, point_ns=calls["begin"], point_thread=calls["thread"])
     inside = np.flatnonzero(around >= 0)
     pairs = number[around[inside]] * len(names) + ran[inside]
     _, first = np.unique(pairs, return_index=True)
@@ -149,27 +135,21 @@ def _kernels_within(
 
 
 def _tells_type(kernel: str) -> bool:
-    return any(of.search(kernel) for of, _ in _ELEMENTS)
+    return any(of.search(kernel) for of, _ in _TYPES)
 
 
 def _steps(texts: Sequence[str], number: I64, begin: I64, end: I64, thread: I64) -> list[Step]:
-    """Ranges that repeat on one thread and are called a step, an iteration or a batch."""
+    """Ranges that repeat on one thread, do not overlap, and are called a step, an iteration or a
+    batch: those that take longest."""
     is_step = np.array([bool(_STEP.search(text)) and ", op_id" not in text for text in texts], bool)
-    candidates = np.flatnonzero(is_step[number]) if len(texts) else np.zeros(0, np.int64)
-    keys: dict[tuple[int, int], list[int]] = {}
-    for at in candidates.tolist():
-        keys.setdefault((int(thread[at]), int(number[at])), []).append(at)
-    repeated = [rows for rows in keys.values() if _follow(begin[rows], end[rows])]
-    if not repeated:
-        return []
-    longest = max(repeated, key=lambda rows: int((end[rows] - begin[rows]).sum()))
-    rows = sorted(longest, key=lambda at: int(begin[at]))
-    return [
-        Step(number=k, begin_ns=int(begin[at]), end_ns=int(end[at])) for k, at in enumerate(rows)
+    runs: dict[tuple[int, int], list[int]] = {}
+    for at in np.flatnonzero(is_step[number]).tolist() if texts else ():
+        runs.setdefault((int(thread[at]), int(number[at])), []).append(at)
+    ordered = [np.array(rows)[np.argsort(begin[rows], kind="stable")] for rows in runs.values()]
+    repeated = [
+        rows for rows in ordered if len(rows) > 1 and (begin[rows[1:]] >= end[rows[:-1]]).all()
     ]
-
-
-def _follow(begin: I64, end: I64) -> bool:
-    """True for two or more spans that do not overlap."""
-    order = np.argsort(begin)
-    return len(begin) > 1 and bool((begin[order][1:] >= end[order][:-1]).all())
+    longest = max(repeated, key=lambda rows: int((end[rows] - begin[rows]).sum()), default=())
+    return [
+        Step(number=k, begin_ns=int(begin[at]), end_ns=int(end[at])) for k, at in enumerate(longest)
+    ]

@@ -5,13 +5,13 @@ what exists is read, and the version is never asked. A correlation id is one of 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.trace import api_of
-from roofline.importers.shared.databases import ABSENT, Table, joined
+from roofline.importers.shared.databases import ABSENT, Database, Table, Tables, joined
 from roofline.importers.shared.events import Names, distinct
 from roofline.importers.shared.kernel_names import shown
 from roofline.model.notes import compared
@@ -38,8 +38,6 @@ _GPUS = (
         "computeMajor": ("computeMajor", 1), "computeMinor": ("computeMinor", 1),
     }),
 )  # fmt: skip
-# How many columns tell the name of an event.
-_TOLD_BY = {"KERNEL": 2, "MEMCPY": 3}
 _SHAPE = tuple(f"{of}{axis}" for of in ("grid", "block") for axis in "XYZ")
 # `copyKind` by its number, after `ENUM_CUDA_MEMCPY_OPER`, in the words of other profilers.
 _COPIES = {
@@ -70,12 +68,15 @@ class Recording:
     of graphs that were recorded as one event each.
     """
 
-    def __init__(self, file_name: str, read: Callable[..., Table]) -> None:
-        self.file_name, self._read = file_name, read
+    def __init__(self, file_name: str, file: Database | Tables) -> None:
+        self.file_name, self._read = file_name, file.read
         strings = self._read("StringIds", needed=("id",), texts=("value",))
-        self._strings = dict(zip(strings["id"].tolist(), strings.texts["value"], strict=True))
-        self.names = Names()
-        kernels, graphs, copies, memsets = self._work()
+        self._strings, self.names = strings.texts_by("id", "value"), Names()
+        kernels = self._named("KERNEL", self._kernel_name, ("demangledName", "shortName"), *_SHAPE)
+        graphs = self._named("GRAPH_TRACE", "CUDA graph {}".format, ("graphId",))
+        ends = ("copyKind", "srcKind", "dstKind")
+        copies = self._named("MEMCPY", copy_name, ends, "bytes")
+        memsets = self._named("MEMSET", lambda _: MEMSET, ("bytes",))
         events = joined([kernels, graphs, copies, memsets], (*_EVENT, "name", "bytes", *_SHAPE))
         is_kernel = np.arange(len(events)) < len(kernels) + len(graphs)
         events.numbers["is_kernel"] = is_kernel.astype(np.int64)
@@ -89,28 +90,23 @@ class Recording:
         self.graph_time_ns = int((graphs["end"] - graphs["start"]).sum())
         self.gpus, self.gpu_ids = self._on_gpus(events)
         self.ranges, self.range_text = self._ranges()
-        self.version, self.captured_at_ns = self._version(), self._captured_at_ns()
+        started = self._read("TARGET_INFO_SESSION_START_TIME", needed=("utcEpochNs",))
+        times = started["utcEpochNs"][:1].tolist()
+        self.captured_at_ns = next((at for at in times if 10**18 < at < 2**62), None)
+        self.version = self._version()
         self.warnings, self.stated = self._said(len(events) - len(graphs) + len(self.launches))
-        self.metrics = self._read(
-            "GPU_METRICS", needed=("timestamp", "typeId", "metricId", "value")
-        )
+        sample = ("typeId", "metricId")
+        self.metrics = self._read("GPU_METRICS", needed=(*sample, "timestamp", "value"))
         self.metric_names = self._read(
-            "TARGET_INFO_GPU_METRICS", needed=("typeId", "metricId"), texts=("metricName",)
+            "TARGET_INFO_GPU_METRICS", needed=sample, texts=("metricName",)
         )
 
-    # -------------------------------------------------------------------------------------- events
-
-    def _work(self) -> tuple[Table, Table, Table, Table]:
-        """Kernels, launches of graphs whose kernels were not recorded, copies and memsets."""
-        kernels = self._named("KERNEL", self._kernel_name, "demangledName", "shortName", *_SHAPE)
-        graphs = self._named("GRAPH_TRACE", "CUDA graph {}".format, "graphId")
-        copies = self._named("MEMCPY", copy_name, "copyKind", "srcKind", "dstKind", "bytes")
-        memsets = self._named("MEMSET", lambda _: MEMSET, "bytes")
-        return kernels, graphs, copies, memsets
-
-    def _named(self, name: str, name_of: Callable[..., str], *columns: str) -> Table:
-        """A table of events with their names, which the first columns tell; those that end before
-        they begin are left out, if they are few."""
+    def _named(
+        self, name: str, name_of: Callable[..., str], told_by: Sequence[str], *others: str
+    ) -> Table:
+        """A table of events with their names, which columns tell; those that end before they begin
+        are left out, if they are few."""
+        columns = (*told_by, *others)
         needed = [*_EVENT, *(column for column in columns if column in _NEEDED)]
         table = self._read(f"{_PREFIX}{name}", needed=needed, optional=columns)
         lasted = table["end"] - table["start"]
@@ -118,15 +114,13 @@ class Recording:
         is_sound &= (table["start"] < 2**62) & (table["end"] > 0)
         bad = np.flatnonzero(~is_sound)
         if len(bad) > 0.01 * len(table) and name != "GRAPH_TRACE":
-            raise CorruptProfileError(
-                f"{self.file_name}: {len(bad):,} rows of {_PREFIX}{name} end before they begin or"
-                f" last for weeks, the first is row {bad[0] + 1:,}.",
-                remedy="Export the report again.",
+            raise self._damaged(
+                f"{len(bad):,} rows of {_PREFIX}{name} end before they begin or last for weeks,"
+                f" the first is row {bad[0] + 1:,}"
             )
         if name == "MEMCPY":
             is_sound &= table["copyKind"] != _BETWEEN_HOSTS
         table = table if is_sound.all() else table.selected(is_sound)
-        told_by = columns[: _TOLD_BY.get(name, 1)]
         table.numbers["name"] = self.names.numbers(name_of, *(table[column] for column in told_by))
         return table
 
@@ -137,14 +131,11 @@ class Recording:
         """Number the physical GPU that ran each event: the rows of these, and their numbers by the
         ids that the file gives them."""
         if len(events) and int(events["end"].max()) - int(events["start"].min()) > _LONGEST_NS:
-            raise CorruptProfileError(
-                f"{self.file_name}: its events are more than 30 days apart.",
-                remedy="Export the report again.",
-            )
+            raise self._damaged("its events are more than 30 days apart")
         of_process, gpus = self._devices()
         ordinals = {row["cuDevice"]: key for key, row in gpus.items()}
-        columns = (_pids(events["globalPid"]), events["deviceId"])
-        pairs, place = distinct_rows(np.stack(columns, axis=1))
+        columns = np.stack((_pids(events["globalPid"]), events["deviceId"]), axis=1)
+        pairs, place = distinct_rows(columns)
         keys = [
             of_process.get((pid, ordinal), ordinals.get(ordinal, (pid, ordinal)))
             for pid, ordinal in pairs.tolist()
@@ -155,32 +146,25 @@ class Recording:
         return [gpus.get(key, {}) if isinstance(key, int) else {} for key in number], ids
 
     def _devices(self) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, int | str]]]:
-        pairs = self._read("TARGET_INFO_CUDA_DEVICE", needed=("gpuId", "cudaId", "pid"))
-        rows = (pairs[name].tolist() for name in ("pid", "cudaId", "gpuId"))
-        of_process = {(pid, cuda): gpu for pid, cuda, gpu in zip(*rows, strict=True)}
+        pairs = self._read("TARGET_INFO_CUDA_DEVICE", needed=("gpuId", "cudaId", "pid")).rows()
+        of_process = {(row["pid"], row["cudaId"]): row["gpuId"] for row in pairs}
         gpus: dict[int, dict[str, int | str]] = {}
         for name, key, columns in _GPUS:
             table = self._read(name, needed=(key,), optional=[*columns], texts=("name",))
-            for at, number in enumerate(table[key].tolist()):
-                cells = {of: int(table[of][at]) for of in columns if table[of][at] != ABSENT}
-                row = {columns[of][0]: int(cell * columns[of][1]) for of, cell in cells.items()}
-                gpus[number] = {
-                    "cuDevice": -1,
-                    **row,
-                    "name": (table.texts["name"][at] or "")[:200],
-                }
+            for row in table.rows():
+                known = {of: int(row[column] * unit)
+                         for column, (of, unit) in columns.items() if column in row}  # fmt: skip
+                gpus[row[key]] = {"cuDevice": -1, **known, "name": row.get("name", "")[:200]}
         return of_process, gpus
 
     def _launches(self) -> Table:
         needed = ("start", "end", "globalTid", "correlationId", "nameId")
         table = self._read(f"{_PREFIX}RUNTIME", needed=needed)
-        distinct, place = np.unique(table["nameId"], return_inverse=True)
-        kinds = [api_of(self._text(number)) for number in distinct.tolist()]
+        names, place = np.unique(table["nameId"], return_inverse=True)
+        kinds = [api_of(self._text(number)) for number in names.tolist()]
         table.numbers["api"] = np.array(kinds, np.int64)[place]
         table.numbers["key"] = _launch_key(table["globalTid"], table["correlationId"])
         return table
-
-    # ---------------------------------------------------------------------------------------- rest
 
     def _ranges(self) -> tuple[Table, list[str]]:
         """Push/pop ranges of threads, and their texts; one without an end is still open."""
@@ -204,25 +188,20 @@ class Recording:
 
     def _version(self) -> str:
         for name in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
-            table = self._read(name, texts=("name", "value"))
-            pairs = zip(table.texts["name"], table.texts["value"], strict=True)
-            version = dict(pairs).get("EXPORT_PRODUCT_VERSION")
-            if version:
-                return ".".join(version[:40].split(".")[:2])
+            for row in self._read(name, texts=("name", "value")).rows():
+                if row.get("name") == "EXPORT_PRODUCT_VERSION" and "value" in row:
+                    return ".".join(row["value"][:40].split(".")[:2])
         return ""
-
-    def _captured_at_ns(self) -> int | None:
-        table = self._read("TARGET_INFO_SESSION_START_TIME", needed=("utcEpochNs",))
-        first = int(table["utcEpochNs"][0]) if len(table) else 0
-        return first if 10**18 < first < 2**62 else None
 
     def _said(self, events: int) -> tuple[list[str], list[Stated]]:
         """Warnings of the profiler, and how many events of CUDA it says that it collected beside
         those that were read."""
-        table = self._read("DIAGNOSTIC_EVENT", optional=("severity",), texts=("text",))
-        texts = [(text or "").strip() for text in table.texts["text"]]
-        pairs = zip(table["severity"].tolist(), texts, strict=True)
-        warnings = dict.fromkeys(text[:300] for severity, text in pairs if severity >= _WARNING)
+        rows = self._read("DIAGNOSTIC_EVENT", optional=("severity",), texts=("text",)).rows()
+        texts = [row.get("text", "").strip() for row in rows]
+        pairs = zip(rows, texts, strict=True)
+        warnings = dict.fromkeys(
+            text[:300] for row, text in pairs if row.get("severity", 0) >= _WARNING
+        )
         of_gpus = [text for text in warnings if text and not _NOT_OF_GPUS.search(text)]
         counts = [int(match[1].replace(",", "")) for match in map(_COLLECTED.match, texts) if match]
         where = f"a message in {self.file_name}"
@@ -232,10 +211,12 @@ class Recording:
     def _text(self, number: int) -> str:
         return shown(self._strings.get(number) or "")
 
+    def _damaged(self, why: str) -> CorruptProfileError:
+        return CorruptProfileError(f"{self.file_name}: {why}.", remedy="Export the report again.")
+
 
 def _pids(global_ids: I64) -> I64:
-    """The process of a global id: 8 bits of hardware, 8 of the VM, 24 of the process, 24 of the
-    thread."""
+    """The process of a global id, which ends with 24 bits of it and 24 of the thread."""
     return (global_ids >> 24) & 0xFFFFFF
 
 

@@ -42,7 +42,7 @@ from roofline.importers.pytorch.serving import (
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
 from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.events import NO_LAUNCH, place_of
+from roofline.importers.shared.events import NO_LAUNCH, longest_of, place_of
 from roofline.importers.shared.kernel_names import (
     COPY,
     NAN,
@@ -50,16 +50,13 @@ from roofline.importers.shared.kernel_names import (
     is_communication,
     kernel_category,
 )
-from roofline.importers.shared.nesting import NOT_FOUND, busy_times
+from roofline.importers.shared.nesting import NOT_FOUND, busy_times, spans_of
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
     WORK,
-    DeviceEvents,
     Steps,
-    no_steps,
-    on_each,
-    timeline_of,
+    timeline_on,
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I8, I32, I64, Bools
@@ -182,16 +179,13 @@ class _GpuWork:
         device = work["device"].astype(np.int64)
         busy = busy_times(device, work["begin"], work["duration"], n_devices)
         end = work["begin"] + work["duration"]
-        first, last = np.full(n_devices, end.max()), np.zeros(n_devices, np.int64)
-        np.minimum.at(first, device, work["begin"])
-        np.maximum.at(last, device, end)
         windows = self._windows(device, n_devices) if self._serving else None
         return FileWork(
             sums=self._sums(),
             steps=self._steps if windows is None else _within(self._steps, windows),
             step_core_ns=self._step_core_ns(device, n_devices) if windows is None else windows.core,
             busy_ns=busy,
-            span_ns=last - first,
+            span_ns=spans_of(device, work["begin"], end, n_devices),
             begin_ns=int(work["begin"].min()),
             end_ns=int(end.max()),
             notes=self._notes(busy),
@@ -234,7 +228,7 @@ class _GpuWork:
         row[own] = np.array([self._own_row(name) for name in used.tolist()], np.int64)[at]
         signature = self._signature(self._by_operator)
         calls, at = np.unique(signature, return_inverse=True)
-        main = self._main_kernels(signature, work["name"][self._by_operator])
+        main = longest_of(signature, *(work[of][self._by_operator] for of in ("name", "duration")))
         row[self._by_operator] = np.array(
             [self._call_row(call, main[call]) for call in calls.tolist()], np.int64
         )[at]
@@ -261,17 +255,6 @@ class _GpuWork:
             is_vector=call.is_vector,
             operands=shapes_label(call.inputs),
             stack=call.stack,
-        )
-
-    def _main_kernels(self, signature: I64, name: I64) -> dict[int, int]:
-        """The kernel with the longest time per signature."""
-        width = max(len(self._trace.names), 1)
-        pairs, at = np.unique(signature * width + name, return_inverse=True)
-        time = np.zeros(len(pairs))
-        np.add.at(time, at, self._trace.work["duration"][self._by_operator])
-        order = np.argsort(time, kind="stable")  # of equal keys the last one stays: the longest
-        return dict(
-            zip((pairs[order] // width).tolist(), (pairs[order] % width).tolist(), strict=True)
         )
 
     def _note_kernels(self, row: I32) -> None:
@@ -420,8 +403,10 @@ class _GpuWork:
         host = {"in": MemoryLevel.HOST, "out": MemoryLevel.HOST}
         link = link_of(self._trace.header, is_hip=self._trace.is_hip)
         steps = self._on_devices(device, n_devices, kind == WORK)
-        events = DeviceEvents(
-            name="",
+        return timeline_on(
+            device,
+            PS_PER_NS,
+            steps,
             begin=begin,
             end=end,
             kind=kind,
@@ -430,12 +415,8 @@ class _GpuWork:
             transfer=transfer,
             moved=moved,
             links=[host.get(message.kind, link) for message in moved],
-            steps=no_steps(),
             launch=self._launched(),
         )
-        devices = on_each(events, device, steps)
-        n_steps = len(steps[0].number) if steps else 0
-        return timeline_of(devices, n_steps, PS_PER_NS, lambda launched: launched)
 
     def _moves(self) -> tuple[I8, I32, list[Collective]]:
         """Kind of each event, and what it moves: its number, and what the numbers stand for."""

@@ -17,7 +17,7 @@ from enum import Enum, auto
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.amd_counters import READ_COUNTERS, AmdSize, amd_size
-from roofline.importers.shared.tables_text import decode, parse_number, read_table
+from roofline.importers.shared.tables_text import decode, parse_number, read_whole_table
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
@@ -93,15 +93,10 @@ def column_name(cell: str) -> str:
 
 def read_file(source: SourceFile) -> Table:
     """The table in `source`. Raises `CorruptProfileError` where it was cut."""
-    table = read_table(decode(bytes(source.data)), name=source.name, max_rows=MAX_ROWS)
+    text, remedy = decode(bytes(source.data)), "Copy the workload folder again."
+    table = read_whole_table(text, name=source.name, max_rows=MAX_ROWS, remedy=remedy)
     kind = kind_of(table.header)
-    short = [k for k, row in enumerate(table.rows) if len(row) < len(table.header)]
-    if kind is None or short or not table.ends_whole:
-        line = table.lines[short[0]] if short else (table.lines or (1,))[-1]
-        raise CorruptProfileError(
-            f"{source.name} ends in the middle of a row (line {line:,}).",
-            remedy="Copy the workload folder again.",
-        )
+    assert kind is not None  # it was recognised
     # The columns of a later pass repeat those of the first, and the first counts.
     columns = {column_name(cell): k for k, cell in reversed(list(enumerate(table.header)))}
     columns_read = {name: k for name, k in columns.items() if _is_read(name, kind, columns)}

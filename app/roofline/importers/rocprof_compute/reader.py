@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -30,28 +31,27 @@ from roofline.importers.shared.amd_counters import (
     cache_sizes,
     counted_launch,
     integer_operations,
+    passes_joined,
 )
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
+from roofline.importers.shared.listed_tables import tables_of, with_stated_sums
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.notes import compared, counted, differences, noted, notes_beside
+from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.profile import (
     Diagnostic,
     Host,
-    OpTable,
     Profile,
     Provenance,
-    Stated,
 )
-from roofline.model.units import NS_PER_US, PS_PER_NS, PS_PER_S, PS_PER_US
+from roofline.model.units import PS_PER_NS, PS_PER_S
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
 _NANOSECONDS = re.compile(r"\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?", re.ASCII)
 _LONGEST_PS = 11 * 86_400 * PS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
-_TOLERANCE = 0.01  # of the calls and times by kernel that pmc_kernel_top.csv states
-_NAME_SHOWN = 60
+_TOTALS = {"kernel name", "count", "sum"}
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     *COUNTED_LIMITS,
@@ -82,7 +82,17 @@ def read(
         work.add(table)
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
     profile = _profile(work, device, measured, system, has_roofs=roofs is not None)
-    return _with_totals(profile, [table for table in tables if table.kind is Kind.TOTALS])
+    totals = [
+        one
+        for source, table in zip(sources, tables, strict=True)
+        if table.kind is Kind.TOTALS
+        for one in tables_of(bytes(source.data), source.name, [_TOTALS])
+    ]
+    return with_stated_sums(profile, totals, _sum_of) if totals else profile
+
+
+def _sum_of(name: str, **rest: Any) -> Launch:
+    return Launch(name=_own_name(name), flop=None, **rest)
 
 
 def roofs_alone(sources: Sequence[SourceFile]) -> ReportedDevice | None:
@@ -96,42 +106,6 @@ def roofs_alone(sources: Sequence[SourceFile]) -> ReportedDevice | None:
     levels = dict(device.bandwidth_gbs)
     levels.pop(MemoryLevel.L1, None)
     return replace(device, bandwidth_gbs=levels)
-
-
-def _with_totals(profile: Profile, tables: Sequence[Table]) -> Profile:
-    """The profile with calls and times by kernel as `pmc_kernel_top.csv` states them."""
-    stated = [one for table in tables for one in _totals(table, profile.ops)]
-    time_ps = sum(
-        round((number(table, k, "sum(ns)") or 0) * PS_PER_NS)
-        for table in tables
-        for k in range(len(table.rows))
-    )
-    is_short = profile.op_time_ps < (1 - _TOLERANCE) * time_ps
-    return replace(
-        profile,
-        stated=tuple(stated),
-        stated_total_ps=time_ps if is_short else None,
-        diagnostics=(*profile.diagnostics, *differences(stated)),
-    )
-
-
-def _totals(table: Table, ops: OpTable) -> Iterator[Stated]:
-    place = {name: k for k, name in enumerate(ops.name)}
-    for k, row in enumerate(table.rows):
-        name = _own_name(row["kernel_name"])
-        at = place.get(name)
-        calls, time_ps = (0, 0) if at is None else (ops.occurrences[at], ops.time_ps[at])
-        for what, ours, theirs in (
-            (f"calls of {name[:_NAME_SHOWN]}", float(calls), number(table, k, "count")),
-            (f"µs in {name[:_NAME_SHOWN]}", float(time_ps) / PS_PER_US, _stated_us(table, k)),
-        ):
-            if theirs is not None:
-                yield compared(what, ours, theirs, table.name, ratio=_TOLERANCE)
-
-
-def _stated_us(table: Table, row: int) -> float | None:
-    stated_ns = number(table, row, "sum(ns)")
-    return None if stated_ns is None else stated_ns / NS_PER_US
 
 
 def _own_name(text: str) -> str:
@@ -175,29 +149,32 @@ def _joined(tables: Sequence[Table]) -> list[Table]:
     Newer versions write `pmc_perf_0.csv`, `pmc_perf_1.csv` …, with or without all of them in one.
     Times are those of the table with most columns.
     """
-    found: dict[int, Table] = {}
-    for at in sorted(range(len(tables)), key=lambda at: -tables[at].n_columns):
-        table = tables[at]
-        names = counter_names(table)
-        of_one = [
-            (k, counter_names(other)) for k, other in found.items() if _same_kernels(table, other)
-        ]
-        if any(names < others for _, others in of_one):
-            continue  # a pass of a table that has its counters
-        known = next((k for k, others in of_one if names and names.isdisjoint(others)), None)
-        if known is None:
-            found[at] = table
-            continue
-        rows = zip(table.rows, found[known].rows, strict=True)
-        more = table.n_columns + found[known].n_columns
-        merged = tuple({**row, **of_first} for row, of_first in rows)
-        found[known] = replace(found[known], rows=merged, n_columns=more)
-    return [found[at] for at in sorted(found)]
+    passes: list[Table] = []
+    for table in sorted(tables, key=lambda table: -table.n_columns):
+        names, wider = (
+            counter_names(table),
+            [one for one in passes if _kernels(one) == _kernels(table)],
+        )
+        if not any(names < counter_names(one) for one in wider):
+            passes.append(table)  # else a pass of a table that has its counters
+    joined = passes_joined(
+        passes,
+        kernels=_kernels,
+        counters=counter_names,
+        join=_with_pass,
+    )
+    order = [table.name for table in tables]
+    return sorted(joined, key=lambda table: order.index(table.name))
 
 
-def _same_kernels(table: Table, other: Table) -> bool:
-    kernels, others = ([row.get("kernel_name") for row in one.rows] for one in (table, other))
-    return kernels == others
+def _kernels(table: Table) -> list[str | None]:
+    return [row.get("kernel_name") for row in table.rows]
+
+
+def _with_pass(table: Table, other: Table) -> Table:
+    rows = zip(table.rows, other.rows, strict=True)
+    merged = tuple({**more, **row} for row, more in rows)
+    return replace(table, rows=merged, n_columns=table.n_columns + other.n_columns)
 
 
 def _sizes(system: Mapping[str, str], measured: Sequence[Table], *, has_roofs: bool) -> CacheSizes:

@@ -1,25 +1,35 @@
 """Reads results of rocprofv3 into one profile."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
+from typing import Any
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.rocprofiler_sdk.database import read_database
-from roofline.importers.rocprofiler_sdk.document import read_file, read_sheets, sheet_of
-from roofline.importers.rocprofiler_sdk.records import EVENT, SIZES, UNKNOWN, Agent, Process
+from roofline.importers.rocprofiler_sdk.document import SUMS, read_file, read_sheets, sheet_of
+from roofline.importers.rocprofiler_sdk.tables import (
+    EVENT,
+    SIZES,
+    UNKNOWN,
+    Process,
+    kernel_name,
+    read_database,
+)
 from roofline.importers.shared.amd_counters import (
     COUNTED_LIMITS,
     AmdSize,
     CacheSizes,
     cache_sizes,
     counted_launch,
+    passes_joined,
 )
 from roofline.importers.shared.databases import ABSENT, SIGNATURE, Table, joined
-from roofline.importers.shared.events import NO_LAUNCH, Names, in_order
+from roofline.importers.shared.events import NO_LAUNCH, Names, in_order, longest_of
 from roofline.importers.shared.kernel_names import (
     COPY,
     NAN,
@@ -29,16 +39,19 @@ from roofline.importers.shared.kernel_names import (
     kind_by_kernel,
 )
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
-from roofline.importers.shared.nesting import busy_times
+from roofline.importers.shared.listed_tables import (
+    is_listed,
+    profile_of_sums,
+    tables_of,
+    with_stated_sums,
+)
+from roofline.importers.shared.nesting import busy_times, spans_of
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
     WORK,
-    DeviceEvents,
     Link,
-    no_steps,
-    on_each,
-    timeline_of,
+    timeline_on,
     with_calls,
 )
 from roofline.importers.source import Progress, SourceFile
@@ -46,18 +59,18 @@ from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import NO_PEAKS, counted, notes_beside
 from roofline.model.op_columns import I64
-from roofline.model.profile import (
-    Diagnostic,
-    Host,
-    OpTable,
-    Profile,
-    Provenance,
-    distinct_rows,
-)
+from roofline.model.profile import Host, OpTable, Profile, Provenance, distinct_rows
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _LONGEST_PS = 2**63
+# Rows of sums that are not kernels: copies; calls of libraries, and whole domains.
+_COPIED = re.compile(r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|Copy\w+To\w+")
+_OF_HOST = re.compile(
+    r"(?:__)?hip[A-Z]\w*|hsa_\w+|nccl[A-Z][a-zA-Z]*|roctx\w+|rocdec\w+|rocjpeg\w+"
+    r"|(?:KERNEL|MEMORY|SCRATCH|HIP|HSA|MARKER|RCCL|ROCTX|OMPT|ROCDECODE|ROCJPEG)_[A-Z_]+"
+)
+_LIST_ALL = "Give what holds every kernel: *_results.db or *_kernel_trace.csv."
 _NOTES = notes_beside(__file__)
 
 
@@ -66,68 +79,60 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     processes, names = list[Process](), Names()
     ordered = sorted(sources, key=lambda source: source.name)
     sheets = [source for source in ordered if sheet_of(source.head) is not None]
-    for k, source in enumerate(one for one in ordered if one not in sheets):
+    added_up = [source for source in ordered if is_listed(source.head, SUMS)]
+    sums = [table for one in added_up for table in tables_of(bytes(one.data), one.name, SUMS)]
+    for k, source in enumerate(one for one in ordered if one not in (*sheets, *added_up)):
         progress("read", k / len(sources))
         is_database = source.head.startswith(SIGNATURE)
-        found = [] if is_database else read_file(source)
-        processes += read_database(source, names) if is_database else []
-        processes += [one.process(names) for one in found]
-    processes += [one.process(names) for one in read_sheets(sheets)]
+        processes += (read_database if is_database else read_file)(source, names)
+    processes += read_sheets(sheets, names)
     for process in processes:
         # Where counters are read, kernels wait for the profiler, whatever the host launched when.
         process.kernels["launched"][[*process.counters]] = ABSENT
-    processes = joined_passes(processes)
-    if not any(len(process.kernels) or len(process.copies) for process in processes):
+    found = len([one for one in processes if len(one.kernels) or len(one.copies)])
+    if not found and sums:
+        agents = [agent.name for one in processes for agent in one.agents.values()]
+        return profile_of_sums(sums, launch_of, _LIST_ALL, next(iter(agents), UNKNOWN.name))
+    # The times are those of the run that counted nothing, if there is one: counting slows.
+    processes = passes_joined(
+        sorted(processes, key=lambda one: bool(one.counters)),
+        kernels=lambda one: one.kernels["name"][_ordered(one)].tolist(),
+        counters=lambda one: {*chain(*one.counters.values())},
+        join=_with_pass,
+    )
+    if not found:
         raise IncompleteProfileError(
             f"{sources[0].name} holds neither kernels nor copies.",
             remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
             " json`, and counters with --pmc.",
         )
-    return _profile(sources, processes, names.texts)
+    profile = _profile([one for one in sources if one not in added_up], processes, names.texts)
+    return with_stated_sums(profile, sums, launch_of) if sums and found == 1 else profile
 
 
-def joined_passes(processes: Sequence[Process]) -> list[Process]:
-    """Passes of one program as one process: the same kernels in the same order, other counters.
+def launch_of(name: str, **rest: Any) -> Launch | None:
+    """The sum of a kernel or of a kind of copy; `None` for what the host did."""
+    is_copy = _COPIED.fullmatch(name) is not None
+    if not is_copy and _OF_HOST.fullmatch(name):
+        return None
+    kernel = kernel_name({"kernel_name": name}) or "unnamed kernel"
+    category = COPY if is_copy else kernel_category(kernel)
+    return Launch(name=kernel, category=category, flop=0 if is_copy else None, **rest)
 
-    The times are those of the run that counted nothing, if there is one, else of the first pass:
-    each pass runs the program again, and counting slows it.
-    """
-    result: list[Process] = []
-    for process in sorted(processes, key=lambda one: bool(one.counters)):
-        known = next((one for one in result if _is_pass_of(process, one)), None)
-        if known is None:
-            result.append(process)
-            continue
-        of, again = _ordered(known), _ordered(process)
-        timeless = known.kernels["start"][of] == ABSENT
-        for name in ("start", "end"):
-            known.kernels[name][of[timeless]] = process.kernels[name][again[timeless]]
-        place = dict(zip(again.tolist(), of.tolist(), strict=True))
-        for at, counters in process.counters.items():
-            known.counters[place[at]] = {**counters, **known.counters.get(place[at], {})}
-    return result
+
+def _with_pass(known: Process, process: Process) -> Process:
+    of, again = _ordered(known), _ordered(process)
+    timeless = known.kernels["start"][of] == ABSENT
+    for name in ("start", "end"):
+        known.kernels[name][of[timeless]] = process.kernels[name][again[timeless]]
+    place = dict(zip(again.tolist(), of.tolist(), strict=True))
+    for at, counters in process.counters.items():
+        known.counters[place[at]] = {**counters, **known.counters.get(place[at], {})}
+    return known
 
 
 def _ordered(process: Process) -> I64:
     return np.argsort(process.kernels["dispatch_id"], kind="stable")
-
-
-def _is_pass_of(process: Process, other: Process) -> bool:
-    """True where both ran the same kernels, and one counted what the other did not. Processes that
-    counted nothing are others of the program."""
-    mine, theirs = (one.kernels["name"][_ordered(one)] for one in (process, other))
-    names, others = _counter_names(process), _counter_names(other)
-    return np.array_equal(mine, theirs) and bool(names or others) and not names & others
-
-
-def _counter_names(process: Process) -> set[str]:
-    return {name for counters in process.counters.values() for name in counters}
-
-
-# ------------------------------------------------------------------------------------------ profile
-
-Owner = tuple[Process, int]
-"""A GPU that ran something, by its process and its number there."""
 
 
 def _profile(
@@ -138,18 +143,33 @@ def _profile(
     process = np.repeat(np.arange(len(tables)) // 2, lengths)
     pairs, device = in_order(*distinct_rows(np.stack([process, events["agent_id"]], axis=1)))
     owners = [(processes[number], agent) for number, agent in pairs.tolist()]
-    agents = _agents(owners)
-    first = next(iter(agents), UNKNOWN)
-    gpus = [process.agents.get(number, UNKNOWN).size for process, number in owners]
+    pids = {one.file_name: one.pid for one in reversed(processes)}
+    used = Counter(one.file_name for one, number in owners if number in one.agents)
+    agents = [process.agents.get(number, UNKNOWN) for process, number in owners]
+    first = next((agent for agent in agents if agent is not UNKNOWN), UNKNOWN)
+    gpus = [agent.size for agent in agents]
     cache = cache_sizes(first.traits.architecture, None)
-    launches = _launches(events, device, gpus, cache, _counters(processes), names)
+    counters = {
+        begin + at: mine
+        for one, begin in zip(processes, [0, *accumulate(lengths)][::2], strict=False)
+        for at, mine in one.counters.items()
+    }
+    launches = _launches(events, device, gpus, cache, counters, names)
     if launches.time_ps.sum(dtype=np.float64) >= _LONGEST_PS:
         raise CorruptProfileError(
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
         )
     ops, table, kernels = launch_tables(launches)
-    busy_ps, span_ps = _times(events, device)
+    timed, n_devices = events["start"] != ABSENT, len(agents)
+    number, begin, end = device[timed], events["start"][timed], events["end"][timed]
+    busy_ps = int(busy_times(number, begin, end - begin, n_devices).sum()) * PS_PER_NS
+    span_ps = int(spans_of(number, begin, end, n_devices).sum()) * PS_PER_NS
+    uncounted = np.array([kind.flop is None for kind in launches.kinds], np.bool_)[launches.kind]
+    counts = {
+        "flop-not-counted": int(uncounted.sum()) if counters else 0,
+        "time-unknown": int((~launches.timed).sum()),
+    }
     timeline = _timeline(events, device, launches, table.op, ops)
     return without_steps(
         ops,
@@ -159,11 +179,18 @@ def _profile(
         device=ReportedDevice(
             kind=DeviceKind.GPU,
             name=first.name,
-            core_count=max(len(agents), 1),
+            core_count=max(used.total(), 1),
             traits=first.traits,
         ),
-        hosts=tuple(_hosts(sources, processes, owners)),
-        diagnostics=tuple(_diagnostics(launches, processes)),
+        hosts=tuple(
+            Host(
+                file_name=source.name,
+                hostname=f"process {pids[source.name]}" if pids.get(source.name) else "",
+                core_count=used[source.name],
+            )
+            for source in sources
+        ),
+        diagnostics=tuple(counted(_NOTES, counts, launches=len(launches.kind))),
         limits=(*COUNTED_LIMITS, NO_PEAKS),
         launches=table,
         timeline=timeline,
@@ -171,36 +198,6 @@ def _profile(
         kernels_timed=launches.partly_timed,
         wall_time_ps=timeline.span_ps if timeline else None,
     )
-
-
-def _counters(processes: Sequence[Process]) -> dict[int, Mapping[str, float]]:
-    """The counters of all processes by the row of the kernel among all kernels and copies."""
-    lengths = [len(process.kernels) + len(process.copies) for process in processes]
-    return {
-        begin + at: counters
-        for process, begin in zip(processes, accumulate(lengths, initial=0), strict=False)
-        for at, counters in process.counters.items()
-    }
-
-
-def _agents(owners: Iterable[Owner]) -> list[Agent]:
-    """One entry per GPU that the file describes."""
-    found = {
-        (process.file_name, process.pid, number): process.agents[number]
-        for process, number in owners
-        if number in process.agents
-    }
-    return list(found.values())
-
-
-def _hosts(
-    sources: Sequence[SourceFile], processes: Sequence[Process], owners: Sequence[Owner]
-) -> Iterable[Host]:
-    for source in sources:
-        pid = next((one.pid for one in processes if one.file_name == source.name), 0)
-        used = _agents(one for one in owners if one[0].file_name == source.name)
-        hostname = f"process {pid}" if pid else ""
-        yield Host(file_name=source.name, hostname=hostname, core_count=len(used))
 
 
 def _launches(
@@ -219,12 +216,18 @@ def _launches(
     keys = (counted, is_kernel, events["name"], size, events["size"])
     kind = in_order(*distinct_rows(np.stack(keys, axis=1)))[1]
     time_ps = np.where(events["start"] == ABSENT, 0, events["end"] - events["start"]) * PS_PER_NS
-    around = _longest_paths(events["name"], events["path"], time_ps)
+    around = longest_of(events["name"], events["path"], time_ps)
     kinds = []
     for at in np.unique(kind, return_index=True)[1].tolist():
         name, lasted = int(events["name"][at]), int(time_ps[at]) or None
         if not is_kernel[at]:
-            kinds.append(_copy(names[name], int(events["size"][at]), lasted))
+            # Within the devices' memory it is read and written.
+            moved = int(events["size"][at]) * (2 if "DEVICE_TO_DEVICE" in names[name] else 1)
+            traffic = {MemoryLevel.HBM: moved} if moved >= 0 else {}
+            label = names[name]
+            kinds.append(
+                Launch(name=label, category=COPY, time_ps=lasted, flop=0, traffic_bytes=traffic)
+            )
             continue
         shape, mine = _shape(sizes[size[at]].tolist()), counters.get(at, {})
         kinds.append(
@@ -255,55 +258,12 @@ def _launches(
     )
 
 
-def _longest_paths(name: I64, path: I64, time_ps: I64) -> dict[int, int]:
-    """The path in which each kernel ran longest, by name; of several the first."""
-    pairs, place = in_order(*distinct_rows(np.stack([name, path], axis=1)))
-    longest_last = np.argsort(-np.bincount(place, time_ps), kind="stable")[::-1]
-    return dict(pairs[longest_last].tolist())
-
-
 def _shape(sizes: Sequence[int]) -> tuple[int, ...]:
     """Workgroups and work items of one along each axis: a dispatch's grid is in work items."""
     if not all(0 < size < 2**31 for size in sizes):
         return (0,) * len(sizes)
     return (*(-(-of // by) for of, by in zip(sizes[:3], sizes[3:], strict=True)), *sizes[3:])
 
-
-def _copy(name: str, size: int, time_ps: int | None) -> Launch:
-    """A copy within the devices' memory is read and written there."""
-    moved = size * (2 if "DEVICE_TO_DEVICE" in name else 1)
-    return Launch(
-        name=name,
-        category=COPY,
-        time_ps=time_ps,
-        flop=0,
-        traffic_bytes={} if size == ABSENT else {MemoryLevel.HBM: moved},
-    )
-
-
-def _times(events: Table, device: I64) -> tuple[int, int]:
-    """Busy time and span of all devices, summed, in ps."""
-    timed = events["start"] != ABSENT
-    number, begin, end = device[timed], events["start"][timed], events["end"][timed]
-    devices, number = np.unique(number, return_inverse=True)
-    busy = int(busy_times(number, begin, end - begin, len(devices)).sum())
-    spans = (
-        int(end[number == one].max() - begin[number == one].min()) for one in range(len(devices))
-    )
-    return busy * PS_PER_NS, sum(spans) * PS_PER_NS
-
-
-def _diagnostics(launches: Launches, processes: Sequence[Process]) -> Iterable[Diagnostic]:
-    uncounted = np.array([kind.flop is None for kind in launches.kinds], np.bool_)[launches.kind]
-    has_counters = any(process.counters for process in processes)
-    counts = {
-        "flop-not-counted": has_counters * int(uncounted.sum()),
-        "time-unknown": int((~launches.timed).sum()),
-    }
-    yield from counted(_NOTES, counts, launches=len(launches.kind))
-
-
-# ----------------------------------------------------------------------------------------- timeline
 
 _HOST = {"HOST_TO_DEVICE": "in", "DEVICE_TO_HOST": "out"}
 
@@ -319,23 +279,21 @@ def _timeline(
     distinct = list(dict.fromkeys(move for move in moves if move is not None))
     number = {move: at for at, move in enumerate(distinct)}
     place = np.array([-1 if move is None else number[move] for move in moves], np.int64)
-    kind = np.array([_kind(move) for move in moves], np.int8)
+    kinds = [WORK if one is None else HOST_COPY if one[1] else COMMUNICATION for one in moves]
     launched = np.where(events["launched"] == ABSENT, NO_LAUNCH, events["launched"])
-    moving = DeviceEvents(
-        name="",
+    timeline = timeline_on(
+        device,
+        PS_PER_NS,
         begin=events["start"],
         end=events["end"],
-        kind=kind[launches.kind],
+        kind=np.array(kinds, np.int8)[launches.kind],
         op=op,
         rows=np.arange(len(ops)),
         transfer=place[launches.kind],
         moved=[collective for collective, _ in distinct],
         links=[link for _, link in distinct],
-        steps=no_steps(),
         launch=launched if (launched != NO_LAUNCH).any() else None,
     )
-    devices = on_each(moving, device, [no_steps()] * (int(device.max()) + 1))
-    timeline = timeline_of(devices, 0, PS_PER_NS, lambda launched: launched)
     return replace(timeline, work=with_calls(timeline.work, ops))
 
 
@@ -346,9 +304,3 @@ def _move(kind: Launch) -> tuple[Collective, Link] | None:
     direction = next((way for words, way in _HOST.items() if words in kind.name), "")
     size = kind.traffic_bytes.get(MemoryLevel.HBM, NAN)
     return (Collective(direction, size), MemoryLevel.HOST) if direction else None
-
-
-def _kind(move: tuple[Collective, Link] | None) -> int:
-    if move is None:
-        return WORK
-    return HOST_COPY if move[1] is MemoryLevel.HOST else COMMUNICATION

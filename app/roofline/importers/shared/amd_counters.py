@@ -8,9 +8,10 @@ the cycles that the dispatch took. Counters that say that a unit had any work (`
 `TA_TA_BUSY`, `GRBM_*_BUSY`) are not shares of a greatest rate and are not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from roofline.importers.shared.launches import Launch
 from roofline.model.ceilings import Ceiling, UseFactor
@@ -220,6 +221,31 @@ def amd_size(
         l2_channels=l2_channels or (per_die * dies if per_die and dies else None),
         unit_waves=unit_waves,
     )
+
+
+Run = TypeVar("Run")
+
+
+def passes_joined(
+    runs: Iterable[Run],
+    *,
+    kernels: Callable[[Run], Sequence[object]],
+    counters: Callable[[Run], AbstractSet[str]],
+    join: Callable[[Run, Run], Run],
+) -> list[Run]:
+    """Passes of one program as one run: the same kernels in the same order, other counters. Runs
+    without counters are others of the program."""
+    result: list[Run] = []
+    for run in runs:
+        mine, names = kernels(run), counters(run)
+        for at, known in enumerate(result):
+            others = counters(known)
+            if (names or others) and names.isdisjoint(others) and mine == kernels(known):
+                result[at] = join(known, run)
+                break
+        else:
+            result.append(run)
+    return result
 
 
 def counted_launch(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -33,6 +33,7 @@ SIGNATURE = b"SQLite format 3\x00"
 ABSENT = -(2**63)
 """The number in place of a cell that is NULL, in columns where that is allowed."""
 
+_NOT_KNOWN = (ABSENT, None, "")
 _LONGEST_CELL = 16 << 20
 _MOST_DAMAGED = 0.01  # of the rows of a table
 _LIMITS = (
@@ -88,6 +89,43 @@ class Table:
     def selected(self, rows: I64 | Bools) -> "Table":
         """The numbers in these rows."""
         return Table(numbers={name: column[rows] for name, column in self.numbers.items()})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The numbers and texts of each row by their columns, without those that are not known."""
+        columns = {name: column.tolist() for name, column in self.numbers.items()} | self.texts
+        cells = (zip(columns, row, strict=True) for row in zip(*columns.values(), strict=True))
+        return [{name: cell for name, cell in row if cell not in _NOT_KNOWN} for row in cells]
+
+    def texts_by(self, key: str, name: str) -> dict[int, str | None]:
+        """The texts of a column by the numbers of another."""
+        return dict(zip(self[key].tolist(), self.texts[name], strict=True))
+
+
+class Tables:
+    """Tables in memory, which are read as those of a `Database` are."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self.tables = tables
+
+    def read(self, table: str, **wanted: Any) -> Table:
+        """The columns of a table, as `Database.read` gives them; no rows where there is none."""
+        known = self.tables.get(table, Table())
+        names = {kind: wanted.get(kind, ()) for kind in ("needed", "optional", "texts", "reals")}
+        absent, none = np.full(len(known), ABSENT), list[str | None]([None] * len(known))
+        return Table(
+            numbers={
+                name: known.numbers.get(name, absent).copy()
+                for name in (*names["needed"], *names["optional"], *wanted.get("distinct", ()))
+            },
+            texts={name: known.texts.get(name, none) for name in names["texts"]},
+            reals={name: known.reals[name] for name in names["reals"] if name in known.reals},
+            distinct={name: [] for name in wanted.get("distinct", ())},
+        )
+
+
+def numbered(texts: Sequence[str], column: str) -> Table:
+    """Texts as a column, with their places as ids."""
+    return Table(numbers={"id": np.arange(len(texts))}, texts={column: [*texts]})
 
 
 def joined(tables: Sequence[Table], names: Sequence[str]) -> Table:

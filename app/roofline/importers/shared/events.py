@@ -4,7 +4,7 @@ Of idle stretches: which of them waited for a launch, whether the capture began 
 longest one. Times are integers of any unit; stretches are in order and do not overlap.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,10 +55,21 @@ class Names:
         """The number of a name, which may be new."""
         return self._number.setdefault(name, len(self._number))
 
+    def places(self, names: Iterable[str]) -> I64:
+        """The number of each name."""
+        return np.array([*map(self.number, names)], np.int64)
+
     def numbers(self, name_of: Callable[..., str], *ids: I64) -> I64:
         """The number of the name of each row of these columns, asked for once per distinct row."""
         rows, place = distinct_rows(np.stack(ids, axis=1))
         return np.array([self.number(name_of(*row)) for row in rows.tolist()], np.int64)[place]
+
+
+def longest_of(key: I64, value: I64, time: I64) -> dict[int, int]:
+    """The value in which most time was spent by key: of several the one with the largest number."""
+    pairs, place = distinct_rows(np.stack([key, value], axis=1))
+    longest_last = np.argsort(np.bincount(place, time, len(pairs)), kind="stable")
+    return dict(pairs[longest_last].tolist())
 
 
 def place_of(ids: I64, among: I64) -> I32:

@@ -162,6 +162,14 @@ def _unions(order, group, begin, duration, busy):  # type: ignore[no-untyped-def
             reached = end
 
 
+def spans_of(group: I64, begin: I64, end: I64, n_groups: int) -> I64:
+    """From the first event of each group to its last; 0 for a group without any."""
+    first, last = np.full(n_groups, np.iinfo(np.int64).max), np.zeros(n_groups, np.int64)
+    np.minimum.at(first, group, begin)
+    np.maximum.at(last, group, end)
+    return np.asarray(np.maximum(last - first, 0))
+
+
 def busy_times(group: I64, begin: I64, duration: I64, n_groups: int) -> I64:
     """Length of the union of the spans of each group; groups below 0 are left out."""
     kept = np.flatnonzero(group >= 0)

@@ -6,6 +6,7 @@ and outfeed are exposed while no work runs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -105,6 +106,15 @@ def on_each(events: DeviceEvents, device: I64, steps: Sequence[Steps]) -> list[D
         parts = {name: column[mine] for name, column in columns.items()}
         devices.append(replace(events, name=f"GPU {number}", steps=own, launch=launch, **parts))
     return devices
+
+
+def timeline_on(device: I64, tick_ps: int, steps: Sequence[Steps] = (), **columns: Any) -> Timeline:
+    """The timeline of events, whose columns are those of `DeviceEvents`, on each device: `steps`
+    has those of every device, and `launch` of an event is when the host launched it."""
+    events = DeviceEvents(name="", steps=no_steps(), **columns)
+    devices = on_each(events, device, steps or [no_steps()] * (int(device.max()) + 1))
+    n_steps = len(devices[0].steps.number) if devices else 0
+    return timeline_of(devices, n_steps, tick_ps, lambda launched: launched)
 
 
 Launched = Callable[[I64], I64]

@@ -91,6 +91,18 @@ def read_table(text: str, *, name: str, max_rows: int) -> TextTable:
     )
 
 
+def read_whole_table(text: str, *, name: str, max_rows: int, remedy: str) -> TextTable:
+    """The table in `text`, as `read_table`; also raises `CorruptProfileError` for a row cut."""
+    table = read_table(text, name=name, max_rows=max_rows)
+    short = [k for k, row in enumerate(table.rows) if len(row) < len(table.header)]
+    if short or not table.ends_whole:
+        line = table.lines[short[0]] if short else (table.lines or (1,))[-1]
+        raise CorruptProfileError(
+            f"{name} ends in the middle of a row (line {line:,}).", remedy=remedy
+        )
+    return table
+
+
 def sniff_delimiter(line: str) -> str:
     """The delimiter that splits a header line most often, outside its quotes."""
     unquoted = re.sub(r'"[^"]*"', "", line)

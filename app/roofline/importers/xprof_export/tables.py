@@ -13,7 +13,12 @@ from enum import StrEnum
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.shared.tables_text import decode, header_words, parse_number, read_table
+from roofline.importers.shared.tables_text import (
+    decode,
+    header_words,
+    parse_number,
+    read_whole_table,
+)
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import F64, Bools
 from roofline.model.plain_data import read_beside
@@ -114,14 +119,8 @@ def tool_of(ids: Sequence[str]) -> Tool | None:
 
 
 def _from_csv(text: str, name: str) -> ExportTable:
-    table = read_table(text, name=name, max_rows=MAX_ROWS)
+    table = read_whole_table(text, name=name, max_rows=MAX_ROWS, remedy=_EXPORT_AGAIN)
     ids = [column_id(label) for label in table.header]
-    short = [k for k, row in enumerate(table.rows) if len(row) < len(ids)]
-    if short or not table.ends_whole:
-        line = table.lines[short[0]] if short else (table.lines or (1,))[-1]
-        raise CorruptProfileError(
-            f"{name} ends in the middle of a row (line {line:,}).", remedy=_EXPORT_AGAIN
-        )
     columns = {column: [row[k] for row in table.rows] for k, column in enumerate(ids) if column}
     return ExportTable(
         tool=_known_tool(ids, name),
