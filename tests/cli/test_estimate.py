@@ -15,6 +15,16 @@ def test_an_estimate_is_printed_as_text_and_as_json() -> None:
     assert set(found["bytes"]) == {"hbm"}
 
 
+def test_rates_and_latencies_name_their_sources() -> None:
+    """A T4 has no links of its own, so that its rate is that of PCIe."""
+    given = ("estimate", "all-reduce", "8192x8192", "--device")
+    text = run(*given, "t4", "--ranks", "4").stdout.decode()
+    assert "at 16 GB/s (links; Derived: PCIe 3.0 x16)" in text
+    assert "hops (NVIDIA NCCL, tuning.cc" in text
+    library = run(*given, "h100-sxm", "--ranks", "8", "--latency", "library").stdout.decode()
+    assert "15 µs  library (" in library
+
+
 def test_options_reach_the_estimate() -> None:
     given = ("estimate", "attention", "8x32x1x128", "--device", "tpu-v5e", "--format", "json")
     found = json.loads(run(*given, "--kv-heads", "8", "--context", "2048", "--causal").stdout)

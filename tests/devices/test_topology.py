@@ -159,6 +159,7 @@ def test_groups_take_whole_axes_then_parts() -> None:
         ("h100-sxm", 8, {"network": "fast"}, "is not the rate of a network."),
         ("h100-sxm", 8, {"nodes": 0}, "--nodes is below 1."),
         ("tpu-v5e", 8, {"axes": "4y2"}, "are not axes of a torus."),
+        ("h100-sxm", 8, {"nodes": 2, "gpus_per_node": 8}, "say the same in two ways."),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -179,6 +180,12 @@ def test_what_is_assumed_is_said_where_a_group_leaves_its_domain() -> None:
     assert assumed[0].startswith("Assumed: 8 GPUs per node, 50 GB/s each")
     given = of("h100-sxm", 64, gpus_per_node=4, network="25GB/s")
     assert given.notes("all-gather", given.place(64)) == ("Given: 4 GPUs per node, 25 GB/s each.",)
+    half = of("h100-sxm", 64, gpus_per_node=4)
+    assert half.notes("all-gather", half.place(64))[0].startswith(
+        "Nodes given, network assumed: 4 GPUs per node, 50 GB/s each ("
+    )
+    unknown = of("trainium3", 64)
+    assert "no public figure; give --gpus-per-node" in unknown.notes("send", unknown.place(64))[0]
     v5e = of("tpu-v5e", 16)
     assert v5e.notes("all-gather", v5e.place(16)) == (
         "Assumed: a slice of 4x4, no axis closed to a ring.",

@@ -164,6 +164,11 @@ class LinkShape:
     pod: int | None = None
     has_in_switch_reduction: bool = False
 
+    @property
+    def scale_up(self) -> str:
+        """The figure of all links of a chip in one direction."""
+        return "pcie_oneway" if self.kind == "host" else "links_oneway"
+
 
 def pruned_bytes(size: float) -> float:
     """Bytes of an element of weights pruned to 2 of 4, `size` where they are dense: half of the

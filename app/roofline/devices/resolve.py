@@ -259,13 +259,13 @@ def resolve(
 
 
 def _network(published: PublishedPeaks | None, choice: PeakChoice) -> Topology | None:
-    """What joins chips of the part, with the rates that the user set; collectives of devices that
-    are half of a chip have no times."""
-    if published is None or published.devices_per_chip != 1:
+    """What joins chips of the part, with the rates that the user set."""
+    if published is None:
         return None
     between = LINKS - {MemoryLevel.HOST, MemoryLevel.DCN}
     links = [gbs * GIGA for level, gbs in choice.gbs.items() if level in between]
-    return of_measured(published.part, choice.network, links[0] if links else None)
+    link = links[0] if links else None
+    return of_measured(published.part, choice.network, link, published.devices_per_chip)
 
 
 def _published(

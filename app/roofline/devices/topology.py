@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from roofline.devices.parts import LinkShape, Part
+from roofline.devices.parts import Figure, LinkShape, Part
 from roofline.errors import BadViewError
 from roofline.model.device import DeviceKind
 from roofline.model.units import GIGA, TERA, US_PER_S
@@ -28,7 +28,12 @@ ALGORITHMS = ("two-level", "ring")
 _HOP_US, _NETWORK_HOP_US, _TREE_HOP_US = 0.6, 2.7, 5.0
 _START_US, _TREE_START_US, _IN_SWITCH_US = 6.6, 6.8, 23.0
 _MEASURED_IN_SWITCH, _MEASURED_RANKS = "; measured 1.29 times on 8 H200", 8
-_TORUS_HOP_US = 1.0  # a hop between two chips of a torus, by the scaling book
+_TORUS_HOP_US = 1.0
+_OF_NCCL = "NVIDIA NCCL, tuning.cc (https://github.com/NVIDIA/nccl/tree/b6475625), vendor code"
+_OF_A_TORUS = (
+    "How to Scale Your Model, chapter on sharding "
+    "(https://jax-ml.github.io/scaling-book/sharding), guide: 1 µs for a hop"
+)
 _RATE = re.compile(r"(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>[GT]B|[GT]bit)/s", re.IGNORECASE)
 _UNITS = {"gb": GIGA, "tb": TERA, "gbit": GIGA / 8, "tbit": TERA / 8}
 
@@ -124,6 +129,7 @@ class Topology:
 
     `scale_up` are all links of a chip, `pair` the link between two chips or along one axis,
     `network` the share of one chip; `None` where it is not known. `axes` are those of the slice.
+    A profile shows `devices` of each chip.
     """
 
     part: Part
@@ -134,11 +140,24 @@ class Topology:
     pair: float | None
     network: float | None
     axes: tuple[Axis, ...] = ()
+    devices: int = 1
 
     @property
     def is_torus(self) -> bool:
         """Whether the links form a torus."""
         return self.shape.kind == "torus"
+
+    @property
+    def scale_up_figure(self) -> Figure | None:
+        """The published figure of all links of a chip; of PCIe where it has none."""
+        return self.part.figure(self.shape.scale_up)
+
+    @property
+    def latency_source(self) -> str:
+        """Where the latency is from."""
+        if self.choice.alpha_us is not None:
+            return "given, for each step of a ring"
+        return _OF_A_TORUS if self.is_torus else _OF_NCCL
 
     def time(self, kind: str, payload: float, ranks: int, stride: int = 1) -> CollectiveTime:
         """The least time of a collective of `payload` bytes (of the full tensor, or of one rank's
@@ -148,11 +167,16 @@ class Topology:
 
     def on_the_wire(self, kind: str, ranks: int) -> tuple[float, float] | None:
         """The rate of a rank's bytes on the wire in GB/s, and the latency in µs, of a measured
-        collective; `None` for a kind or a group of which no time is known."""
+        collective; `None` for a kind or a group of which no time is known. Devices of a chip are
+        in one group, and exchange what they have on the chip at no cost."""
+        chips, rest = divmod(ranks, self.devices)
         sizes = math.prod(one.size for one in self.axes)
-        if kind not in _RINGS or not 1 < ranks <= _MOST_RANKS or (self.axes and sizes % ranks):
+        if rest or kind not in _RINGS or not 1 < chips <= _MOST_RANKS:
             return None
-        found = self.of_place(kind, GIGA, self.place(ranks))
+        if self.axes and sizes % chips:
+            return None
+        payload = GIGA * (self.devices if kind == ALL_TO_ALL else 1)
+        found = self.of_place(kind, payload, self.place(chips))
         if found.time_us is None or found.time_us <= found.latency_us:
             return None
         passing_us = found.time_us - found.latency_us
@@ -163,18 +187,18 @@ class Topology:
         stride = math.prod(inner)
         if self.is_torus:
             return self._on_torus(ranks, inner)
-        most = self.choice.per_node or (max(1, self.domain // stride) if self.domain else ranks)
-        inside = max(one for one in range(1, min(most, ranks) + 1) if ranks % one == 0)
-        return Place(ranks, inside)
+        most = self.choice.per_node or (self.domain // stride if self.domain else ranks)
+        return Place(ranks, _most_in(ranks, most))
 
     def _on_torus(self, ranks: int, inner: Sequence[int]) -> Place:
-        stride, pod = math.prod(inner), self.shape.pod
-        if pod and ranks * stride > pod:
-            return Place(ranks, 1)  # several slices: data parallelism over the network
-        free = self.axes or self._slice(ranks * stride)
+        """A group that is larger than its slice has a part in each of several, over the network."""
+        stride = math.prod(inner)
+        most = math.prod(one.size for one in self.axes) if self.axes else self.shape.pod
+        inside = _most_in(ranks, most // stride) if most else ranks
+        free = self.axes or self._slice(inside * stride)
         for size in inner:
             free = _taken(free, size)[1]
-        return Place(ranks, ranks, _taken(free, ranks)[0])
+        return Place(ranks, inside, _taken(free, inside)[0])
 
     def _slice(self, ranks: int) -> tuple[Axis, ...]:
         return _closed(even_axes(ranks, self.shape.axes), self.shape, self.choice.wrap)
@@ -186,11 +210,12 @@ class Topology:
         if place.ranks <= 1:
             return CollectiveTime()
         delay = self._latency(kind, place, latency or self.choice.latency)
-        if place.axes:
-            levels = self._along_axes(kind, payload, place)
-            return CollectiveTime(link_us=_longest_us(levels), latency_us=delay, levels=levels)
         inside, outside = self._shares(kind, place)
-        return self._two_levels(inside * payload, outside * payload, kind, place, delay)
+        if place.axes:
+            near = self._along_axes(kind, payload, place)
+        else:
+            near = self._inside(inside * payload, kind, place)
+        return self._together(near, outside * payload, place, delay)
 
     def exchange(self, payload: float, chosen: int, place: Place) -> CollectiveTime:
         """An exchange of experts that sends a token once to each other node that has one of its
@@ -199,18 +224,24 @@ class Topology:
         outside = (nodes - 1) * (1 - (1 - 1 / nodes) ** chosen)
         inside = (n - 1) * (1 - (1 - 1 / n) ** chosen) * ((m - 1) / m if nodes > 1 else 1.0)
         delay = self._latency(ALL_TO_ALL, place, self.choice.latency)
-        return self._two_levels(inside * payload, outside * payload, ALL_TO_ALL, place, delay)
+        near = self._inside(inside * payload, ALL_TO_ALL, place)
+        return self._together(near, outside * payload, place, delay)
 
-    def _two_levels(
-        self, inside: float, outside: float, kind: str, place: Place, delay: float
+    def _inside(self, size: float, kind: str, place: Place) -> tuple[Level, ...]:
+        rate = self.rate_inside(kind, place.inside)
+        return (_level(SCALE_UP, place.inside, size, rate),)
+
+    def _together(
+        self, near: tuple[Level, ...], outside: float, place: Place, delay: float
     ) -> CollectiveTime:
-        near = _level(SCALE_UP, place.inside, inside, self.rate_inside(kind, place.inside))
+        """All levels at once: those near end with the longest of them."""
         far = _level(NETWORK, place.nodes, outside, self.network)
+        known = [one.us for one in near if one.us is not None]
         return CollectiveTime(
-            link_us=near.us,
+            link_us=max(known) if len(known) == len(near) else None,
             network_us=far.us,
             latency_us=delay,
-            levels=tuple(one for one in (near, far) if one.ranks > 1),
+            levels=tuple(one for one in (*near, far) if one.ranks > 1),
         )
 
     def rate_inside(self, kind: str, ranks: int) -> float | None:
@@ -242,21 +273,17 @@ class Topology:
 
     def _along_axes(self, kind: str, payload: float, place: Place) -> tuple[Level, ...]:
         """Each axis by itself: of an exchange its own time; of a ring they share the payload."""
-        width = self.pair
+        width, is_near = self.pair, place.nodes == 1
         together = sum(2 if one.is_ring else 1 for one in place.axes)
 
         def share(axis: Axis) -> float:
             if kind == ALL_TO_ALL:
-                return _exchange_share(axis)
-            return 1.0 if kind == SEND else _ring_share(kind, place.ranks) / together
+                return _exchange_share(axis) * place.inside / place.ranks
+            return float(is_near) if kind == SEND else _ring_share(kind, place.inside) / together
 
         return tuple(
-            Level(
-                name=f"axis {at}",
-                ranks=axis.size,
-                rate=width,
-                us=share(axis) * payload / width * US_PER_S if width else None,
-                wrap=axis.is_ring,
+            replace(
+                _level(f"axis {at}", axis.size, share(axis) * payload, width), wrap=axis.is_ring
             )
             for at, axis in enumerate(place.axes, 1)
         )
@@ -267,14 +294,17 @@ class Topology:
             return self.choice.alpha_us * ring_steps(kind, n)
         if latency == "none":
             return 0.0
-        if place.axes:
+        far = _NETWORK_HOP_US * (nodes > 1)
+        if self.is_torus:
             hops = sum(one.size // 2 if one.is_ring else one.size - 1 for one in place.axes)
-            return _TORUS_HOP_US * (1 if kind == SEND else hops * _passes(kind))
-        if latency == "library" and not self.is_torus:
+            if kind == SEND:
+                return far or _TORUS_HOP_US
+            return _passes(kind) * (_TORUS_HOP_US * hops + far)
+        if latency == "library":
             return self._of_library(kind, place)
         if kind in (SEND, ALL_TO_ALL):
-            return _NETWORK_HOP_US if nodes > 1 else _HOP_US
-        return _passes(kind) * (_HOP_US * (m > 1) + _NETWORK_HOP_US * (nodes > 1))
+            return far or _HOP_US
+        return _passes(kind) * (_HOP_US * (m > 1) + far)
 
     def _of_library(self, kind: str, place: Place) -> float:
         n, m, nodes = place.ranks, place.inside, place.nodes
@@ -297,6 +327,11 @@ class Topology:
         found = []
         if place.nodes > 1:
             found.append(self._network_note())
+        elif not self.domain and not self.is_torus and self.scale_up:
+            found.append(
+                f"Assumed: links join all ranks, for how many chips of {self.part.name} they join "
+                "has no public figure; give --gpus-per-node."
+            )
         if place.axes:
             found.append(self._slice_note(place))
         if kind == ALL_REDUCE and self.can_reduce(place.inside) and not self.choice.in_switch:
@@ -311,7 +346,8 @@ class Topology:
     def in_short(self) -> str:
         """Domain and network in a few words: "8 GPUs per node, 50 GB/s each"."""
         if self.is_torus:
-            return f"a slice of {_written(self.axes)}" if self.axes else "the most even slice"
+            found = f"a slice of {_written(self.axes)}" if self.axes else "the most even slice"
+            return f"{found}, {self.devices} devices on each chip" if self.devices > 1 else found
         reach = f"{self.domain} GPUs per node" if self.domain else "links to every rank"
         rate = f"{self.network / GIGA:,.4g} GB/s each" if self.network else "network not known"
         return f"{reach}, {rate}"
@@ -319,25 +355,27 @@ class Topology:
     @property
     def in_words(self) -> str:
         """The same, and whether it was given or assumed."""
-        return f"{self.in_short} ({'given' if self.is_given else 'assumed'})"
+        return f"{self.in_short} ({self._standing.casefold()})"
 
     @property
-    def is_given(self) -> bool:
-        """Whether a user gave domain and network, or the slice."""
+    def _standing(self) -> str:
+        """Which of domain and network, or of the slice, a user gave."""
+        choice = self.choice
         if self.is_torus:
-            return self.choice.axes is not None
-        size = self.choice.gpus_per_node or self.choice.nodes or self.choice.per_node
-        return bool(size and self.choice.network)
+            return "Assumed" if choice.axes is None else "Given"
+        size = choice.gpus_per_node or choice.nodes or choice.per_node
+        if bool(size) is bool(choice.network):
+            return "Given" if size else "Assumed"
+        return "Nodes given, network assumed" if size else "Nodes assumed, network given"
 
     def _network_note(self) -> str:
         if self.network is None:
             return f"{self.part.name}: no network is known; give --network."
         if self.is_torus:
             return f"Slices of {self.part.name} are joined by {self.network / GIGA:,.4g} GB/s each."
-        word = "Given" if self.is_given else "Assumed"
         figure = self.part.figure("network_oneway")
         says = figure.note if figure and figure.note and not self.choice.network else ""
-        return f"{word}: {self.in_short}{f' ({says})' if says else ''}."
+        return f"{self._standing}: {self.in_short}{f' ({says})' if says else ''}."
 
     def _slice_note(self, place: Place) -> str:
         if self.choice.axes is not None and self.choice.wrap != "auto":
@@ -361,7 +399,7 @@ def topology(part: Part, choice: NetworkChoice | None = None, ranks: int | None 
     chosen = choice or NetworkChoice()
     shape = part.topology or LinkShape(kind="switch", note="")
     _check(part, shape, chosen, ranks)
-    is_host, is_torus = shape.kind == "host", shape.kind == "torus"
+    is_torus = shape.kind == "torus"
     domain = 0 if is_torus else chosen.gpus_per_node or shape.domain or 0
     if chosen.nodes and ranks:
         domain = math.ceil(ranks / chosen.nodes)
@@ -370,7 +408,7 @@ def topology(part: Part, choice: NetworkChoice | None = None, ranks: int | None 
         shape=shape,
         choice=chosen,
         domain=domain,
-        scale_up=part.value("pcie_oneway" if is_host else "links_oneway"),
+        scale_up=part.value(shape.scale_up),
         pair=part.value("link_oneway"),
         network=rate_of(chosen.network) if chosen.network else part.value("network_oneway"),
     )
@@ -380,11 +418,26 @@ def topology(part: Part, choice: NetworkChoice | None = None, ranks: int | None 
     return replace(found, axes=_closed(sizes, shape, chosen.wrap))
 
 
-def of_measured(part: Part, choice: NetworkChoice, link: float | None) -> Topology:
-    """The topology of a profile, whose number of ranks is not known; `link` in B/s is what the user
-    set for the links of a chip, or of a torus for one link."""
+def chips_together(part: Part, choice: NetworkChoice, replica: int, replicas: int) -> int:
+    """The chips of a program that a slice of a torus joins: all that the pod has room for, in whole
+    replicas of `replica` chips, or those of the given axes; elsewhere all."""
+    shape = part.topology
+    pod = shape.pod if shape else None
+    if not pod or replica * replicas <= pod:
+        return replica * replicas
+    axes = str(choice.axes or "")
+    most = math.prod(_numbers(axes)) if "x" in axes else pod
+    return replica * _most_in(replicas, most // replica)
+
+
+def of_measured(
+    part: Part, choice: NetworkChoice, link: float | None, devices: int = 1
+) -> Topology:
+    """The topology of a profile that shows `devices` of each chip, and whose number of ranks is not
+    known; `link` in B/s is what the user set for the links of a chip, or of a torus for one link.
+    """
     sizes = None if choice.axes is None else math.prod(_numbers(choice.axes))
-    found = topology(part, choice, sizes)
+    found = replace(topology(part, choice, sizes), devices=devices)
     if link is None:
         return found
     if found.is_torus:
@@ -403,6 +456,11 @@ def rate_of(text: str) -> float:
             remedy='Write "50GB/s" or "400Gbit/s", per chip and one way.',
         )
     return rate
+
+
+def _most_in(ranks: int, most: int) -> int:
+    """The largest divisor of `ranks` that is at most `most`, at least 1."""
+    return max(one for one in range(1, max(min(most, ranks), 1) + 1) if ranks % one == 0)
 
 
 def even_axes(ranks: int, count: int) -> tuple[int, ...]:
@@ -444,12 +502,6 @@ def _exchange_share(axis: Axis) -> float:
     if not axis.is_ring:
         return (a // 2) * math.ceil(a / 2) / a
     return a / 8 if a % 2 == 0 else (a * a - 1) / (8 * a)
-
-
-def _longest_us(levels: Sequence[Level]) -> float | None:
-    """All axes take part at once: of a ring they share the payload and end together."""
-    known = [one.us for one in levels if one.us is not None]
-    return max(known) if len(known) == len(levels) else None
 
 
 def _level(name: str, ranks: int, size: float, rate: float | None) -> Level:
@@ -537,6 +589,10 @@ def _check(part: Part, shape: LinkShape, choice: NetworkChoice, ranks: int | Non
         raise BadViewError(
             f"{part.name} has no nodes: give --axes.",
             remedy="Leave --nodes, --gpus-per-node and --per-node out.",
+        )
+    if choice.nodes and choice.gpus_per_node:
+        raise BadViewError(
+            "--nodes and --gpus-per-node say the same in two ways.", remedy="Give one of them."
         )
     if choice.per_node and ranks and ranks % choice.per_node:
         raise BadViewError(

@@ -1,6 +1,5 @@
 """An estimate as a JSON document and as lines of text."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +13,7 @@ from roofline.estimate.variants import (
     tiling_of,
     unfused,
 )
-from roofline.model.units import GIGA, KILO, TERA
+from roofline.model.units import GIGA, TERA, time_text
 
 MAIN = "hbm"
 
@@ -166,7 +165,7 @@ def _lines(found: Estimate) -> Iterable[str]:
     if found.work.exp_ops:
         yield f"  {found.work.exp_ops:,.6g} exponentials"
     for clock, time in found.time_us.items():
-        yield f"  {clock:<10}{_time(time):>18}  {_peak(found, clock)}".rstrip()
+        yield f"  {clock:<10}{time_text(time):>18}  {_peak(found, clock)}".rstrip()
     said = bound_sentence(found)
     if said:
         yield said
@@ -182,8 +181,8 @@ def bound_sentence(found: Estimate) -> str:
     if found.t_min_us is None or found.t_max_us is None:
         return ""
     return (
-        f"At least {_time(found.t_min_us)} (all clocks at once), {_time(found.t_max_us)} one "
-        f"after the other. Bound by {found.bound}."
+        f"At least {time_text(found.t_min_us)} (all clocks at once), "
+        f"{time_text(found.t_max_us)} one after the other. Bound by {found.bound}."
     )
 
 
@@ -212,22 +211,16 @@ def _choice_lines(found: Estimate) -> Iterable[str]:
         )
     if apart is not None:
         faster = "" if apart.speed_up is None else f": fused is {apart.speed_up:,.3g} times as fast"
-        yield f"One kernel per op moves {apart.bytes:,.0f} B, {_time(apart.time_us)}{faster}."
-
-
-def _time(time_us: float | None) -> str:
-    if time_us is None or not math.isfinite(time_us):
-        return "unknown"
-    if time_us >= KILO:
-        return f"{time_us / KILO:,.4g} ms"
-    return f"{time_us:,.4g} µs"
+        yield f"One kernel per op moves {apart.bytes:,.0f} B, {time_text(apart.time_us)}{faster}."
 
 
 def _peak(found: Estimate, clock: str) -> str:
     peak = found.peaks.get(clock)
-    if peak is None or not peak.value:
-        return {LATENCY: "hops" if found.options.alpha_us is None else "given"}.get(clock, "")
-    if clock == NETWORK:
+    if peak is not None and clock == LATENCY:
+        return f"{peak.label} ({peak.source})"
+    if peak is None or not peak.value or not found.time_us[clock]:
+        return ""
+    if clock in (LINK, NETWORK):
         return f"at {peak.value / GIGA:,.4g} GB/s ({peak.label}; {peak.source})"
-    unit = {EXP: "T/s", MEMORY: "TB/s", LINK: "TB/s"}.get(clock, "TFLOP/s")
+    unit = {EXP: "T/s", MEMORY: "TB/s"}.get(clock, "TFLOP/s")
     return f"at {peak.value / TERA:,.4g} {unit} ({peak.label}; {peak.source})"

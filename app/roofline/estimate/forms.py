@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
-from roofline.estimate.ops import OPS, Options, is_size
+from roofline.estimate.ops import OPS, Options, is_size, least
 from roofline.model.plain_data import read_beside
 from roofline.model.units import plain_number
 
@@ -217,13 +217,7 @@ def crossing(form: Filled, ridge: float) -> int | None:
 
     Intensity does not fall as the field grows.
     """
-    low, high = 0, _largest(form)
-    if not _reaches(form, high, ridge):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _reaches(form, middle, ridge) else (middle, high)
-    return high
+    return least(lambda value: _reaches(form, value, ridge), _largest(form))
 
 
 _FAR = 10**9

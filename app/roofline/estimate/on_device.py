@@ -119,6 +119,8 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
         place = net.place(chosen.ranks)
         sent = net.of_place(name, work.payload_bytes, place)
         peaks = collective_peaks(net, name, place)
+        waits = "given" if chosen.alpha_us is not None else chosen.latency
+        peaks[LATENCY] = ChipPeak(label=waits, value=None, source=net.latency_source)
         times = {LINK: sent.link_us, NETWORK: sent.network_us, LATENCY: sent.latency_us}
         told = net.notes(name, place)
         unknown = [unknown_peak(part, peaks[LINK])] if sent.link_us is None else []
@@ -248,8 +250,10 @@ def collective_peaks(net: Topology, kind: str, place: Place) -> dict[str, ChipPe
     """The rates of links and network that a collective of this place uses."""
     figure = net.part.figure("network_oneway")
     source = "given" if net.choice.network else figure.text if figure else ""
+    scale_up, value = net.scale_up_figure, link_rate(net, kind, place)
+    links = all_links(net.part)
     return {
-        LINK: replace(all_links(net.part), value=link_rate(net, kind, place)),
+        LINK: replace(links, value=value, source=scale_up.text if scale_up else links.source),
         NETWORK: ChipPeak(label="network", value=net.network, source=source, key=NETWORK),
     }
 

@@ -421,3 +421,17 @@ OPS: Mapping[str, Op] = {
         for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permute")
     },
 }
+
+
+def least(holds: Callable[[int], bool], most: int, start: int = 1) -> int | None:
+    """The least number from `start` to `most` at which `holds`, which then stays so."""
+    high = start
+    while not holds(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    low = high // 2 if high > start else start - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

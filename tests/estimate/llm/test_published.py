@@ -59,7 +59,6 @@ ROWS = (
 )
 
 
-@pytest.mark.covers(158)
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: f"{case.row}-{case.model}")
 def test_the_bound_is_that_of_the_document(case: Published) -> None:
     found = step(case.model, case.device, PredictOptions(**case.options, latency="none"))

@@ -113,6 +113,7 @@ def test_a_draft_takes_its_own_steps() -> None:
     assert known(paid.first_us) - known(free.first_us) == pytest.approx(3 * ahead, rel=1e-3)
 
 
+@pytest.mark.covers(135)
 def test_levers_are_computed_on_the_step() -> None:
     before = step("llama-3-8b", H100, PredictOptions(batch=8, context=2048))
     found = {one.change: one for one in levers(before)}
@@ -124,6 +125,7 @@ def test_levers_are_computed_on_the_step() -> None:
     assert not [one for one in levers(a100) if one.change == "fp8 products"]
 
 
+@pytest.mark.covers(158)
 def test_what_was_measured_stands_beside_the_bound(tmp_path: Path) -> None:
     found = request("llama-3-8b", prompt=2048, output=256, batch=8)
     file = tmp_path / "vllm.json"

@@ -67,7 +67,7 @@ def test_decode_divides_by_bandwidth(tp: int, stated: float) -> None:
     assert serial_ms(step("llama-3-70b", "h100-sxm", options)) == pytest.approx(stated, rel=2e-3)
 
 
-@pytest.mark.covers(135, 148, 154)
+@pytest.mark.covers(148, 154)
 @pytest.mark.parametrize(
     ("batch", "options", "stated"),
     [

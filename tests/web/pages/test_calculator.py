@@ -10,6 +10,7 @@ import pytest
 
 from roofline.estimate.forms import FORMS
 from tests.conftest import ROOT
+from tests.narrowing import known
 from tests.web.conftest import Client, Launch
 
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -41,6 +42,31 @@ def test_a_size_on_the_axis_is_the_size_that_was_asked(reader: Client) -> None:
     named = (trace for trace in figures(html)[1]["data"] if trace["meta"]["role"] == "names")
     assert [trace["text"] for trace in named] == [["8,192"], ["8,192"]]
     assert "8.19 k" not in html
+
+
+@pytest.mark.parametrize(("device", "head"), [("tpu-v6e", 128), ("b200", 64), ("mi300x", 128)])
+def test_arithmetic_binds_from_the_size_that_is_named(
+    reader: Client, device: str, head: int
+) -> None:
+    """Attention's vector work binds it on v6e, and its exponentials on B200, before its products
+    would."""
+    given = {"op": "attention", "device": device, "head": head}
+    named = re.search(r"by arithmetic from <b>([\d,]+)</b> new tokens", read(reader, **given))
+    least = int(known(named)[1].replace(",", ""))
+    before, after = (read(reader, **given, tokens=size) for size in (least - 1, least))
+    assert '<h1><span class="by-memory">HBM-bound' in before
+    assert '<h1><span class="by-memory">HBM-bound' not in after
+
+
+def test_a_collective_shows_its_levels(reader: Client) -> None:
+    given = {"op": "all-reduce", "shape": "8192x8192", "ranks": 64}
+    html = read(reader, **given, device="h100-sxm")
+    for cell in ("scale-up", "235 MB", "450 GB/s", "522 µs", "29.4 MB", "587 µs"):
+        assert f">{cell}<" in html, cell
+    assert "Ridge" not in html
+    torus = read(reader, **given, device="tpu-v5p", axes="4x4x4")
+    assert torus.count("axis 1, a ring") == 1
+    assert ">network<" not in torus, "a level that the collective does not use is left out"
 
 
 def test_an_op_of_a_profile_is_held_against_its_bound(reader: Client) -> None:

@@ -93,6 +93,14 @@ def test_training_shares_what_the_form_says(reader: Client) -> None:
     assert "491 ms a step" in read(reader, **given, zero=3)
 
 
+def test_activations_of_training_are_memory_too(reader: Client) -> None:
+    """8 sequences of 8,192 tokens, each 139,392 B per layer of 32: 292 GB."""
+    html = read(reader, phase="train", seq=8192, batch=8, dp=8, zero=3)
+    assert "Needs 16.9 GB and 292 GB of activations, the part has 84.9 GB." in html
+    assert "needs 309 GB, has 84.9 GB" in html
+    assert "exponentials at head size 128" in html
+
+
 @pytest.mark.parametrize("phase", ["request", "decode", "prefill", "mixed", "train"])
 def test_every_preset_has_a_page(reader: Client, phase: str) -> None:
     for name in list(presets())[:: 4 if phase != "decode" else 1]:

@@ -284,12 +284,18 @@ def threshold_words(step: Step, found: Thresholds) -> Iterator[str]:
     """Sentences on where compute begins to bind; each follows from rows of such a table."""
     if not found.classes:
         size = "at no length" if found.prompt is None else f"from {found.prompt:,} new tokens"
-        yield f"The whole step is compute-bound {size} (ridge {found.ridge:,.1f} FLOP/B)."
+        aside = _links_aside(step)
+        yield f"The whole step is compute-bound {size} (ridge {found.ridge:,.1f} FLOP/B){aside}."
         return
     said = [_class_words(step, kind, one) for kind, one in found.classes.items() if kind != HEAD]
     yield "; ".join(one for one in said if one) + "."
     yield _whole_words(step, found)
     yield from _beside(step)
+
+
+def _links_aside(step: Step) -> str:
+    """Thresholds hold links and network aside; a step that sends over them says so."""
+    return ", links and network aside" if any(timed.op.sent for timed in step.ops) else ""
 
 
 _CLASS_WORDS = {PRODUCTS: "Dense products", EXPERTS: "the routed experts", ATTENTION: "attention"}
@@ -308,34 +314,48 @@ def _class_words(step: Step, kind: str, one: Turning) -> str:
             why = f": its intensity is {at:,.1f} FLOP/B whatever the batch"
         return f"{name} {verb} compute-bound at no batch{why}"
     if one.batch == 1 and not one.never:
-        return f"{name} {verb} compute-bound at every batch"
+        why = ""
+        if kind == ATTENTION:
+            at = min(_intensity(step, t.op.name) for t in step.ops if t.op.is_attention)
+            why = f": its intensity is {at:,.1f} FLOP/B"
+        return f"{name} {verb} compute-bound at every batch{why}"
     first = "" if one.first == one.batch else f" (the first from {one.first:,})"
     each = f" on each of {load.ep:,} ranks" if load.ep > 1 and kind == EXPERTS else ""
+    each += _of_each(step)
     never = f", {' and '.join(one.never)} at no batch" if one.never else ""
+    if never and kind == PRODUCTS:
+        held = max(_intensity(step, op, without_weights=True) for op in one.never)
+        never += f", for activations hold them at {held:,.4g} FLOP/B"
     return f"{name} {verb} compute-bound from batch {one.batch:,}{each}{first}{never}"
 
 
-def _intensity(step: Step, name: str) -> float:
+def _of_each(step: Step) -> str:
+    return " of each microbatch" if step.load.microbatches > 1 else ""
+
+
+def _intensity(step: Step, name: str, *, without_weights: bool = False) -> float:
     op = next(timed.op for timed in step.ops if timed.op.name == name)
-    return op.matrix / op.bytes if op.bytes else 0.0
+    moved = op.bytes - (op.weights if without_weights else 0.0)
+    return op.matrix / moved if moved else 0.0
 
 
 def _whole_words(step: Step, found: Thresholds) -> str:
     keys = f"A whole step at {step.load.context:,} keys is compute-bound"
-    least = found.batch_at_context
-    at = "at no batch" if least is None else f"from batch {least:,}"
+    least, aside = found.batch_at_context, _links_aside(step)
+    at = "at no batch" if least is None else f"from batch {least:,}{_of_each(step)}"
     if found.context_note is not None:
         every = "at every context" if found.context_note == "all" else "at no context"
-        return f"{keys} {at}; some batch is enough {every}."
+        return f"{keys} {at}{aside}; some batch is enough {every}."
     if least is None:
-        return f"{keys} at no batch; up to {found.context:,} keys some batch is enough."
-    return f"{keys} {at}{_needs(step, least)}, and beyond {found.context:,} keys at none."
+        return f"{keys} at no batch{aside}; up to {found.context:,} keys some batch is enough."
+    return f"{keys} {at}{_needs(step, least)}, and beyond {found.context:,} keys at none{aside}."
 
 
 def _needs(step: Step, batch: int) -> str:
     """What that batch needs, where the part's memory does not hold it."""
     size = step.capacity_bytes
-    needed = memory_bytes(step.model, replace(step.load, batch=batch))
+    whole = batch * step.load.microbatches
+    needed = memory_bytes(step.model, replace(step.load, batch=whole))
     if size is None or needed <= size:
         return ""
     return f" (needs {needed / GIGA:,.0f} GB, the part has {size / GIGA:,.0f})"

@@ -56,12 +56,15 @@ def layer_parameters(model: ModelConfig, load: Workload) -> tuple[float, float, 
 
 
 def activation_bytes(model: ModelConfig, load: Workload) -> float:
-    """What the backward pass needs of the forward pass, on the first stage, without logits.
+    """What the backward pass needs of the forward pass, on the first stage, without logits; 0 in
+    phases without one.
 
     With flash attention, a bytes each: inputs of both norms, of queries, keys, values and of gate
     and up, these themselves, attention's result, the product in the MLP. Selective recomputation
     drops the norms' and the MLP's results, full all but the layers' inputs.
     """
+    if load.phase != "train":
+        return 0.0
     stage = stage_of(model, load.pp)
     size = bytes_per_element(load.activations)
     whole = [

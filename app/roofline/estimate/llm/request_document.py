@@ -77,7 +77,6 @@ def request_document(
     found: Request, name: str, measured: MeasuredRequest | None = None
 ) -> dict[str, Any]:
     """The keys of `roofline predict --phase request --format json`."""
-    each = found.load.tp * found.load.pp
     return {
         "model": name,
         "phase": "request",
@@ -90,7 +89,7 @@ def request_document(
         "latency_us": found.latency_us,
         "tokens_per_s": found.tokens_per_s,
         "tokens_per_s_per_user": found.tokens_per_s_per_user,
-        "tokens_per_s_per_device": found.tokens_per_s / each,
+        "tokens_per_s_per_device": found.tokens_per_s_per_device,
         "bound": found.bound,
         "prefill": _phase(found.prefill),
         "decode": _decode(found),

@@ -18,7 +18,7 @@ from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, StepPeaks, peaks_of, step_of
 from roofline.estimate.llm.thresholds import class_of
 from roofline.estimate.llm.workload import Workload, kept_tokens
-from roofline.estimate.ops import bytes_per_element
+from roofline.estimate.ops import bytes_per_element, least
 from roofline.model.units import US_PER_S
 
 Sums = dict[str, float]
@@ -118,6 +118,11 @@ class Request:
         return US_PER_S / self.tpot_us if self.tpot_us else None
 
     @property
+    def tokens_per_s_per_device(self) -> float:
+        """Output tokens of all sequences over the devices of a replica."""
+        return self.tokens_per_s / self.load.per_replica
+
+    @property
     def continuous_tpot_us(self) -> float | None:
         """With slots that are always full: the prefills of the other slots lie between steps."""
         if self.tpot_us is None:
@@ -168,7 +173,7 @@ def request_of(
         raise BadViewError(" ".join(whole.notes), remedy="Choose other element types, or a part.")
     decoding = _Decoding(model, part, loads, draft)
     decode = decoding.phase() if output > 1 else None
-    single = step_of(model, replace(loads.prefill, batch=1, microbatches=1), part)
+    single = step_of(model, replace(loads.prefill, batch=1, microbatches=1, virtual=1), part)
     ends = (decoding.time(0), decoding.time(decoding.steps - 1)) if decode else (None, None)
     return Request(
         model=model,
@@ -303,20 +308,12 @@ class _Decoding:
 
     def useless_batch(self) -> int | None:
         """The least batch at which guessing no longer helps; `None` where it always does."""
-        low, high = 0, 1
-        while self._speedup(high) > 1:
-            low, high = high, 2 * high
-            if high > _MOST_BATCH:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._speedup(middle) > 1 else (low, middle)
-        return high
+        return least(lambda batch: self._speedup(batch) <= 1, _MOST_BATCH)
 
     def _speedup(self, batch: int) -> float:
         at = self.steps // 2
-        check = replace(self._loads.decode(at), batch=batch, microbatches=1)
-        plain = replace(self._loads.draft(at), batch=batch, microbatches=1)
+        check = replace(self._loads.decode(at), batch=batch, microbatches=1, virtual=1)
+        plain = replace(self._loads.draft(at), batch=batch, microbatches=1, virtual=1)
         taken = self._peaks.step(self._model, check).step_us["serial"] or 0.0
         if self._draft is not None:
             ahead = self._peaks.step(self._draft, plain).step_us["serial"] or 0.0

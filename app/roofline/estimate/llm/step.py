@@ -11,7 +11,13 @@ from functools import cached_property
 
 from roofline.devices.parts import Part
 from roofline.devices.sustained import sustained_matrix_rate
-from roofline.devices.topology import ALL_REDUCE, CollectiveTime, Topology, topology
+from roofline.devices.topology import (
+    ALL_REDUCE,
+    CollectiveTime,
+    Topology,
+    chips_together,
+    topology,
+)
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import activation_bytes, memory_bytes
 from roofline.estimate.llm.ops import forward, stage_of
@@ -218,8 +224,7 @@ class Step:
     def tokens_per_s_per_device(self) -> float | None:
         """The same over the devices of one replica."""
         whole = self.tokens_per_s
-        load = self.load
-        return None if whole is None else whole / (load.tp * load.pp * load.cp)
+        return None if whole is None else whole / self.load.per_replica
 
     @property
     def memory_bytes(self) -> float:
@@ -229,7 +234,7 @@ class Step:
     @property
     def activation_bytes(self) -> float:
         """What training keeps for the backward pass, without logits; 0 in other phases."""
-        return activation_bytes(self.model, self.load) if self.load.phase == "train" else 0.0
+        return activation_bytes(self.model, self.load)
 
     @property
     def capacity_bytes(self) -> float | None:
@@ -309,9 +314,8 @@ def peaks_of(part: Part, load: Workload) -> StepPeaks:
     """The peaks that a step of this load uses on `part`."""
     layer, layer_note = product_peak(part, load.compute or load.activations, is_sparse=load.sparse)
     other, other_note = product_peak(part, load.activations)
-    devices, pod = load.devices, part.topology.pod if part.topology else None
-    is_beyond = bool(pod and devices > pod)
-    net = topology(part, load.links, devices // load.dp if is_beyond else devices)
+    chips = chips_together(part, load.links, load.devices // load.dp, load.dp)
+    net = topology(part, load.links, chips)
     peaks = {
         COMPUTE: layer,
         VECTOR: vector_peak(part),

@@ -12,17 +12,17 @@ from functools import cached_property, lru_cache
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.memory import WEIGHTS, memory_bytes
+from roofline.estimate.llm.memory import WEIGHTS, activation_bytes, memory_bytes
 from roofline.estimate.llm.rank import ModelOp
 from roofline.estimate.llm.step import Step, StepPeaks, TimedOp, peaks_of, step_of
 from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, NETWORK
-from roofline.estimate.ops import bytes_per_element
+from roofline.estimate.ops import bytes_per_element, least
 
 _KEPT = 64  # a page asks several times for the thresholds of the same devices
 MOST_BATCH = 2**24
 _MOST_CONTEXT = 2**26
-_MOST_TOKENS = 2**22
+_MOST_TOKENS = 2**24
 PRODUCTS, EXPERTS, ATTENTION, HEAD = "products", "experts", "attention", "head"
 
 
@@ -73,14 +73,13 @@ def _thresholds_of(model: ModelConfig, load: Workload, part: Part) -> Thresholds
     if not all(timed.bound for timed in step.ops if not timed.op.sent):
         return None
     if step.load.phase == "prefill":
-        prompt = _least(lambda size: _is_compute(found.tokens(size)), MOST_BATCH)
-        return Thresholds(ridge=ridge, closed_form=closed, prompt=prompt)
+        return Thresholds(ridge=ridge, closed_form=closed, prompt=found.prompt)
     context, note = found.longest
     return Thresholds(
         ridge=ridge,
         closed_form=closed,
         classes=found.classes,
-        batch_at_context=_least(lambda size: _is_compute(found.batch(size)), MOST_BATCH),
+        batch_at_context=least(lambda size: _is_compute(found.batch(size)), MOST_BATCH),
         context=context,
         context_note=note,
     )
@@ -94,11 +93,16 @@ def hidden_from(step: Step) -> int | None:
         return None
     peaks = peaks_of(step.part, load)
 
-    def is_hidden(parts: int) -> bool:
-        longer = replace(load, new_tokens=parts * load.cp)
+    def is_hidden(tokens: int) -> bool:
+        longer = replace(load, new_tokens=tokens)
         return peaks.step(step.model, longer).schedule.is_hidden
 
-    found = _least(is_hidden, _MOST_TOKENS // load.cp)
+    return _least_tokens(load, is_hidden)
+
+
+def _least_tokens(load: Workload, holds: Callable[[int], bool]) -> int | None:
+    """The least tokens of a sequence, equal parts for the ranks of its context, that hold."""
+    found = least(lambda parts: holds(parts * load.cp), _MOST_TOKENS // load.cp)
     return None if found is None else found * load.cp
 
 
@@ -122,12 +126,11 @@ class _Search:
         self._known: dict[tuple[int, int, int], Step] = {}
 
     def at(self, batch: int, new_tokens: int, cached: int) -> Step:
-        """The step of so many sequences; a pipeline's has one microbatch."""
+        """The step of so many sequences in each microbatch."""
         key = batch, new_tokens, cached
         if key not in self._known:
-            load = replace(
-                self._step.load, batch=batch, new_tokens=new_tokens, cached=cached, microbatches=1
-            )
+            whole = batch * self._step.load.microbatches
+            load = replace(self._step.load, batch=whole, new_tokens=new_tokens, cached=cached)
             self._known[key] = self._peaks.step(self._step.model, load)
         return self._known[key]
 
@@ -135,9 +138,12 @@ class _Search:
         """The step at its own context."""
         return self.at(size, self._step.load.new_tokens, self._step.load.cached)
 
-    def tokens(self, size: int) -> Step:
-        """The step with so many new tokens."""
-        return self.at(self._step.load.batch, size, self._step.load.cached)
+    @property
+    def prompt(self) -> int | None:
+        """The least number of new tokens of each sequence at which compute binds the step."""
+        load = self._step.load
+        batch = load.batch // load.microbatches
+        return _least_tokens(load, lambda size: _is_compute(self.at(batch, size, load.cached)))
 
     @cached_property
     def classes(self) -> Mapping[str, Turning]:
@@ -146,7 +152,7 @@ class _Search:
         for place, timed in enumerate(self._step.ops):
             kind = class_of(timed.op)
             if kind is not None:
-                found.setdefault(kind, {})[timed.op.name] = _least(
+                found.setdefault(kind, {})[timed.op.name] = least(
                     lambda size, at=place: self._ops(size)[at].bound == COMPUTE,  # type: ignore[misc]
                     MOST_BATCH,
                 )
@@ -165,7 +171,7 @@ class _Search:
 
         if is_beyond(new):
             return None, "none"
-        beyond = _least(is_beyond, _MOST_CONTEXT, new)
+        beyond = least(is_beyond, _MOST_CONTEXT, new)
         return (None, "all") if beyond is None else (beyond - 1, None)
 
 
@@ -181,20 +187,6 @@ def _turning(batches: Mapping[str, int | None]) -> Turning:
         batch=max(known, default=None),
         never=tuple(name for name, size in batches.items() if size is None),
     )
-
-
-def _least(holds: Callable[[int], bool], most: int, start: int = 1) -> int | None:
-    """The least number from `start` to `most` at which `holds`, which then stays so."""
-    high = start
-    while not holds(high):
-        if high >= most:
-            return None
-        high = min(2 * high, most)
-    low = high // 2 if high > start else start - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,17 +238,17 @@ def _points(
 def most_that_fits(model: ModelConfig, load: Workload, part: Part, *, of: str) -> float | None:
     """The largest batch, or context, that the part's memory holds; `None` where it is not known.
 
-    `of` is "batch" or "context". Below 1 where not even one fits; training holds the same for all.
+    `of` is "batch" or "context". Below 1 where not even one fits; training counts activations.
     """
     size = part.value("memory_bytes")
-    if size is None or load.phase == "train":
+    if size is None:
         return None
-    low, high = 0, _FAR
-    while high - low > 1:
-        middle = (low + high) // 2
-        at = replace(load, batch=middle) if of == "batch" else with_context(load, middle)
-        low, high = (middle, high) if memory_bytes(model, at) <= size else (low, middle)
-    return float(low)
+
+    def is_full(number: int) -> bool:
+        at = replace(load, batch=number) if of == "batch" else with_context(load, number)
+        return memory_bytes(model, at) + activation_bytes(model, at) > size
+
+    return float((least(is_full, _FAR) or _FAR) - 1)
 
 
 _FAR = 10**9

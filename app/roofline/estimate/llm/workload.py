@@ -1,6 +1,7 @@
 """What a model is asked to do: sequences, tokens, element types, fusion, ways of parallelism."""
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
 from roofline.devices.topology import NetworkChoice
@@ -72,7 +73,12 @@ class Workload:
     @property
     def devices(self) -> int:
         """Devices of the program."""
-        return self.tp * self.cp * self.ep * self.dp * self.pp
+        return devices_of(self)
+
+    @property
+    def per_replica(self) -> int:
+        """Devices that answer together; with experts spread, the ranks of one of their groups."""
+        return self.tp * self.cp * self.pp
 
     @property
     def sharing(self) -> int:
@@ -98,6 +104,12 @@ class Workload:
     def head_rows(self) -> int:
         """Rows of the language-model head."""
         return self.rows if self.all_logits else self.batch
+
+
+def devices_of(asked: object) -> int:
+    """Devices of a program that is split in these ways."""
+    found: int = prod(getattr(asked, way) for way in ("tp", "cp", "ep", "dp", "pp"))
+    return found
 
 
 def kept_tokens(checked: int, acceptance: float) -> float:

@@ -1,14 +1,14 @@
 """The page `/calculator`: what one op should cost. Its address holds every input."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part
-from roofline.devices.topology import topology
+from roofline.devices.topology import NetworkChoice, topology
 from roofline.errors import BadViewError
 from roofline.estimate.forms import FORMS, NETWORK_FIELDS, Field, Filled, filled
 from roofline.web.http.errors import error_body
@@ -55,7 +55,9 @@ def view_of(given: Mapping[str, str]) -> views.CalculatorView:
         sizes=tuple(field_view(one, form) for one in form.form.sizes),
         options=tuple(field_view(one, form) for one in options if one not in network),
         network=tuple(field_view(one, form) for one in network),
-        network_words=_network_words(form, device) if network else "",
+        network_words=network_words(device, lambda: (form.options.choice, form.options.ranks))
+        if network
+        else "",
         groups=device_groups(),
         device=_id_of(device),
         kept=tuple(kept.items()),
@@ -65,11 +67,10 @@ def view_of(given: Mapping[str, str]) -> views.CalculatorView:
     )
 
 
-def _network_words(form: Filled, device: str) -> str:
-    """Domain and network of the collective; "" where the form or the device cannot be read."""
+def network_words(device: str, asked: Callable[[], tuple[NetworkChoice, int]]) -> str:
+    """Domain and network of what is `asked`, a choice and ranks; "" where it cannot be read."""
     try:
-        options = form.options
-        return topology(known_part(device), options.choice, options.ranks).in_words
+        return topology(known_part(device), *asked()).in_words
     except BadViewError:
         return ""
 

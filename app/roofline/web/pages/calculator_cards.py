@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from urllib.parse import urlencode
 
-from roofline.devices.topology import Level
 from roofline.errors import BadViewError
 from roofline.estimate.document import ridge
 from roofline.estimate.forms import Filled, crossing, intensity
@@ -86,6 +85,8 @@ def cost(form: Filled, device: str, measured: Measured, kept: Mapping[str, str])
         clocks=tuple(_clocks(found, measured)),
         facts_title=facts_title,
         facts=facts,
+        levels=tuple(_levels(found)),
+        levels_note=_LEVELS_NOTE,
         sizes=_sizes(form, found, others),
         sizes_title=f"From how many {form.form.unit} is it bound by arithmetic?",
         devices=tuple(_device(form, one, number, found, kept) for number, one in enumerate(others)),
@@ -173,6 +174,14 @@ def _threshold(form: Filled, found: Estimate) -> Sentence:
 
 
 def _corner(found: Estimate) -> float | None:
+    """FLOP per byte at which all arithmetic of the op takes as long as its bytes: less than the
+    ridge where the vector or exponential unit takes longer than the products."""
+    corner, times = _ridge(found), found.known_us
+    known = [times[name] for name in (COMPUTE, VECTOR, EXP) if times.get(name)]
+    return corner * known[0] / max(known) if corner and known else corner
+
+
+def _ridge(found: Estimate) -> float | None:
     """The ridge of what the op is drawn against: of a link where it uses one."""
     unit, link = found.peaks.get(COMPUTE), found.peaks.get(LINK)
     if unit is not None and link is not None:
@@ -282,10 +291,14 @@ def _roofline(found: Estimate, measured: Measured) -> Figure | None:
 
 def _clocks(found: Estimate, measured: Measured) -> Iterable[views.BarView]:
     rows: list[tuple[str, float | None, str, str]] = [
-        (found.peaks[name].label, time, _css(name), found.peaks[name].source)
-        if name != LATENCY
-        else ("latency", time, _css(name), "")
+        (
+            LATENCY if name == LATENCY else found.peaks[name].label,
+            time,
+            _css(name),
+            found.peaks[name].source,
+        )
         for name, time in found.time_us.items()
+        if time != 0  # of a level that this op does not use
     ]
     if len(rows) > 1:
         rows += [
@@ -303,22 +316,24 @@ def _clocks(found: Estimate, measured: Measured) -> Iterable[views.BarView]:
 def _facts(
     found: Estimate, tiles: Tiling | None, measured: Measured
 ) -> tuple[str, tuple[views.FactView, ...]]:
-    rows = [*_tile_facts(found, tiles), *_levels(found), *_counted(found, measured)]
-    title = "Tiles and waves" if tiles else "By level" if _sent(found) else "Counted ÷ predicted"
+    rows = [*_tile_facts(found, tiles), *_counted(found, measured)]
+    title = "Tiles and waves" if tiles else "Counted ÷ predicted"
     return title, tuple(views.FactView(name=name, value=value) for name, value in rows)
 
 
-def _sent(found: Estimate) -> Sequence[Level]:
-    return found.collective.levels if found.collective else ()
+_LEVELS_NOTE = (
+    "All levels work at once, and the longest counts; the latency comes on top. Bytes are those of "
+    "one device, along an axis those of its busiest link."
+)
 
 
-def _levels(found: Estimate) -> Iterable[tuple[str, str]]:
+def _levels(found: Estimate) -> Iterable[tuple[str, ...]]:
     """What a collective sends inside a domain and over the network, or along each axis."""
-    for one in _sent(found):
-        rate = "" if one.rate is None else f" at {amount(one.rate, 'B')}/s"
-        size = "" if one.bytes is None else f"{amount(one.bytes, 'B')}{rate}: "
-        ring = "" if one.wrap is None else ", closed" if one.wrap else ", open"
-        yield f"{one.name}, {count(one.ranks)} ranks{ring}", f"{size}{duration(one.us)}"
+    for one in found.collective.levels if found.collective else ():
+        ring = "" if one.wrap is None else ", a ring" if one.wrap else ", a line"
+        sent = amount(one.bytes, "B")
+        rate = "–" if one.rate is None else f"{amount(one.rate, 'B')}/s"
+        yield f"{one.name}{ring}", count(one.ranks), sent, rate, duration(one.us)
 
 
 def _tile_facts(found: Estimate, tiles: Tiling | None) -> Iterable[tuple[str, str]]:
@@ -415,7 +430,7 @@ def _device(
         name=one.part.name,
         url="/calculator?" + urlencode({key: value for key, value in query.items() if value}),
         line=LOOKS[number] if number < len(LOOKS) else None,
-        ridge=significant(corner),
+        ridge=significant(_ridge(one)),
         batch=_batch(one, corner),
         crossing=_crossing_text(form, corner, least),
         time=duration(one.t_min_us),

@@ -113,6 +113,8 @@ class CostView:
     clocks: tuple[BarView, ...]
     facts_title: str
     facts: tuple[FactView, ...]
+    levels: tuple[tuple[str, ...], ...]
+    levels_note: str
     sizes: Figure | None
     sizes_title: str
     devices: tuple[OtherDeviceView, ...]

@@ -111,6 +111,7 @@ class DevicesView:
     kernels: tuple[KernelView, ...]
     in_flight_heads: tuple[str, ...]
     in_flight: tuple[InFlightView, ...]
+    latency_sources: tuple[str, ...]
     roofs: Figure | None
     csv_url: str
     error: ErrorBody | None
@@ -149,6 +150,7 @@ def _view(given: QueryParams, address: str) -> DevicesView:
         kernels = kernel_rows(kernels_of)
     except BadViewError as fault:
         error = error_body(fault)
+    flights = [(part, one) for part in parts for one in in_flight(part)]
     return DevicesView(
         query=query,
         kinds=kinds(),
@@ -163,7 +165,8 @@ def _view(given: QueryParams, address: str) -> DevicesView:
         kernel_heads=tuple(_kernel_heads(query, kernels_of, parts)) if kernels else (),
         kernels=tuple(map(_kernel, kernels)),
         in_flight_heads=HEADS,
-        in_flight=tuple(_in_flight(part, one) for part in parts for one in in_flight(part)),
+        in_flight=tuple(_in_flight(part, one) for part, one in flights),
+        latency_sources=tuple(dict.fromkeys(one.figure.source.text for _, one in flights)),
         roofs=None if error else _roofs(parts, kernels, query.dtype),
         csv_url=f"/devices.csv?{address}",
         error=error,

@@ -9,16 +9,16 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part
-from roofline.devices.topology import topology
 from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.estimate.forms import Field
 from roofline.estimate.llm.step import step_of
+from roofline.estimate.llm.workload import devices_of
 from roofline.library.reader import ProfileReader
 from roofline.model.units import plain_number
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.http.errors import error_body
 from roofline.web.pages import model_views as views
-from roofline.web.pages.calculator import device_groups
+from roofline.web.pages.calculator import device_groups, network_words
 from roofline.web.pages.calculator_views import FieldView
 from roofline.web.pages.model_cards import Asked, answer
 from roofline.web.pages.model_form import MOST_CONFIG, REQUEST, ModelForm, models, phases, read_form
@@ -106,7 +106,9 @@ def view_of(
         main=tuple(_field(one, form) for one in form.main),
         more=tuple(_field(one, form) for one in form.more),
         network=tuple(_field(one, form) for one in form.network),
-        network_words=_network_words(form, device),
+        network_words=network_words(
+            device, lambda: (form.options.choice, devices_of(form.options))
+        ),
         config=form.config,
         price=given.get("price", "")[:20],
         groups=device_groups(),
@@ -125,16 +127,6 @@ def _asked(form: ModelForm, device: str, beside: Sequence[str], price: str) -> A
         part = known_part(name)
         parts.setdefault(part.id, part)
     return Asked(form=form, parts=tuple(parts.values())[:_MOST_DEVICES], price=_price(price))
-
-
-def _network_words(form: ModelForm, device: str) -> str:
-    """Domain and network of the part; "" where they or the form cannot be read."""
-    try:
-        options = form.options
-        ranks = options.tp * options.cp * options.ep * options.dp * options.pp
-        return topology(known_part(device), options.choice, ranks).in_words
-    except BadViewError:
-        return ""
 
 
 def _price(text: str) -> float | None:

@@ -189,6 +189,8 @@ def _load_words(load: Workload) -> str:
 
 def _holds(step: Step) -> Sentence:
     needed, size = amount(step.memory_bytes, "B"), amount(step.capacity_bytes, "B")
+    if step.activation_bytes:
+        needed = f"{needed} and {amount(step.activation_bytes, 'B')} of activations"
     if step.fits is None:
         return say("model_memory", memory=needed)
     return say("model_fits" if step.fits else "model_full", memory=needed, capacity=size)
@@ -248,12 +250,13 @@ def _expected_words(step: Step) -> str:
 
 
 def _memory(step: Step) -> views.MemoryView:
-    cache = 0.0 if step.load.phase == "train" else cache_bytes(step.model, step.load)
-    return memory_view(step.part, step.memory_bytes, cache)
+    is_training = step.load.phase == "train"
+    rest = step.activation_bytes if is_training else cache_bytes(step.model, step.load)
+    return memory_view(step.part, step.memory_bytes + step.activation_bytes, rest)
 
 
 def memory_view(part: Part, needed: float, cache: float) -> views.MemoryView:
-    """The memory of a device, `needed` bytes, `cache` of them keys and values."""
+    """The memory of a device, `needed` bytes, `cache` of them keys and values or activations."""
     size = part.value("memory_bytes")
     fits = size is None or needed <= size
     whole = max(needed, size or 0.0)
@@ -303,7 +306,7 @@ def _exp_roof(step: Step) -> tuple[Curve, Mark] | None:
     ops = [one.op for one in step.ops if one.op.is_attention and one.op.exp and one.op.bytes]
     if exps is None or not exps.value or not ops:
         return None
-    op = max(ops, key=lambda one: one.matrix)
+    op = ops[0]  # of the forward pass: backward has more products for each exponential
     each = op.matrix / op.exp
     at, rate = op.matrix / op.bytes, each * exps.value / GIGA
     name = f"exponentials at head size {significant(each / _FLOP_OF_A_PAIR)}"

@@ -78,10 +78,10 @@ def _trade(found: Request, part: Part) -> Iterable[tuple[int, Point]]:
     if middle is None:
         return
     more = found.output - 1
-    single = replace(found.peaks.load, batch=1, microbatches=1)
+    single = replace(found.peaks.load, batch=1, microbatches=1, virtual=1)
     first_us = step_of(found.model, single, part).step_us["serial"]
     for batch in _BATCHES:
-        load = replace(middle.load, batch=batch, microbatches=1)
+        load = replace(middle.load, batch=batch, microbatches=1, virtual=1)
         step = step_of(found.model, load, part)
         taken = step.step_us["serial"]
         if not first_us or not taken or step.fits is False:

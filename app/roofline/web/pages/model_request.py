@@ -105,7 +105,7 @@ def _headline(found: Request) -> Sentence:
 def _lead(asked: Asked, found: Request) -> Sentence:
     needed, size = amount(found.memory_bytes, "B"), amount(found.part.value("memory_bytes"), "B")
     kind = {None: "model_memory", True: "model_fits", False: "model_full"}[found.fits]
-    bought = tokens_per_dollar(_per_device(found), asked.price)
+    bought = tokens_per_dollar(found.tokens_per_s_per_device, asked.price)
     return [
         *say(
             "request_asks",
@@ -117,10 +117,6 @@ def _lead(asked: Asked, found: Request) -> Sentence:
         *say(kind, memory=needed, capacity=size),
         *([] if bought is None else say("model_price", per_dollar=amount(bought))),
     ]
-
-
-def _per_device(found: Request) -> float:
-    return found.tokens_per_s / (found.load.tp * found.load.pp)
 
 
 def _times(found: Request, measured: MeasuredRequest) -> Iterable[tuple[str, float | None, str]]:
@@ -225,10 +221,10 @@ def _device(found: Request, number: int, price: float | None) -> views.ModelDevi
         duration(found.tpot_us),
         significant(found.tokens_per_s),
         significant(found.continuous_tokens_per_s),
-        significant(_per_device(found)),
+        significant(found.tokens_per_s_per_device),
     ]
     if price is not None:
-        cells.append(amount(tokens_per_dollar(_per_device(found), price)))
+        cells.append(amount(tokens_per_dollar(found.tokens_per_s_per_device, price)))
     bounds = [bound_of(found.peaks, one.bound) for _, one in _phases(found)]
     return views.ModelDeviceView(
         name=found.part.name,
