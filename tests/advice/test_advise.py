@@ -99,15 +99,15 @@ def test_without_times_nothing_is_called_not_worth_the_time() -> None:
 
 @pytest.mark.covers(194, 221)
 def test_half_the_bytes_save_until_compute_binds() -> None:
-    (one,) = found(
-        analysed(f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10")
-    )
+    analysis = analysed(f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10")
+    (one,) = found(analysis)
     assert (one["rule"], one["also"]) == ("M2", [])
     assert one["lever"] == {"resource": "hbm_bytes", "factor": 0.5}
     assert (one["hypothetical"], one["in_plan"]) == (True, False)
     assert "0.31\u00a0ms" in one["saves"] and RULES["M2"].condition in one["saves"]
     assert one["predicted"]["saving_us"] == pytest.approx(1250 - 750 / 0.8)
     assert one["predicted"]["limited_by"] == "compute"
+    assert answered(analysis).advice["summary"] == said("advice_unsure")
     assert one["why"].endswith(said("advice_limit", "compute"))
 
 
@@ -141,7 +141,18 @@ def test_a_note_says_how_to_judge_what_is_not_known() -> None:
     (one,) = found(analysis)
     assert (one["rule"], one["op_names"]) == ("M1", ["slow"])
     note = answered(analysis).advice["note"].replace("\u202f", " ")
-    assert note == "To judge the other 33 %: record what the operations compute and move."
+    assert note == "To judge the other 33 % of the work: record what the operations compute and move."
+
+
+@pytest.mark.parametrize(
+    ("slow_us", "about"), [(220, "With it: about 10.5 ms."), (5_000, "With it: about 5.7 ms.")]
+)
+def test_the_time_after_a_plan_is_shorter_as_printed(slow_us: int, about: str) -> None:
+    done_us = 10_700 - slow_us
+    slow = f"slow loop {slow_us} 1 {round(0.04 * GIB100)} 10"
+    rows = f"done loop {done_us} 1 {round(done_us / 1000 * GIB100)} 10\n{slow}"
+    record = answered(analysed(f"op category self_us flop bytes times\n{rows}")).advice
+    assert record["summary"].replace("\u00a0", " ").startswith(about)
 
 
 def test_idle_time_is_found_from_ten_percent_on() -> None:

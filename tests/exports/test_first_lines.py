@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from roofline.devices import PeakChoice
-from roofline.exports.answering import answer_of
+from roofline.exports.answering import answer_of, answered
 from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.quantities import NARROW, SPACE
@@ -80,13 +80,13 @@ CASES = [
     Said(
         (f"{TORCH}sampled_rank-0.json.gz",),
         "611 ms a step. Choose the device to see what it could take.",
-        "181 ms wait for the host, 168 for other ranks. "
+        "The device waits 181 ms for the host, 168 for other ranks. "
         "Nothing ran for 156 ms, and the file does not say why.",
     ),
     Said(
         (f"{TORCH}v100_kineto_2021_resnet.json.gz",),
         "147 ms a step. Choose the device to see what it could take.",
-        "42 ms wait for the host.",
+        "The device waits 42 ms for the host.",
     ),
     Said(
         (f"{TORCH}mtia_inference.json.gz",),
@@ -107,7 +107,7 @@ CASES = [
         (f"{NCU}a10g_2023.1_roofline_x512_esmm.ncu-rep",),
         "1.21 ms of kernel time; 0.32 would do.",
         "Do first: give one_, two_blocktiling and warptiling more blocks, −0.68 ms.",
-        "Do first: give more blocks to two_, vectorized_blocktiling and warptiling, −0.44 ms.",
+        "Do first: give more blocks to two_blocktiling, vectorized_blocktiling and warptiling, −0.44 ms.",
         "one_blocktiling is bound by L1 (64.8 % busy), so more blocks are not advised for it; "
         "names come last, because “1 more” may be one of them",
     ),
@@ -129,7 +129,7 @@ CASES = [
     Said(
         (f"{PROFILES}gpu-v100-tf-multiworker/host_0.xplane.pb",),
         "20.6 ms a step; the cost of 14.8 of them is not known.",
-        "Keep the `/host:metadata` plane in the capture. 2.6 ms wait for the host. "
+        "Keep the `/host:metadata` plane in the capture. The device waits 2.6 ms for the host. "
         "Nothing ran for 3.1 ms, and the file does not say why.",
     ),
     Said(
@@ -174,6 +174,17 @@ def test_first_lines(case: Said) -> None:
     assert text(found.headline) == case.headline
     assert text(found.do_first) == (case.ours or case.do_first)
     assert bool(case.ours) == bool(case.why)
+
+
+@needs_shared
+def test_most_of_a_program_that_is_not_in_the_file_is_not_judged() -> None:
+    analysis = shared(f"{TORCH}mi300x_vllm_graph_capture.json.gz")
+    found = answered(analysis)
+    said = text(lines_of(analysis, found.answer).headline)
+    assert said == "57.8 ms, 1.6 % of the program: the rest is not in the file."
+    assert found.advice["headline"].replace(SPACE, " ").replace(NARROW, " ") == said
+    assert (found.advice["findings"], found.advice["summary"]) == ([], "")
+    assert found.answer.subject.parts.host_wait == 0, "other kernels may have run"
 
 
 @needs_shared

@@ -87,14 +87,14 @@ HEADLINES = {
     ): "98.5 ms, 94.7 of them waiting for the host; 1.7 would do.",
 }
 DO_FIRST = {
-    f"{PYTORCH}sampled_rank-0.json.gz": "181 ms wait for the host, 168 for other ranks. "
+    f"{PYTORCH}sampled_rank-0.json.gz": "The device waits 181 ms for the host, 168 for other ranks. "
     "Nothing ran for 156 ms, and the file does not say why.",
-    f"{PYTORCH}v100_kineto_2021_resnet.json.gz": "42 ms wait for the host.",
+    f"{PYTORCH}v100_kineto_2021_resnet.json.gz": "The device waits 42 ms for the host.",
     f"{PYTORCH}mtia_inference.json.gz": "Record the device too.",
     f"{PYTORCH}a100_launches_without_kernels.json.gz": "Record the device too: "
     "`activities=[CPU, CUDA]`.",
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": "Keep the `/host:metadata` plane in the "
-    "capture. 2.6 ms wait for the host. Nothing ran for 3.1 ms, and the file does not say why.",
+    "capture. The device waits 2.6 ms for the host. Nothing ran for 3.1 ms, and the file does not say why.",
     "samples/rocprof_compute/vcopy_MI200/pmc_perf.csv": "",
 }
 
@@ -137,7 +137,7 @@ def test_the_third_line_of_real_profiles() -> None:
     )
     v5p = shared("profiles/tpu-v5p-training-golden/reference.json")
     assert below(standing(choose(v5p), goal_of(v5p))) == (
-        "At 54 % of the roof (88 % known). 11.7 ms wait for links."
+        "At 54 % of the roof (88 % known). The device waits 11.7 ms for links."
     )
 
 
@@ -319,16 +319,16 @@ def test_numbers_say_what_they_are_and_how_much() -> None:
 def test_waits_are_said_once() -> None:
     subject = subject_of(1, 1, 8, 0, host_wait=5, links={"ici": 2})
     found = goal(subject, None)
-    assert text(found.do_first).endswith(" 5.0 ms wait for the host, 2.0 for links.")
+    assert text(found.do_first).endswith(" The device waits 5.0 ms for the host, 2.0 for links.")
     assert below(standing(subject, found)) == "At 50 % of the roof (20 % known)."
     told = goal(subject, First("Fuse", 9_000))  # more than is unknown, so that it leads
-    assert below(standing(subject, told)).endswith(" 5.0 ms wait for the host, 2.0 for links.")
+    assert below(standing(subject, told)).endswith(" The device waits 5.0 ms for the host, 2.0 for links.")
 
 
 def test_idle_time_of_unknown_cause_is_said_apart() -> None:
     """The host's part first; no finding leads that saves less than what is not explained."""
     subject = subject_of(3, 3, 0, 0, host_wait=2, unknown_wait=3)
-    said = "2.0 ms wait for the host. Nothing ran for 3.0 ms, and the file does not say why."
+    said = "The device waits 2.0 ms for the host. Nothing ran for 3.0 ms, and the file does not say why."
     assert below(standing(subject, goal(subject, None))).endswith(said)
     mostly = subject_of(1, 1, 0, 0, unknown_wait=9)
     hint = say("first_threads")

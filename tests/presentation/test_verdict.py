@@ -106,7 +106,7 @@ CLASSES: Sequence[tuple[RooflineAnalysis, Subject, Verdict, tuple[str, str, str]
         verdict(VerdictClass.UNKNOWN, why="work"),
         (
             "347 ms a step; the cost of 124 of them is not known.",
-            "Record what the operations compute and move. 145 ms wait for the host.",
+            "Record what the operations compute and move. The device waits 145 ms for the host.",
             "At 51 % of the roof (39 % known).",
         ),
     ),
@@ -177,7 +177,7 @@ CLASSES: Sequence[tuple[RooflineAnalysis, Subject, Verdict, tuple[str, str, str]
             "11.0 ms a step; 5.0 would do.",
             "Do first: fuse A, −1.1 ms.",
             "At 63 % of the roof. Latency: too few blocks; the busiest unit, L1/TEX, works 50 % "
-            "of the time. 3.0 ms wait for links.",
+            "of the time. The device waits 3.0 ms for links.",
         ),
     ),
     (
@@ -278,7 +278,8 @@ def test_the_bound_has_the_colour_of_its_roof() -> None:
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ({"compute": 0.93, "hbm": 0.07}, "all compute-bound"),
+        ({"compute": 1.0}, "all compute-bound"),
+        ({"compute": 0.93, "hbm": 0.07}, "nearly all compute-bound"),
         ({"l1": 0.6, "issue": 0.4}, "mostly L1-bound"),
         ({"issue": 0.5, "dram": 0.3}, "mostly bound by issue slots"),
         ({"latency": 0.45, "hbm": 0.35, "ici": 0.2}, "partly latency-, partly HBM-bound"),
@@ -472,7 +473,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}r|all-reduce|250|0|1e6\nd|convolution|750|4.5e8|1e6",
         {},
         "1.00 ms of operation time; 0.45 would do.",
-        "At 60 % of the roof, all compute-bound. 0.25 ms wait for links.",
+        "At 60 % of the roof, all compute-bound. The device waits 0.25 ms for links.",
     ),
     "mostly input": (
         f"{HEAD}feed|infeed|600|0|1\nd|convolution|400|2e8|1",

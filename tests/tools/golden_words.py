@@ -74,7 +74,7 @@ _EXAMPLES: dict[str, Filling] = {
     "title": "fuse Qwen2RMSNorm",
     "unknown": "124",
     "parts": "16.7 at its roofs + 18.2 to gain",
-    "waits": "338 ms wait for the host, 168 for other ranks",
+    "waits": "The device waits 338 ms for the host, 168 for other ranks",
     "flop": Number(0.136, "ratio"),
     "efficiency": Number(0.0287, "ratio"),
     "rest": Number(0.061, "ratio"),

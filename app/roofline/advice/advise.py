@@ -36,6 +36,7 @@ from roofline.advice.rules import RULES
 from roofline.advice.rules.fusion import Fusible, fusible
 from roofline.advice.rules.validity import unjudged_ratio, vector_gflops
 from roofline.analysis.context import NAN
+from roofline.analysis.knowledge import is_mostly_missing
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.records import Kind, OpPart, Subject
@@ -192,15 +193,18 @@ def advise(analysis: RooflineAnalysis, subject: Subject, target: float | None = 
     """
     run = run_of(analysis, subject, RULES, target)
     # Of a host alone nothing of the device was recorded.
-    rules = _OF_A_HOST if analysis.profile.is_host_only else [*RULES]
+    is_missing = is_mostly_missing(analysis.profile)
+    rules = () if is_missing else _OF_A_HOST if analysis.profile.is_host_only else tuple(RULES)
     every = [found for rule in rules for found in run.found_by(rule)]
     doubtful = {op for found in run.found_by("V1") for op in found.ops}
     sure = [found for found in every if found.rule == "V1" or not _depends(found, doubtful)]
+    planned = _planned(run, sure)
     return replace(
-        _planned(run, sure),
+        planned,
+        state="missing" if is_missing else planned.state,
         waiting=len(every) - len(sure),
         doubtful=len(doubtful),
-        unjudged_ratio=None if analysis.profile.is_host_only else unjudged_ratio(run),
+        unjudged_ratio=unjudged_ratio(run) if len(rules) == len(RULES) else None,
         chains=chains_of(run),
         has_peaks=bool(analysis.peaks.gflops or analysis.peaks.binding_gibs),
     )

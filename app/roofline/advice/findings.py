@@ -5,7 +5,7 @@ from typing import Literal
 
 from roofline.advice.rule import Found
 
-Outcome = Literal["nothing", "plan"]
+Outcome = Literal["missing", "nothing", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

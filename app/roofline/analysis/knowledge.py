@@ -74,6 +74,12 @@ def coverage(profile: Profile) -> float | None:
     return min(shares, default=None)
 
 
+def is_mostly_missing(profile: Profile) -> bool:
+    """True where the files hold less than half of the program: of the rest nothing is known."""
+    share = coverage(profile)
+    return share is not None and share < KNOWN_SHARE
+
+
 def known_time(profile: Profile, work: OpColumns) -> KnownTime:
     """Shares of the self time of `work` (of its rows, where nothing has a time)."""
     weight = work.self_time_ps.astype(np.float64)

@@ -18,8 +18,8 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
-from roofline.presentation.goal_numbers import MINUS, Scale
-from roofline.presentation.quantities import count
+from roofline.presentation.goal_numbers import COMPLETE, MINUS, Scale
+from roofline.presentation.quantities import SPACE, count
 from roofline.presentation.sentences import (
     Filling,
     Number,
@@ -156,8 +156,11 @@ def note(advice: Advice, profile: Profile) -> Sentence:
     if advice.unjudged_ratio is None or not advice.has_peaks:
         return []
     how = plain_text(work_hint(profile)).partition(": ")[0].rstrip(".")
+    is_all = advice.unjudged_ratio >= COMPLETE
     return say(
-        "advice_note", share=Number(advice.unjudged_ratio, "ratio"), how=how[:1].lower() + how[1:]
+        "advice_note_all" if is_all else "advice_note",
+        share=Number(advice.unjudged_ratio, "ratio"),
+        how=how[:1].lower() + how[1:],
     )
 
 
@@ -174,6 +177,7 @@ def summary(advice: Advice, is_host_only: bool) -> Sentence:
             "at_roof_us": advice.at_roof_us,
             "has_peaks": advice.has_peaks,
             "is_host_only": is_host_only,
+            "state": advice.state,
         },
         rules,
         listed,
@@ -187,7 +191,7 @@ def summary_text(record: Mapping[str, Any]) -> str:
 
 
 def _summary(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Sentence:
-    if record["is_host_only"]:
+    if record["is_host_only"] or record["state"] == "missing":
         return []
     if not record["now_us"]:
         return say("advice_no_time")
@@ -207,18 +211,28 @@ def _after(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Se
     where it removes work."""
     if not planned:
         at_roofs = record["at_roof_us"] >= record["now_us"] / 2
-        return say("advice_at_roofs" if at_roofs else "advice_nothing")
+        return say("advice_at_roofs" if at_roofs else "advice_unsure" if listed else "advice_nothing")
     after_us, floor_us = record["after_us"], record["floor_us"]
     since: Sentence = []
     if floor_us is not None and after_us < floor_us * (1 - 1e-9):
         since = say("advice_since_fusing" if _FUSING & {*planned} else "advice_since")
-    after = _two_digits(after_us, record["now_us"])
+    after = _about(after_us, record["now_us"])
     if 1 < len(planned) < listed:
         many = _many(len(planned)).capitalize()
         return say("advice_some", many=many, after=after, since=since)
     if len(planned) < 3:
         return say("advice_one" if len(planned) == 1 else "advice_both", after=after, since=since)
     return say("advice_all", many=_many(len(planned)), after=after, since=since)
+
+
+def _about(after_us: float, now_us: float) -> str:
+    """A predicted time after the plan: with two digits, or as many as show that it is shorter."""
+    scale, now = Scale.of(now_us), Scale.of(now_us).number(now_us)
+    if not float(scale.number(after_us).replace(",", "")):
+        return f"{scale.least(after_us)}{SPACE}{scale.unit}"
+    rough = _two_digits(after_us, now_us)
+    is_shorter = float(rough.split(SPACE)[0].replace(",", "")) < float(now.replace(",", ""))
+    return f"about {rough if is_shorter else scale.length(after_us)}"
 
 
 def _two_digits(time_us: float, whole_us: float) -> str:
@@ -301,6 +315,7 @@ def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
         "factor": Number(of.factor or 0.0, "ratio"),
         "ceiling": ceiling[:1].upper() + ceiling[1:],
         "are": "are" if ceiling.endswith("slots") else "is",
+        "it": "them" if ceiling.endswith("slots") else "it",
         "reason": _reason(str(facts.get("reason", ""))),
     }
 
@@ -328,7 +343,6 @@ _PARTS = {
     "experts down": "the experts’ down projection",
     "experts gate and up": "the experts’ gate and up projection",
 }
-_SHARED_END = re.compile(r"([A-Za-z]+_)([A-Za-z]+)")
 
 
 def names_of(analysis: RooflineAnalysis, ops: Sequence[int]) -> tuple[str, str]:
@@ -401,16 +415,12 @@ def _naturally(name: str) -> tuple[str, float]:
 
 
 def _elided(names: list[str]) -> list[str]:
-    """Names without what the one before (".31") or the one behind ("one_") says already."""
+    """Names without what the one before says already (".31")."""
     found = names[:1]
     for before, name in pairwise(names):
         base, _, number = name.rpartition(".")
         same = base and number.isdecimal() and before.rpartition(".")[0] == base
         found.append(f".{number}" if same else name)
-    for place, (name, behind) in enumerate(pairwise(names)):
-        ends = [_SHARED_END.fullmatch(one) for one in (name, behind)]
-        if ends[0] and ends[1] and ends[0][2] == ends[1][2]:
-            found[place] = ends[0][1]
     return found
 
 

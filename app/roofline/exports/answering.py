@@ -9,8 +9,8 @@ from roofline.analysis.subjects.choose import choose
 from roofline.analysis.verdict import verdict_of
 from roofline.exports.advice import advice_record
 from roofline.exports.certainty import certainty_of
-from roofline.presentation.goal import First, form_of, headline
-from roofline.presentation.verdict import Answer
+from roofline.presentation.goal import First
+from roofline.presentation.verdict import Answer, headline_of
 
 Record = dict[str, Any]
 
@@ -31,12 +31,13 @@ def answered(
     `target` is the share of a roof that tuning is taken to reach, where it is not the rule's own.
     """
     subject = choose(analysis, of)
-    said = headline(subject, form_of(subject))
+    verdict = verdict_of(analysis, subject)
+    said = headline_of(analysis, subject, verdict)
     advice = advice_record(advise(analysis, subject, target), analysis, said)
     first = advice["first"]
     answer = Answer(
         subject=subject,
-        verdict=verdict_of(analysis, subject),
+        verdict=verdict,
         first=None
         if first is None
         else First(first["title"], first["saving_us"], is_most=first["measured"]),

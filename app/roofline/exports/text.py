@@ -138,7 +138,7 @@ def _subject(answer: Answer) -> Iterable[str]:
     subject = answer.subject
     if subject.not_found:
         yield f"This profile has no {plain(subject.not_found)}: this is of {subject.of}."
-    yield f"All of it is of: {plain(subject.label)} (--of {subject.of})."
+    yield f"Subject: {plain(subject.label)} (--of {subject.of})."
 
 
 def _parts(subject: Subject) -> str:

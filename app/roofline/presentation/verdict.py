@@ -19,7 +19,7 @@ from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
 from roofline.devices.this_machine import may_be_this_machine
 from roofline.model.device import DeviceKind
 from roofline.model.profile import NextStep, Profile, Severity
-from roofline.presentation.goal import First, Form, Goal, all_waits, form_of, goal, length
+from roofline.presentation.goal import First, Form, Goal, all_waits, form_of, goal, headline, length
 from roofline.presentation.goal_numbers import COMPLETE, Scale, marked, whole_percent
 from roofline.presentation.quantities import significant
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
@@ -96,7 +96,7 @@ def _shared(held: Mapping[str, float]) -> Sentence:
         return []
     first = held[names[0]] / known
     if len(names) == 1 or first > MOSTLY:
-        how = "all" if first >= NEARLY_ALL else "mostly"
+        how = "mostly" if first < NEARLY_ALL else "all" if first >= COMPLETE else "nearly all"
         return [plain(f"{how} "), _word(names[0])]
     return [plain("partly "), _word(names[0], is_half=True), plain(", partly "), _word(names[1])]
 
@@ -247,14 +247,22 @@ def lines_of(analysis: RooflineAnalysis, answer: Answer) -> Lines:
     form = form_of(answer.subject)
     if form is Form.NOTHING:
         return Lines(headline=say("goal_nothing"), do_first=_why_nothing(analysis), standing=[])
+    said = headline_of(analysis, answer.subject, answer.verdict)
     if answer.verdict.why == "coverage":
-        return _uncovered(analysis, answer)
+        return _uncovered(analysis, said)
     found = goal(answer.subject, answer.first, hint_of(analysis.profile, form))
     below = untimed(analysis) if form is Form.POINTS else _stands(analysis, answer, found)
-    headline = found.headline
+    return Lines(headline=said, do_first=found.do_first, standing=below)
+
+
+def headline_of(analysis: RooflineAnalysis, subject: Subject, verdict: Verdict) -> Sentence:
+    """The first line, the same wherever this profile is spoken of."""
+    form, time = form_of(subject), length(subject)
+    if form is not Form.NOTHING and verdict.why == "coverage":
+        return say("goal_uncovered", length=time, share=ratio(verdict.coverage or 0.0))
     if form is Form.NO_PEAKS and may_be_this_machine(analysis.device.kind):
-        headline = say("goal_no_peaks_cpu", length=length(answer.subject))
-    return Lines(headline=headline, do_first=found.do_first, standing=below)
+        return say("goal_no_peaks_cpu", length=time)
+    return headline(subject, form)
 
 
 def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence:
@@ -269,15 +277,11 @@ def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence
     return _joined([*standing(answer.subject, found, clause, busy), served, *when])
 
 
-def _uncovered(analysis: RooflineAnalysis, answer: Answer) -> Lines:
+def _uncovered(analysis: RooflineAnalysis, said: Sentence) -> Lines:
     """A file without most of its program: how much of it is there, and how to record the rest."""
     note = next((one for one in analysis.diagnostics if one.code == _NOT_RUN), None)
     return Lines(
-        headline=say(
-            "goal_uncovered",
-            length=length(answer.subject),
-            share=ratio(answer.verdict.coverage or 0.0),
-        ),
+        headline=said,
         do_first=say("not_run_why") if note else [],
         standing=[plain(note.remedy)] if note else [],
     )

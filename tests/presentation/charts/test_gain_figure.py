@@ -13,6 +13,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.answering import answer_of
 from roofline.figures.figure import painted
 from roofline.figures.gain import LEAST_SHARE, Part, Texture, merged
+from roofline.model.memory import MemoryLevel
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
 from roofline.presentation.charts.gain_figure import GainBlocks, gain_figure, gain_of
@@ -20,7 +21,7 @@ from roofline.presentation.charts.gain_records import Gain, GainChart
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.palette import LIGHT
-from tests.builders import analysed
+from tests.builders import analysed, reported
 from tests.shared_profiles import needs_shared, shared
 
 ROOT = Path(__file__).parents[3]
@@ -81,6 +82,15 @@ def test_what_the_work_needs_is_the_number_of_the_headline() -> None:
     """14.48 ms are 9.53 at the roofs, 4.90 to gain and 0.05 of waits: "9.6" stood below "9.5"."""
     found = gain(analyse_files(SAMPLES["pytorch-mi300x-two-ranks"]))
     assert [term["amount"] for term in found["equation"]] == ["9.5", "5.0"]
+
+
+def test_the_equation_has_the_numbers_of_the_lines_above() -> None:
+    """Of 6.42, 0.03 and 0.01 ms one is rounded down: the headline says 6.42 of unknown cost."""
+    of = {"device": reported(gflops=None, gibs={MemoryLevel.DRAM: 1000.0}), "idle_us": 36}
+    rows = "op | category | self_us | flop | bytes\nopaque | custom-call | 6417 | – | –"
+    found = gain(analysed(f"{rows}\ncopy | copy | 6 | 0 | 1", **of))
+    said = {term["label"]: term["amount"] for term in found["equation"]}
+    assert said == {"cost not known": "6.42", "to gain": "0.01", "idle, cause unknown": "0.03"}
 
 
 def test_each_block_has_one_mark_in_either_layout(sample: RooflineAnalysis) -> None:

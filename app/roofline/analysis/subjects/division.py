@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.analysis.knowledge import is_mostly_missing
 from roofline.analysis.records import I64, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.costs import INPUT, Costs
@@ -21,6 +22,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.plain_data import alike
 
 _TRANSFERS = MemoryLevel.HOST.value
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +49,8 @@ def divided(analysis: RooflineAnalysis, owned: Owned, costs: Costs) -> Division:
     """The division of the time that `owned` says."""
     work = _Work.of(owned, costs)
     idle = max(owned.total_us - owned.named_us, 0.0)
-    host_wait = min(owned.host_wait_us, idle)
+    # Where most of the program is not in the file, something else ran in what looks idle.
+    host_wait = 0.0 if is_mostly_missing(analysis.profile) else min(owned.host_wait_us, idle)
     base_us = float((work.needed_us + work.unknown_us + work.impossible_us).sum())
     base_us += owned.unnamed_us
     link, needs_us = _busiest(analysis, owned.link_share)
@@ -114,7 +117,8 @@ class _Work:
         work, useful = owned.work_us, costs.useful
         known = ~np.isnan(useful) & ~costs.impossible
         at_ceiling = np.nan_to_num(useful) * owned.called_us
-        needed = np.where(known, np.minimum(at_ceiling, work), 0.0)
+        is_full = at_ceiling > work * (1 - _ROUNDING)
+        needed = np.where(known, np.where(is_full, work, at_ceiling), 0.0)
         gain = np.where(known, work - needed, 0.0)
         wasted = np.clip((costs.busy - useful) * owned.called_us, 0.0, gain)
         return cls(

@@ -7,7 +7,7 @@ from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.figures.gain import Block, Part, Texture
 from roofline.presentation.charts.gain_records import GainTerm
-from roofline.presentation.goal import is_all_idle, wait_words
+from roofline.presentation.goal import WORTH_A_WORD, is_all_idle, wait_words
 from roofline.presentation.goal_numbers import MINUS, Scale, whole_percent
 from roofline.presentation.quantities import count, duration
 
@@ -92,7 +92,7 @@ def label_amount(block: Block) -> str:
 def equation_of(subject: Subject) -> list[GainTerm]:
     """The parts of the time; what prints as 0 is left out. Roundings are in the part to gain.
 
-    The headline has what the work needs; only where little is to gain they are in the largest part.
+    Where little is to gain they are in the largest part that no line of the headline says.
     """
     scale = Scale.of(subject.time_us)
     parts = [one for one in _parts(subject) if float(_printed(scale, one["time_us"]))]
@@ -101,12 +101,21 @@ def equation_of(subject: Subject) -> list[GainTerm]:
     step = 10**scale.decimals
     steps = [round(one["time_us"] / scale.us * step) for one in parts]
     gains = [k for k, one in enumerate(parts) if one["part"] == "below_roof"]
-    taken = [k for k in gains if steps[k] > len(parts)] or range(len(parts))
+    unsaid = [k for k, one in enumerate(parts) if not _is_said(subject, one)]
+    large = [[k for k in some if steps[k] > len(parts)] for some in (gains, unsaid)]
+    taken = next(filter(None, large), range(len(parts)))
     largest = max(taken, key=lambda k: parts[k]["time_us"])
     steps[largest] += round(float(_printed(scale, subject.time_us)) * step) - sum(steps)
     for one, number in zip(parts, steps, strict=True):
         one["amount"] = scale.number(number / step * scale.us)
     return parts
+
+
+def _is_said(subject: Subject, one: GainTerm) -> bool:
+    """True for a part whose number the headline has, or a line below it."""
+    if one["texture"] is Texture.WAIT:
+        return one["time_us"] >= WORTH_A_WORD * subject.time_us
+    return one["part"] == "unknown"
 
 
 def _printed(scale: Scale, time_us: float) -> str:
