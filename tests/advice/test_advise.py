@@ -99,7 +99,9 @@ def test_without_times_nothing_is_called_not_worth_the_time() -> None:
 
 @pytest.mark.covers(194, 221)
 def test_half_the_bytes_save_until_compute_binds() -> None:
-    analysis = analysed(f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10")
+    analysis = analysed(
+        f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10"
+    )
     (one,) = found(analysis)
     assert (one["rule"], one["also"]) == ("M2", [])
     assert one["lever"] == {"resource": "hbm_bytes", "factor": 0.5}
@@ -141,7 +143,9 @@ def test_a_note_says_how_to_judge_what_is_not_known() -> None:
     (one,) = found(analysis)
     assert (one["rule"], one["op_names"]) == ("M1", ["slow"])
     note = answered(analysis).advice["note"].replace("\u202f", " ")
-    assert note == "To judge the other 33 % of the work: record what the operations compute and move."
+    assert (
+        note == "To judge the other 33 % of the work: record what the operations compute and move."
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,6 +167,9 @@ def test_idle_time_is_found_from_ten_percent_on() -> None:
     assert (one["rule"], one["ops"], one["measured"]) == ("H1", [], True)
     assert one["predicted"]["saving_us"] == pytest.approx(500)
     assert one["saves"].endswith("−0.50\u00a0ms")
+    assert "seldom" not in forms_of(one)
+    (seldom,) = found(waited(spaced, idle_us=50_000))
+    assert "seldom" in forms_of(seldom), "2.5 ms for each of 20 calls: no launch takes so long"
     assert found(waited(spaced, idle_us=200)) == []
     assert found(analysed(table, idle_us=500)) == [], "a table does not say what was waited for"
 
@@ -252,7 +259,7 @@ def test_the_same_profile_gets_the_same_advice() -> None:
 # Rules in order, for real profiles; docs/advice.md judges each.
 GOLDEN = {
     "profiles/tpu-v6e-inference/host_0.xplane.pb": ["C5", "C3", "C1", "M2"],
-    "profiles/tpu-v5p-training-golden/reference.json": ["M1", "L2", "K2", "M2", "M1"],
+    "profiles/tpu-v5p-training-golden/reference.json": ["M1", "K2", "M2", "G5", "V1"],
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": ["H1"],
     "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb": ["H1"],
     "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "M1", "G1", "L2", "O1"],

@@ -130,7 +130,10 @@ TASKS = (
         "Why was the device idle?",
         "summary",
         {"profile": RANKS},
-        (r"The device waits 273 µs for the host", r"Nothing ran for 150 µs, and the file does not say why"),
+        (
+            r"The device waits 273 µs for the host",
+            r"Nothing ran for 150 µs, and the file does not say why",
+        ),
     ),
     Task(
         "Which FLOP rate does an operation without counters have?",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from roofline.devices import resolve
 from roofline.importers.registry import IMPORTERS, identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
@@ -515,3 +516,30 @@ def test_byte_order_mark(read: Callable[..., Profile], tmp_path: Path) -> None:
     profile = read(b"\xef\xbb\xbf" + trace.as_json().encode())
     assert identify(SourceFile(tmp_path / "rank0.json")).FORMAT_ID == "pytorch"
     assert np.all(profile.ops.flop == 2 * 64 * 32 * 16)
+
+
+def _kernel_on(device: int, at: float) -> dict[str, Any]:
+    where = {"pid": device, "tid": 7, "args": {"device": device, "stream": 7}}
+    return {"ph": "X", "cat": "kernel", "name": "k", "ts": at, "dur": 5.0, **where}
+
+
+def _listed(number: int, name: str, processors: int) -> dict[str, Any]:
+    return {"id": number, "name": name, "numSms": processors, "totalGlobalMem": 2**36}
+
+
+@pytest.mark.parametrize(
+    ("devices", "name"),
+    [([1], "NVIDIA H100 80GB HBM3"), ([0, 1], "NVIDIA T400 and NVIDIA H100 80GB HBM3")],
+)
+def test_the_device_is_that_of_the_kernels(devices: list[int], name: str, tmp_path: Path) -> None:
+    """A small GPU that draws the screen is device 0; two kinds of GPUs have no peaks in common."""
+    listed = [_listed(0, "NVIDIA T400", 6), _listed(1, "NVIDIA H100 80GB HBM3", 132)]
+    events = [_kernel_on(device, 10.0 * k) for k, device in enumerate(devices)]
+    device = profile_of(tmp_path, {"deviceProperties": listed, "traceEvents": events}).device
+    assert (device.name, resolve(device).part_id) == (name, "h100-sxm" if devices == [1] else None)
+
+
+def test_a_partition_of_a_gpu_has_not_the_peaks_of_all_of_it(tmp_path: Path) -> None:
+    listed = [_listed(0, "NVIDIA A100-SXM4-40GB", 14)]  # MIG: 1 of 7
+    trace = {"deviceProperties": listed, "traceEvents": [_kernel_on(0, 10.0)]}
+    assert not resolve(profile_of(tmp_path, trace).device).compute

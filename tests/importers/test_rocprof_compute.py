@@ -360,3 +360,16 @@ def test_workloads_of_two_machines_are_not_one_profile(tmp_path: Path) -> None:
     sources = [SourceFile(path) for path in (*sorted(SAMPLE.iterdir()), tmp_path / "sysinfo2.csv")]
     with pytest.raises(UploadRejectedError, match="different machines: MI200 and MI300X"):
         import_profile(sources)
+
+
+def test_times_of_rocprof_without_counters_are_read(tmp_path: Path) -> None:
+    """`rocprof --stats` lists kernels and counts nothing. It was called an incomplete workload."""
+    head = "Index,KernelName,gpu-id,queue-id,grd,wgr,DispatchNs,BeginNs,EndNs,CompleteNs,DurationNs"
+    rows = ["0,step(float*) [clone .kd],0,0,4096,256,90,100,1100,1200,1000"]
+    rows.append("1,step(float*) [clone .kd],0,0,4096,256,1290,1300,4300,4400,3000")
+    profile = read(written(tmp_path / "run", {"results.csv": "\n".join([head, *rows, ""])}))
+    assert profile.ops.name == ("step(float*)",)
+    assert (int(profile.ops.occurrences[0]), int(profile.ops.time_ps[0])) == (2, 4_000_000)
+    assert not profile.ops.flop_known.any() and not profile.ops.bytes_known.any()
+    assert [one.code for one in profile.diagnostics] == ["times-alone"]
+    assert "several times" not in " ".join(profile.limits), "each kernel ran once"

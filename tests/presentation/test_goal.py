@@ -87,14 +87,16 @@ HEADLINES = {
     ): "98.5 ms, 94.7 of them waiting for the host; 1.7 would do.",
 }
 DO_FIRST = {
-    f"{PYTORCH}sampled_rank-0.json.gz": "The device waits 181 ms for the host, 168 for other ranks. "
+    f"{PYTORCH}sampled_rank-0.json.gz": "The device waits 181 ms for the host, "
+    "168 for other ranks. "
     "Nothing ran for 156 ms, and the file does not say why.",
     f"{PYTORCH}v100_kineto_2021_resnet.json.gz": "The device waits 42 ms for the host.",
     f"{PYTORCH}mtia_inference.json.gz": "Record the device too.",
     f"{PYTORCH}a100_launches_without_kernels.json.gz": "Record the device too: "
     "`activities=[CPU, CUDA]`.",
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": "Keep the `/host:metadata` plane in the "
-    "capture. The device waits 2.6 ms for the host. Nothing ran for 3.1 ms, and the file does not say why.",
+    "capture. The device waits 2.6 ms for the host. "
+    "Nothing ran for 3.1 ms, and the file does not say why.",
     "samples/rocprof_compute/vcopy_MI200/pmc_perf.csv": "",
 }
 
@@ -233,8 +235,13 @@ FORMS = [
     ),
     (
         Form.UNCOUNTED,
-        subject_of(9.6, 0.6, assumed=9.6),
+        subject_of(9.6, 0.6, assumed=9.6, roof_ratio=None),
         "10.2 ms a step; how much of it is useful work was not counted.",
+    ),
+    (
+        Form.UNCOUNTED,
+        subject_of(0.08, 6.06, assumed=0.08, roof_ratio=None),
+        "6.14 ms a step; how much of it is useful work was not counted.",
     ),
     (Form.GOAL, subject_of(50, 30, 11), "91.0 ms a step; 61.0 might do."),
     (Form.GOAL, subject_of(50, 38, 3), "91.0 ms a step; 53.0 would do."),
@@ -322,13 +329,18 @@ def test_waits_are_said_once() -> None:
     assert text(found.do_first).endswith(" The device waits 5.0 ms for the host, 2.0 for links.")
     assert below(standing(subject, found)) == "At 50 % of the roof (20 % known)."
     told = goal(subject, First("Fuse", 9_000))  # more than is unknown, so that it leads
-    assert below(standing(subject, told)).endswith(" The device waits 5.0 ms for the host, 2.0 for links.")
+    assert below(standing(subject, told)).endswith(
+        " The device waits 5.0 ms for the host, 2.0 for links."
+    )
 
 
 def test_idle_time_of_unknown_cause_is_said_apart() -> None:
     """The host's part first; no finding leads that saves less than what is not explained."""
     subject = subject_of(3, 3, 0, 0, host_wait=2, unknown_wait=3)
-    said = "The device waits 2.0 ms for the host. Nothing ran for 3.0 ms, and the file does not say why."
+    said = (
+        "The device waits 2.0 ms for the host. "
+        "Nothing ran for 3.0 ms, and the file does not say why."
+    )
     assert below(standing(subject, goal(subject, None))).endswith(said)
     mostly = subject_of(1, 1, 0, 0, unknown_wait=9)
     hint = say("first_threads")
@@ -337,7 +349,7 @@ def test_idle_time_of_unknown_cause_is_said_apart() -> None:
 
 
 def test_what_a_mean_hides_is_said() -> None:
-    sample = Sample(used=4, found=5, median_us=70_000, first_ratio=1.8)
+    sample = Sample(used=4, found=5, median_us=70_000, left_out={"first": 1.8})
     subject = subject_of(50, 40, sample=sample, count=4, outside=Outside(total_us=30_000))
     assert below(standing(subject, goal(subject, None))) == (
         "At 56 % of the roof. 30.0 ms lie outside the steps. "

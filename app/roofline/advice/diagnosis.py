@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from roofline.advice.nearness import Nearness, is_busy_with_a_pipe
 from roofline.advice.op_kinds import MOVED, op_kind
+from roofline.analysis.diagnose import may_communicate
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
@@ -151,7 +152,13 @@ def facts_of(
         is_link=binds(links),
         is_on_chip=binds(on_chip),
         is_async=analysis.ops.is_start[:count]
-        | np.array([cost is Cost.TRANSFER for cost in analysis.ops.cost[:count]], np.bool_),
+        | np.array(
+            [
+                cost is Cost.TRANSFER or may_communicate(name, cost)
+                for name, cost in zip(table.name, analysis.ops.cost, strict=False)
+            ],
+            np.bool_,
+        ),
         is_counted=is_counted,
         is_bound=is_bound,
         is_latency=near.is_kind(OpClass.LATENCY)[:count],

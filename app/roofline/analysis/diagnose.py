@@ -270,12 +270,17 @@ _NAME = re.compile(r"async-collective-(?:start|done|fusion)")
 _WORTH_A_WORD = 0.001  # of the time
 
 
+def may_communicate(name: str, cost: Cost) -> bool:
+    """True for `async-collective-*` fusions without FLOPs: what they hold may be a transfer."""
+    return cost in {Cost.NO_FLOPS, Cost.UNKNOWN} and _NAME.match(name) is not None
+
+
 def async_collectives(context: Context, ops: OpRecords) -> Diagnostic | None:
     """Time in `async-collective-*` fusions without FLOPs, a line of its own."""
     rows = [
         row
         for row, (name, cost) in enumerate(zip(ops.name, ops.cost, strict=True))
-        if cost in {Cost.NO_FLOPS, Cost.UNKNOWN} and _NAME.match(name)
+        if may_communicate(name, cost)
     ]
     total = float(np.nansum(ops.measures.self_time_us))
     share = float(ops.measures.self_time_us[rows].sum()) / total if total else 0.0

@@ -28,10 +28,14 @@ def catalogue_part(reported: ReportedDevice) -> Part | None:
     """The catalogue's part that a reported device is: by its name, else by its family.
 
     AMD's tools name generations of their own ("MI200"); the architecture is the family, too.
+    A partition is its part only where the profiler measured the clock at which peaks are told.
     """
     traits = reported.traits
+    named = find(reported.name)
+    if named is not None and reported.peak_clock_ghz is None and _is_slice(named, traits):
+        return None
     return (
-        find(reported.name)
+        named
         or resolve_shared_name(reported.name, traits)
         or resolve_family(reported.name, traits)
         or resolve_family(f"AMD GPU - {traits.architecture}", traits)
@@ -95,6 +99,8 @@ _BANDWIDTH_TOLERANCE = 0.04
 # A vector rate is a power of two FLOP per processor and cycle; clocks are rounded.
 _CYCLE_TOLERANCE = 0.05
 _ENOUGH = 2
+# A board sold under a part's name may lack some of its processors, a partition half or more.
+_SLICE = 0.75
 # Names that say the maker at most. AMD's runtime says no more of parts it has no name for.
 _NAMELESS = {"gpu": "", "nvidia gpu": "NVIDIA", "amd gpu": "AMD", "amd radeon graphics": "AMD"}
 
@@ -146,6 +152,13 @@ def _common(found: Sequence[Part]) -> Part | None:
 
 def _names(found: Sequence[Part]) -> str:
     return " or ".join(part.name for part in found)
+
+
+def _is_slice(part: Part, traits: DeviceTraits) -> bool:
+    """True where the device has far fewer processors than its name says: a partition of the part
+    (MIG, CPX), whose peaks are not the part's."""
+    own = traits.processor_count or math.inf
+    return own < _SLICE * (part.processor_count or 0)
 
 
 def _fits(part: Part, traits: DeviceTraits, *, at_least: int) -> bool:

@@ -211,7 +211,9 @@ def _after(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Se
     where it removes work."""
     if not planned:
         at_roofs = record["at_roof_us"] >= record["now_us"] / 2
-        return say("advice_at_roofs" if at_roofs else "advice_unsure" if listed else "advice_nothing")
+        return say(
+            "advice_at_roofs" if at_roofs else "advice_unsure" if listed else "advice_nothing"
+        )
     after_us, floor_us = record["after_us"], record["floor_us"]
     since: Sentence = []
     if floor_us is not None and after_us < floor_us * (1 - 1e-9):

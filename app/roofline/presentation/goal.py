@@ -99,7 +99,7 @@ def form_of(subject: Subject) -> Form:
         (Form.UNEXPLAINED, parts.unknown_wait >= MOSTLY * time_us),
         (Form.WAITS, max(parts.waits.values()) >= MOSTLY * time_us),
         (Form.UNKNOWN, parts.unknown >= MOSTLY * parts.work),
-        (Form.UNCOUNTED, subject.assumed_us >= MOSTLY * parts.work),
+        (Form.UNCOUNTED, subject.assumed_us > 0 and subject.roof_ratio is None),
         (Form.DONE, _is_done(subject)),
     )
     return next((form for form, holds in tests if holds), Form.GOAL)

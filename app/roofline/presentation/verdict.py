@@ -196,13 +196,16 @@ def _outside(subject: Subject) -> Sentence:
 
 
 def _sample(subject: Subject) -> Sentence:
-    """What the mean hides: a first step that is left out, and a median that differs."""
+    """What the mean hides: steps that are left out, and a median that differs."""
     sample = subject.sample
     if sample is None:
         return []
-    said: Sentence = []
-    if sample.first_ratio is not None:
-        said += say("stands_left_out", ratio=significant(sample.first_ratio, 2))
+    said = _joined(
+        [
+            say("stands_left_out", which=which, ratio=significant(of_median, 2))
+            for which, of_median in sample.left_out.items()
+        ]
+    )
     if abs(sample.median_us - subject.time_us) > _APART * subject.time_us:
         time = Scale.of(subject.time_us).length(sample.median_us)
         said += [Segment(kind="plain", text=" ")] if said else []
@@ -357,6 +360,8 @@ def _host_hint(profile: Profile) -> str:
 def _lacking(profile: Profile) -> str:
     """The sentence for a file that lacks more than counters; "" for others."""
     noted = {one.code for one in profile.diagnostics}
+    if "times-alone" in noted:
+        return ""
     if profile.format_id == "pytorch":
         return next((hint for code, hint in _OF_TRACES.items() if code in noted), "")
     if profile.format_id == "xspace":

@@ -166,8 +166,17 @@ def test_a_first_step_that_is_far_off_the_others_is_left_out(first_us: float, us
     assert (subject.sample.used, subject.sample.found) == (used, 5)
     assert subject.label == ("Step, mean of 4 of 5" if used == 4 else "Step, mean of 5")
     assert subject.time_us == pytest.approx((400 + (first_us if used == 5 else 0)) / used)
-    ratio = subject.sample.first_ratio
+    ratio = subject.sample.left_out.get("first")
     assert ratio == (pytest.approx(first_us / 100) if used == 4 else None)
+
+
+@pytest.mark.parametrize(("last_us", "used"), [(39, 4), (71, 5), (131, 5)])
+def test_a_last_step_that_ends_with_the_capture_is_left_out(last_us: float, used: int) -> None:
+    """Its wait for the host lies behind its last kernel, where nothing tells it."""
+    line = timeline((600, 0, 0, 0), *[(100.0, 0.0, 0.0, 0.0)] * 4, (last_us, 0, 0, 0))
+    sample = choose(analysis_of(line, steps=steps(100, 100, 100, 100, last_us))).sample
+    assert sample is not None and sample.used == used
+    assert sample.left_out == ({"last": pytest.approx(0.39)} if used == 4 else {})
 
 
 def test_what_does_not_exist_is_named_and_the_default_is_shown() -> None:

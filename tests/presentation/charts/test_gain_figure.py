@@ -13,8 +13,8 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.answering import answer_of
 from roofline.figures.figure import painted
 from roofline.figures.gain import LEAST_SHARE, Part, Texture, merged
-from roofline.model.memory import MemoryLevel
 from roofline.library.samples import find_samples
+from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.charts.gain_figure import GainBlocks, gain_figure, gain_of
 from roofline.presentation.charts.gain_records import Gain, GainChart
@@ -86,9 +86,9 @@ def test_what_the_work_needs_is_the_number_of_the_headline() -> None:
 
 def test_the_equation_has_the_numbers_of_the_lines_above() -> None:
     """Of 6.42, 0.03 and 0.01 ms one is rounded down: the headline says 6.42 of unknown cost."""
-    of = {"device": reported(gflops=None, gibs={MemoryLevel.DRAM: 1000.0}), "idle_us": 36}
+    device = reported(gflops=None, gibs={MemoryLevel.DRAM: 1000.0})
     rows = "op | category | self_us | flop | bytes\nopaque | custom-call | 6417 | – | –"
-    found = gain(analysed(f"{rows}\ncopy | copy | 6 | 0 | 1", **of))
+    found = gain(analysed(f"{rows}\ncopy | copy | 6 | 0 | 1", device=device, idle_us=36))
     said = {term["label"]: term["amount"] for term in found["equation"]}
     assert said == {"cost not known": "6.42", "to gain": "0.01", "idle, cause unknown": "0.03"}
 

@@ -1,6 +1,7 @@
 """Rules about time that no op has and no link: idle time, infeed, slow cores."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from roofline.model.units import PS_PER_US
 STRAGGLER_Z = Threshold("STRAGGLER_Z", 3.5, "modified z of a core's work")
 STRAGGLER_LEAST = Threshold("STRAGGLER_LEAST", 3, "least number of cores")
 LEAST_IDLE = Threshold("IDLE", 0.10, "share of the time that waits for the host")
+SELDOM = Threshold("SELDOM", 1_000, "us that each kernel waits: launches take less than a tenth")
 LEAST_INFEED = Threshold("INFEED", 0.10, "share of the time in infeed and outfeed")
 
 
@@ -63,6 +65,18 @@ C4 = Rule(
 )
 
 
+def _late_launches(run: Run) -> Iterator[Found]:
+    """The wait for the host; `seldom` where each kernel waits far longer than a launch takes."""
+    for found in _waits(run, IDLE, LEAST_IDLE):
+        each_us = found.time_us / max(float(run.calls.sum()), 1.0)
+        is_seldom = each_us > SELDOM.value
+        yield replace(
+            found,
+            facts={**found.facts, "each_us": each_us},
+            forms=("seldom",) if is_seldom else (),
+        )
+
+
 def _waits(run: Run, part: str, least: Threshold) -> Iterator[Found]:
     """A wait that was measured; nothing of a graph that was only recorded."""
     if is_graph_capture(run.analysis):
@@ -73,12 +87,13 @@ def _waits(run: Run, part: str, least: Threshold) -> Iterator[Found]:
 
 H1 = Rule(
     id="H1",
-    when="waits for the host ≥ {IDLE} of the time: until something was launched that ended them",
+    when="waits for the host ≥ {IDLE} of the time: until something was launched that ended them; "
+    "another cure from {SELDOM} us for each kernel on",
     source=BRRR,
     formula=Formula("T' = T × (1 - idle)", lambda t, idle: t * (1 - idle)),
     cases=(Case({"T": 100.0, "idle": 0.25}, 75.0),),
-    thresholds=(LEAST_IDLE,),
-    finds=lambda run: _waits(run, IDLE, LEAST_IDLE),
+    thresholds=(LEAST_IDLE, SELDOM),
+    finds=_late_launches,
     lever="idle",
     is_measured=True,
     title="Launch ahead",
@@ -87,7 +102,12 @@ H1 = Rule(
     forms={
         "torch": Form(
             title="Launch ahead (CUDA graphs)",
-        )
+        ),
+        "seldom": Form(
+            title="Find what keeps the host from launching",
+            why="For {share} of the time nothing ran, and what ran next was launched only then: "
+            "{each_us} for each kernel, far more than a launch takes.",
+        ),
     },
 )
 H2 = Rule(

@@ -87,7 +87,7 @@ def _closer(run: Run, group: Group) -> Found:
         ops,
         lever,
         resource="closeness",
-        forms=("counted",) if group.rule == "L2" and reason else (),
+        forms=("counted",) if group.rule == "L2" and (reason or not group.bound) else (),
         facts={"target": target, "reason": reason, "busy": busy},
     )
 

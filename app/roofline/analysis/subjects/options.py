@@ -18,6 +18,7 @@ from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
 # How profilers call copies, which are not kernels.
+_FEW = 2  # steps: which of them is usual cannot be told
 _COPIES = ("Memcpy", "Memset", "MEMORY_COPY")
 
 
@@ -172,11 +173,16 @@ def step_us(timeline: Timeline) -> Floats:
 
 
 def of_mean(times_us: Floats) -> tuple[I64, Sample]:
-    """The steps that a mean step is of: all, but a first one that is far off the others."""
-    rows, ratio = np.arange(len(times_us)), None
-    if len(times_us) > 1:
-        usual = float(np.median(times_us[1:]))
-        if abs(times_us[0] - usual) > OUTLIER_RATIO * usual:
-            rows, ratio = rows[1:], float(times_us[0]) / usual if usual else None
+    """The steps that a mean step is of: all, but a first one that is far off the others, and a last
+    one that is far shorter: the capture ends with its last operation, not with the next step."""
+    rows, left_out = np.arange(len(times_us)), dict[str, float]()
+    if len(rows) > _FEW:
+        usual = float(np.median(times_us[:-1]))
+        if times_us[-1] < (1 - OUTLIER_RATIO) * usual:
+            rows, left_out["last"] = rows[:-1], float(times_us[-1]) / usual
+    if len(rows) > 1:
+        usual = float(np.median(times_us[rows[1:]]))
+        if usual and abs(times_us[0] - usual) > OUTLIER_RATIO * usual:
+            rows, left_out["first"] = rows[1:], float(times_us[0]) / usual
     median = float(np.median(times_us[rows]))
-    return rows, Sample(used=len(rows), found=len(times_us), median_us=median, first_ratio=ratio)
+    return rows, Sample(used=len(rows), found=len(times_us), median_us=median, left_out=left_out)

@@ -1,7 +1,7 @@
 """The subject of a page, and how its time divides. Definitions: `docs/subject.md`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from roofline.analysis.records import I64, Bools
@@ -102,13 +102,13 @@ class Outside:
 class Sample:
     """The steps that a mean is of: `used` of `found`, and the `median_us` of those used.
 
-    `first_ratio` is the first step's time over the median of the others where it was left out.
+    `left_out` has the time of the "first" or the "last" step over the median of the others.
     """
 
     used: int
     found: int
     median_us: float
-    first_ratio: float | None = None
+    left_out: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

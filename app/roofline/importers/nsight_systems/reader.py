@@ -208,7 +208,8 @@ def _with_samples(profile: Profile, files: Sequence[_File]) -> Profile:
 def _reported(recording: Recording) -> ReportedDevice:
     """The GPU as the file describes it: its memory's bandwidth, and its fp32 rate from its size."""
     rows = [row for row in recording.gpus if row]
-    first = next(iter(rows), {})
+    is_one_kind = len({row.get("name") for row in rows}) == 1
+    first = rows[0] if is_one_kind else {}
     reported = gpu(rows, is_hip=False, count=len(recording.gpus))
     names = ("memoryBandwidth", "clockRate", "computeMajor", "computeMinor", "numSms")
     bandwidth, clock_hz, major, minor, processors = (whole(first.get(key)) or 0 for key in names)

@@ -71,6 +71,11 @@ class Numbering:
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
 
+    @property
+    def keys(self) -> frozenset[int]:
+        """All keys that have a number."""
+        return frozenset(self._numbers)
+
     def number(self, keys: I64, first_seen: Callable[[int], None]) -> I64:
         """Number of each key; `first_seen` is told the place of each new key, in number order."""
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -133,6 +138,7 @@ class _Reader:
                 after += file.read(MAX_HEADER_BYTES)
         self._trace.header = read_header(before, after or b"")
         self._trace.uses_device_memory = self._finds_device_memory()
+        self._trace.device_ids = self._devices.keys
         return self._trace
 
     def _finds_device_memory(self) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from roofline.importers.shared.next_steps import IS_AMD
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
@@ -58,6 +58,13 @@ def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]
     )
 
 
+def of_devices(
+    properties: Sequence[Mapping[str, object]], ids: Collection[int]
+) -> Sequence[Mapping[str, object]]:
+    """The entries of the devices that worked; all of them where the numbers are not those."""
+    return [one for one in properties if whole(one.get("id")) in ids] or properties
+
+
 def rank(header: Mapping[str, object]) -> int | None:
     """The process's rank in its job."""
     info = header.get("distributedInfo")
@@ -89,9 +96,13 @@ def text(value: object) -> str:
 
 
 def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int) -> ReportedDevice:
-    """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name."""
-    first = next(iter(properties), {})
-    name = text(first.get("name"))
+    """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name.
+
+    GPUs of several kinds have no peaks in common: such a device has all their names and no traits.
+    """
+    names = list(dict.fromkeys(text(one.get("name")) for one in properties))
+    name = " and ".join(filter(None, names))
+    first = next(iter(properties), {}) if len(names) == 1 else {}
     is_amd = is_hip or bool(IS_AMD.search(name)) or whole(first.get("warpSize")) == _AMD_WARP
     major, minor = whole(first.get("computeMajor")), whole(first.get("computeMinor"))
     # AMD's parts report the compute capability of other vendors' parts: it tells nothing there.

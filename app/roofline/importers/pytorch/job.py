@@ -30,6 +30,7 @@ from roofline.importers.pytorch.header import (
     gpu,
     host_of,
     hostname,
+    of_devices,
     rank,
     read_environment,
     text,
@@ -257,7 +258,7 @@ class _Side:
         number = rank(trace.header)
         name = hostname(trace.header) or ("" if number is None else f"rank {number}")
         n_cores = len(work.busy_ns) if work else 0
-        properties = device_properties(trace.header)
+        properties = of_devices(device_properties(trace.header), trace.device_ids)
         device = gpu(properties, is_hip=trace.is_hip, count=n_cores) if len(trace.work) else None
         self.hosts.append(
             Host(

@@ -140,7 +140,7 @@ class Trace:
     `device_annotations` are those of servers on the device's clock.
     `kernel` of a launch is the name of what
     it launches, -1 where the launch does not say. `uses_device_memory` is looked for only where the
-    machine has a device and no event is of one.
+    machine has a device and no event is of one. `device_ids` are the devices that worked.
     Ids are kept modulo 2**32; 0 is unknown. `node` of an operator is `node_id`.
     """
 
@@ -187,6 +187,7 @@ class Trace:
     other_categories: dict[str, int] = field(default_factory=dict)
     apis: dict[Api, str] = field(default_factory=dict)
     uses_device_memory: bool = False
+    device_ids: frozenset[int] = frozenset()
     is_hip: bool = False
     is_cut: bool = False
     n_events: int = 0

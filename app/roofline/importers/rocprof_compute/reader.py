@@ -56,6 +56,7 @@ _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     *COUNTED_LIMITS,
 )
+_TIMES_ALONE = "Kernels are listed one by one, without what ran between them."
 _L1_OF_LINES = "L1 bytes are accesses times the cache line, an upper bound."
 _L1_AS_BENCHMARK = (
     "L1 bytes are accesses times 64 bytes, as in the benchmark that measured the roof of L1."
@@ -125,7 +126,10 @@ def _system(tables: Sequence[Table]) -> Mapping[str, str]:
 
 
 def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
-    """`pmc_perf.csv`, one per rank; not other files, which have few columns."""
+    """`pmc_perf.csv`, one per rank; not other files, which have few columns. Tables of times where
+    there are no others."""
+    if all(table.kind is Kind.TIMES for table in tables):
+        return [*tables]  # results.csv of rocprof, which counted nothing
     tables_of_counters = _joined([table for table in tables if table.kind is Kind.COUNTERS])
     widest = max((table.n_columns for table in tables_of_counters), default=0)
     if not tables_of_counters:
@@ -226,11 +230,13 @@ class _Work:
         self.launches: list[Launch] = []
         self.devices: set[str] = set()
         self.integer_operations = 0
+        self.is_counted = False
 
     def add(self, table: Table) -> None:
         """The dispatches of one file."""
         for k, row in enumerate(table.rows):
             collected = counters(table, k)
+            self.is_counted |= table.kind is Kind.COUNTERS
             dispatch = row.get("dispatch_id", "").strip()
             time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
             self.devices.add(row.get("gpu_id", "").strip())
@@ -254,12 +260,13 @@ class _Work:
 
     def diagnostics(self) -> list[Diagnostic]:
         """Notes for the reader about the launches."""
-        counts = {
-            "time-unknown": sum(one.time_ps is None for one in self.launches),
-            "flop-not-counted": sum(one.flop is None for one in self.launches),
-            "bytes-not-counted": sum(not one.traffic_bytes for one in self.launches),
-        }
+        counts = {"time-unknown": sum(one.time_ps is None for one in self.launches)}
+        if self.is_counted:
+            counts["flop-not-counted"] = sum(one.flop is None for one in self.launches)
+            counts["bytes-not-counted"] = sum(not one.traffic_bytes for one in self.launches)
         notes = [*counted(_NOTES, counts, launches=len(self.launches))]
+        if not self.is_counted:
+            notes.append(noted(_NOTES, "times-alone"))
         if self.integer_operations:
             notes.append(noted(_NOTES, "integer-operations", operations=self.integer_operations))
         return notes
@@ -293,8 +300,9 @@ def _profile(
 ) -> Profile:
     found = Launches.of(work.launches)
     ops, launches, kernels = launch_tables(found)
-    limits = [*_LIMITS, _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES]
-    if not has_roofs:
+    of_l1 = _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES
+    limits = [*_LIMITS, of_l1] if work.is_counted else [_TIMES_ALONE]
+    if work.is_counted and not has_roofs:
         limits.append("There is no roofline.csv: peaks are not measured on this machine.")
     return without_steps(
         ops,
