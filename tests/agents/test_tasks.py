@@ -131,8 +131,8 @@ TASKS = (
         "summary",
         {"profile": RANKS},
         (
-            r"The device waits 273 µs for the host",
-            r"Nothing ran for 150 µs, and the file does not say why",
+            r"The device waits 0.38 ms for the host",
+            r"Nothing ran for 0.15 ms, and the file does not say why",
         ),
     ),
     Task(
