@@ -65,3 +65,26 @@ def test_events_that_nsight_systems_counts(tmp_path: Path, stated: int, differs:
         connection.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (1, ?)", (text,))
         connection.commit()
     assert bool(notes(analyse_files([path]))) is differs
+
+
+@pytest.mark.parametrize(("unreadable", "has_verdict"), [(0.0, True), (0.6, False)])
+def test_a_file_of_which_most_rows_cannot_be_read_has_no_verdict(
+    tmp_path: Path, unreadable: float, has_verdict: bool
+) -> None:
+    """Times as a spreadsheet leaves them, in three of five dispatches of each kernel."""
+    place = tmp_path / "workload"
+    shutil.copytree(FOLDER, place)
+    (place / "timestamps.csv").unlink(missing_ok=True)
+    table = place / "pmc_perf.csv"
+    with table.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    begin, end = header.index("Start_Timestamp"), header.index("End_Timestamp")
+    repeated = [[*row] for row in rows for _ in range(5)]
+    for k, row in enumerate(repeated):
+        if k % 5 < 5 * unreadable:
+            row[begin] = row[end] = "8.1E+14"
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *repeated])
+    verdict = answer_of(analyse_files([place])).verdict
+    assert (verdict.kind.value != "unknown") is has_verdict
+    assert has_verdict or (verdict.coverage is not None and verdict.coverage < 0.5)
