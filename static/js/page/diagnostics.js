@@ -2,7 +2,7 @@
 
 import { count } from "../text/format.js";
 import { bySeverity, severityOf } from "../text/diagnostics.js";
-import { find, html, part } from "../ui/dom.js";
+import { coded, find, html, part } from "../ui/dom.js";
 import { icon } from "../ui/marks.js";
 
 /** @import { Diagnostic, Filter, Profile } from "../types/page-data.js" */
@@ -38,7 +38,7 @@ function createItem(diagnostic, onFollow) {
     {},
     html("span", { class: `sev-${severity}` }, icon(severity), word),
     html("span", { class: "message" }, ...message),
-    html("span", { class: "remedy" }, diagnostic.remedy ?? ""),
+    html("span", { class: "remedy" }, ...coded(diagnostic.remedy ?? "")),
     diagnostic.filter ? showButton(diagnostic.filter, onFollow) : html("span"),
   );
 }

@@ -2,7 +2,7 @@
 
 import { countsText } from "../text/provenance.js";
 import { segmentText, withWholeLinks } from "../text/sentences.js";
-import { html, part } from "../ui/dom.js";
+import { coded, html, part } from "../ui/dom.js";
 
 /** @import { Filter, Lines, Provenance, Segment } from "../types/page-data.js" */
 
@@ -28,7 +28,7 @@ function segmentNode(segment, onFollow) {
       return html("button", { class: "linkish", type: "button", on }, text);
     }
     default:
-      return text;
+      return coded(text);
   }
 }
 
@@ -40,7 +40,7 @@ function segmentNode(segment, onFollow) {
 export function showVerdict({ headline, do_first: first, lead }, provenance, onFollow) {
   /** @param {Segment[]} segments */
   const nodes = (segments) =>
-    withWholeLinks(segments).map((segment) => segmentNode(segment, onFollow));
+    withWholeLinks(segments).flatMap((segment) => segmentNode(segment, onFollow));
   part("headline").replaceChildren(...nodes(headline));
   part("do-first").replaceChildren(...nodes(first));
   part("do-first").hidden = first.length === 0;

@@ -32,6 +32,10 @@ export function html(tag, { on = {}, vars = {}, ...attributes } = {}, ...childre
   return element;
 }
 
+/** A text in which commands and names stand between backticks: templates/_coded.html. @param {string} text */
+export const coded = (text) =>
+  text.split("`").map((piece, index) => (index % 2 ? html("code", {}, piece) : piece));
+
 /** @param {Element} element @param {string} name @param {Attribute} value */
 function write(element, name, value) {
   if (value == null) return;

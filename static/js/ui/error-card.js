@@ -1,7 +1,7 @@
 // The error card of `_cards.html`: filled in place, or already filled by the server.
 
 import { copyWithFeedback } from "./clipboard.js";
-import { entry, html, part } from "./dom.js";
+import { coded, entry, part } from "./dom.js";
 import { problemDetails, reportText } from "../text/problem.js";
 
 /** @import { Parcel, Problem } from "../text/problem.js" */
@@ -14,18 +14,13 @@ import { problemDetails, reportText } from "../text/problem.js";
  */
 export function showProblem(card, problem, parcel) {
   part("message", card).textContent = problem.message;
-  part("remedy", card).replaceChildren(...remedyNodes(problem.remedy));
+  part("remedy", card).replaceChildren(...coded(problem.remedy));
   part("remedy-box", card).hidden = problem.remedy === "";
   part("details", card).replaceChildren(
     ...problemDetails(problem, parcel).flatMap(([term, value]) => entry(term, value)),
   );
   card.hidden = false;
   part("message", card).focus();
-}
-
-/** Commands stand between backticks in a remedy. @param {string} remedy */
-function remedyNodes(remedy) {
-  return remedy.split("`").map((piece, index) => (index % 2 ? html("code", {}, piece) : piece));
 }
 
 /** Makes "Copy report" copy what the card shows. @param {HTMLElement} card */
