@@ -149,7 +149,7 @@ def test_a_note_says_how_to_judge_what_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slow_us", "about"), [(220, "With it: about 10.5 ms."), (5_000, "With it: about 5.7 ms.")]
+    ("slow_us", "about"), [(220, "After it: about 10.5 ms."), (5_000, "After it: about 5.7 ms.")]
 )
 def test_the_time_after_a_plan_is_shorter_as_printed(slow_us: int, about: str) -> None:
     done_us = 10_700 - slow_us

@@ -29,7 +29,7 @@ def test_the_list_is_there_without_scripts(new_page: NewPage, training_url: str)
     page.goto(training_url)
     card = page.locator("[data-advice]")
     expect(card.locator(".advice-item:visible")).to_have_count(3)
-    expect(card.locator(".advice-summary")).to_contain_text("Five of these together: about 12")
+    expect(card.locator(".advice-summary")).to_contain_text("After five of these: about 12")
 
 
 def test_a_finding_filters_to_its_operations_and_back(training: Page) -> None:

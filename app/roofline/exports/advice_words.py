@@ -220,8 +220,7 @@ def _after(record: Mapping[str, Any], planned: Sequence[str], listed: int) -> Se
         since = say("advice_since_fusing" if _FUSING & {*planned} else "advice_since")
     after = _about(after_us, record["now_us"])
     if 1 < len(planned) < listed:
-        many = _many(len(planned)).capitalize()
-        return say("advice_some", many=many, after=after, since=since)
+        return say("advice_some", many=_many(len(planned)), after=after, since=since)
     if len(planned) < 3:
         return say("advice_one" if len(planned) == 1 else "advice_both", after=after, since=since)
     return say("advice_all", many=_many(len(planned)), after=after, since=since)

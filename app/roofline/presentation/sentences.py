@@ -28,6 +28,8 @@ SENTENCES: Mapping[str, str] = {
 # Sentences that the browser fills: about one op, and under other peaks.
 _IN_BROWSER = ("op_", "above_", "whatif_")
 
+_FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
 Kind = Literal["plain", "strong", "caution", "bound", "link"]
 
 
@@ -162,10 +164,15 @@ def _filled(part: Part, fillings: Mapping[str, Filling]) -> Sentence:
                 return [Segment(kind=kind, text=part["one"] if value == 1 else part["many"])]
             return [Segment(kind=kind, value=value, unit=unit)]
         case str():
-            return [Segment(kind=kind, text=filling)]
+            return [Segment(kind=kind, text=_isolated(filling))]
         case list():
             return filling
     return [_capitalised(filling) if part.get("is_first") else filling]
+
+
+def _isolated(name: str) -> str:
+    """A name that is read from right to left, so marked that it leaves the rest in its order."""
+    return f"\u2068{name}\u2069" if _FROM_THE_RIGHT.search(name) else name
 
 
 def _capitalised(segment: Segment) -> Segment:
