@@ -114,6 +114,18 @@ FILES = {
     ),
     "likwid": (b"TABLE,Region a,Group 1 Metric,MEM_DP,9\nMetric,HWThread 0\n", "LIKWID", "CSV"),
     "advisor": (b"Intel(R) Advisor Command Line Tool\nID,Self GFLOP\n", "Advisor", "CSV"),
+    "nvprof": (b"==7== NVPROF is profiling process 7, command: ./a.out\n", "nvprof", "ncu --set"),
+    "training log": (
+        b" [2026-04-28 00:00:02] iteration 2/ 3 | elapsed time per iteration (ms): 1000.0 |\n",
+        "log of a training",
+        "torch.profiler",
+    ),
+    "deepspeed": (b"----- DeepSpeed Flops Profiler -----\n", "DeepSpeed", "torch.profiler"),
+    "printed table": (
+        b"----\n  Name    Self CPU %    Self CPU\n",
+        "printed table",
+        "export_chrome",
+    ),
 }
 
 

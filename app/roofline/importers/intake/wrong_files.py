@@ -222,11 +222,11 @@ def _by_text(source: SourceFile) -> WrongFile | None:
     if text.startswith(("<?xml", "<svg")):
         kind = "an SVG picture" if "<svg" in text[:2048] else "an XML document"
         return WrongFile(kind, _INSTEAD["picture"] if "SVG" in kind else "")
-    if text.lstrip()[:1] in {"{", "["}:
-        return _json_document(text.lstrip())
     result = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
     if result is not None:
         return result
+    if text.lstrip()[:1] in {"{", "["}:  # a log may begin so, too
+        return _json_document(text.lstrip())
     words = {header_words(cell) for cell in first_row(head)}
     return next((wrong for columns, wrong in _COLUMNS if words.issuperset(columns)), None)
 
