@@ -75,7 +75,6 @@ def test_enter_and_a_click_open_an_operation(training: Page) -> None:
     expect(mark).to_have_class(re.compile("selected"))
 
 
-@pytest.mark.covers(26, 28, 34)
 def test_hover_says_what_a_block_is(training: Page) -> None:
     block = chart_of(training)["blocks"][0]
     training.locator("#gain-chart .blocks .point > path").first.hover(force=True)

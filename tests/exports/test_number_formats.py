@@ -73,12 +73,21 @@ def test_weights_alone_change_their_part_of_the_bytes() -> None:
 @pytest.mark.covers(127, 218)
 def test_compute_changes_the_roof_of_products_alone() -> None:
     record = formats_record(with_formats(run(MM, ADD), Formats(compute="fp8")))
-    assert (record["now_us"], record["after_us"]) == pytest.approx((100, 60))
+    assert (record["now_us"], record["after_us"]) == pytest.approx((100, 20 + 1.13 * 40))
     (row,) = record["ops"]
     assert (row["name"], row["bound"], row["limited_by"]) == ("mm", "compute", "matrix_fp8")
     assert record["unknown_share"] == pytest.approx(0.2)
     both = formats_record(with_formats(run(MM), Formats(storage="fp8", compute="fp8")))
     assert both["rows_from_which_arithmetic_binds"] == {"now": 1000.0, "after": 1000.0}
+
+
+def test_fp8_is_harder_to_reach_and_not_of_attention() -> None:
+    """mm has half of its roof, 80 us for 40; in fp8 20 us of arithmetic at 1/1.13 of that half. Of
+    attention no kernel is assumed, and where memory binds, nothing is harder."""
+    attention = replace(MM, name="aten::_scaled_dot_product_flash_attention", category="attention")
+    assert after_us(Formats(compute="fp8"), attention) == 80
+    wide = replace(MM, operands="bf16[1000,4]; bf16[4,1000]", bytes=3e4)
+    assert after_us(Formats(compute="fp8"), wide) == pytest.approx(80 * 30 / 40)
 
 
 @pytest.mark.parametrize("chosen", [{"category": "Matmul"}, {"op": "mm"}])

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from roofline.advice.op_kinds import ATTENTION, op_kind
+from roofline.advice.rules.compute import FP8_REACHED
 from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.analysis.roofline import Floats
 from roofline.compare.comparison import common_unit
@@ -20,6 +22,7 @@ from roofline.compare.sides import MEMORIES
 from roofline.errors import BadViewError
 from roofline.estimate.ops import bytes_per_element, precision_of
 from roofline.model.categories import is_product
+from roofline.model.compute import ComputeUnit
 from roofline.model.op_columns import Bools
 from roofline.model.tensors import Tensor, tensors_of
 from roofline.presentation.quantities import amount, duration, percent, significant
@@ -114,7 +117,8 @@ def with_formats(run: Run, formats: Formats) -> Changed:
     rho, ends = _longest(before), _longest(after)
     time_us = times.time_us
     known = (rho > 0) & (time_us > 0) & (rho <= IMPOSSIBLE * time_us)
-    stretched = np.where(known, time_us * ends / np.where(known, rho, 1.0), time_us)
+    harder = np.where(_is_in_fp8(formats, faster, after, ends), FP8_REACHED.value, 1.0)
+    stretched = np.where(known, time_us * ends * harder / np.where(known, rho, 1.0), time_us)
     moved = run.work.get(run.main_memory, np.zeros(len(run))) * times.calls
     changes = (ratio > 0) | _any(faster, len(run))
     return Changed(
@@ -223,6 +227,8 @@ def _compute_ratios(run: Run, formats: Formats, chosen: Bools) -> dict[str, Floa
             f"The run's device has no known rate of matrix products in {formats.compute}.",
             remedy=f"Known ones: {', '.join(_formats_of(run)) or 'none'}. Set one with --peak.",
         )
+    kinds = zip(run.text("category"), run.text("name"), strict=True)
+    chosen = chosen & np.array([op_kind(*one) != ATTENTION for one in kinds], np.bool_)
     products = np.array([is_product(one) for one in run.text("category")], np.bool_)
     found = {}
     for name, needs in run.roof_us.items():
@@ -230,6 +236,17 @@ def _compute_ratios(run: Run, formats: Formats, chosen: Bools) -> dict[str, Floa
             rows = chosen & (np.nan_to_num(needs) > 0) & (name != _COMPUTE or products)
             found[name] = np.where(rows, run.peaks.get(name, peak) / peak, 1.0)
     return found
+
+
+def _is_in_fp8(
+    formats: Formats, faster: dict[str, Floats], after: dict[str, Floats], ends: Floats
+) -> Bools:
+    """Products that move to fp8 and that its unit binds then: less of its peak is reached."""
+    moved = _any(faster, len(ends))
+    if not moved.any() or _unit_of(formats) != ComputeUnit.MATRIX_FP8.value:
+        return np.zeros(len(ends), np.bool_)
+    is_bound: Bools = moved & (after[ComputeUnit.MATRIX_FP8.value] >= ends)
+    return is_bound
 
 
 def _unit_of(formats: Formats) -> str:

@@ -219,7 +219,7 @@ def _in_format(run: Run, group: Group, others: tuple[ComputeUnit, ...]) -> Itera
         return
     gflops, unit = min(faster, key=lambda peak: peak[0])
     is_fp8 = unit is ComputeUnit.MATRIX_FP8
-    ratio = min(now / gflops * (_NARROWER.value if is_fp8 else 1.0), 1.0)
+    ratio = min(now / gflops * (FP8_REACHED.value if is_fp8 else 1.0), 1.0)
     yield run.of_group(
         group,
         group.ops,
@@ -267,7 +267,7 @@ V5 = Rule(
 
 
 # The best products found on H100: 794.5 of 989.4 TFLOP/s in bf16, 1,402.6 of 1,978.9 in fp8.
-_NARROWER = Threshold(
+FP8_REACHED = Threshold(
     "FP8_REACHED", 1.13, "share of the bf16 peak that products reach over that of fp8"
 )
 
@@ -300,7 +300,7 @@ G5 = Rule(
     source=BOOK + "roofline",
     formula=LESS_WORK,
     cases=LESS_WORK_CASES,
-    thresholds=(_NARROWER, LEAST_ROWS),
+    thresholds=(FP8_REACHED, LEAST_ROWS),
     finds=_faster_format,
     lever="peaks",
     confidence="medium",

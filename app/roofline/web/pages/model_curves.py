@@ -178,7 +178,7 @@ def _line(places: Sequence[Point], most: float | None, look: Look) -> Iterable[C
     inside = [place for place in places if most is None or place[0] <= most]
     beyond = [place for place in places if most is not None and place[0] > most]
     yield Curve(points=[*inside, *ends], look=look)
-    yield Curve(points=[*ends, *beyond], look=replace(look, dash="1px,4px", width=1.0))
+    yield Curve(points=[*ends, *beyond], look=replace(look, dash="2px,4px", width=1.5))
 
 
 def _limits(step: Step, part: Part, places: Sequence[Point], of: str) -> Iterable[Mark]:
