@@ -89,6 +89,10 @@ def _of_opcodes(pairs: Pairs) -> Iterator[Diagnostic]:
 
 
 def _names(launches: Sequence[Launch]) -> str:
-    names = list(dict.fromkeys(launch.name[:_NAME_LENGTH] for launch in launches))
+    names = list(dict.fromkeys(_shown(launch.name) for launch in launches))
     more = len(names) - _NAMES_SHOWN
     return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _NAME_LENGTH else f"{name[:_NAME_LENGTH]}…"
