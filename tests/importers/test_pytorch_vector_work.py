@@ -10,7 +10,7 @@ import pytest
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.words import operator_category
 from roofline.model.compute import ComputeUnit
-from tests.importers.kineto_profiles import profile_of, row
+from tests.importers.kineto_profiles import codes, profile_of, row
 from tests.shared_profiles import SHARED, needs_shared, shared
 from tests.tools.make_kineto_traces import BF16, FP32, KinetoTrace
 
@@ -271,6 +271,33 @@ OTHERS = 3000 * 8 + 301 * 8  # indices and offsets of bags
 )
 def test_lookups_of_fbgemm(found: Signature, flop: int | None, moved: int | None) -> None:
     assert (found.flop, found.moved_bytes) == (flop, moved)
+
+
+def test_bytes_of_lookups_are_said_to_be_without_reuse(tmp_path: Path) -> None:
+    dims = [[0], [1_000_000], [0], [0], [3], [3], [4], [], [], [4], [], [3000], [301]]
+    kinds = [
+        FP32,
+        *["c10::Half"] * 3,
+        "int",
+        INT,
+        "int",
+        "Scalar",
+        "Scalar",
+        INT,
+        "Scalar",
+        INT,
+        INT,
+    ]
+    for values, times in (
+        (["", "", "", "", "", "", "", "192", "64", *[""] * 4], 1),
+        ([""] * 13, 0),
+    ):
+        trace = KinetoTrace()
+        kernel = ("split_embedding_codegen_forward_unweighted_kernel", 10.0)
+        inputs = list(zip(dims, kinds, strict=True))
+        name = "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function"
+        trace.call(name, inputs, kernel, values=values)
+        assert codes(profile_of(tmp_path, trace)).get("reuse-unknown", 0) == times
 
 
 def test_widths_that_are_not_known_leave_slack() -> None:

@@ -1,7 +1,7 @@
 """The work of GPUs in one trace, per op and step: kernels by operator, copies and collectives."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -39,6 +39,7 @@ from roofline.importers.pytorch.serving import (
     step_at,
     step_bytes,
 )
+from roofline.importers.pytorch.signatures import Signature, is_reuse_unknown
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
 from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
@@ -514,10 +515,11 @@ class _GpuWork:
 
     def _notes(self, busy: I64) -> Counter[str]:
         work, calls = self._trace.work, self._signature(self._by_operator)
-        with_shapes = np.array([s.has_shapes for s in self._trace.signatures], np.bool_)
-        uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
-        maskless = np.array([s.is_mask_unknown for s in self._trace.signatures], np.bool_)
-        both = np.array([s.are_gradients_unknown for s in self._trace.signatures], np.bool_)
+
+        def kernels_of(is_so: Callable[[Signature], bool]) -> int:
+            flags = np.array([is_so(call) for call in self._trace.signatures], np.bool_)
+            return int(flags[calls].sum())
+
         # Launches of single kernels, and those whose kernel is in the trace.
         launches = int((self._trace.launches["api"] == Api.KERNEL).sum())
         ran = int((self._is_kernel & (self._found.api == Api.KERNEL)).sum())
@@ -529,11 +531,12 @@ class _GpuWork:
                 "in-regions": int(self._in_region.sum()),
                 "launches": launches,
                 "launches-not-run": max(launches - ran, 0),
-                "without-shapes": int((~with_shapes[calls]).sum()),
-                "with-shapes": int(with_shapes[calls].sum()),
-                "uncounted": int(uncounted[calls].sum()),
-                "mask-unknown": int(maskless[calls].sum()),
-                "gradients-unknown": int(both[calls].sum()),
+                "without-shapes": kernels_of(lambda call: not call.has_shapes),
+                "with-shapes": kernels_of(lambda call: call.has_shapes),
+                "uncounted": kernels_of(lambda call: call.is_uncountable),
+                "mask-unknown": kernels_of(lambda call: call.is_mask_unknown),
+                "gradients-unknown": kernels_of(lambda call: call.are_gradients_unknown),
+                "reuse-unknown": kernels_of(is_reuse_unknown),
                 "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
                 "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
                 "whole-microseconds": int(

@@ -104,6 +104,7 @@ def _of_work(findings: Findings, notes: Counter[str], n_steps: int) -> Iterator[
             "flop-not-counted": notes["uncounted"],
             "attention-mask-unknown": notes["mask-unknown"],
             "gradients-unknown": notes["gradients-unknown"],
+            "reuse-unknown": notes["reuse-unknown"],
         }
         yield from counted(_NOTES, uncounted)
     yield from counted(_NOTES, {"work-outside-steps": notes["outside-steps"]})

@@ -149,6 +149,11 @@ def priced(call: Signature) -> Signature:
     return replace(known, **_vector(family, known))
 
 
+def is_reuse_unknown(call: Signature) -> bool:
+    """True for a lookup whose bytes are known, but for rows that were looked up before."""
+    return call.moved_bytes is not None and _family_of(call.operator) is lookups.FAMILY
+
+
 def _family_of(operator: str) -> Family:
     if generated.is_generated(operator):
         return generated.FAMILY
