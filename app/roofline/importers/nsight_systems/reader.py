@@ -61,9 +61,8 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
         else:
             listed += tables_of(bytes(source.data), source.name, stats.TOLD_BY)
     lists = [table for table in listed if table.rank == stats.WORK]
-    files += [
-        _read_file(Recording(table.where, stats.as_export(table)), numbers) for table in lists
-    ]
+    exports = [Recording(table.where, stats.as_export(table)) for table in lists]
+    files += [_read_file(one, numbers) for one in exports]
     if not files:  # sums of kernels and of copies, unless one table has both
         timed = [table for table in listed if table.rank < stats.SIZES]
         sums = [table for table in timed if table.rank == stats.ALL_SUMS] or timed
