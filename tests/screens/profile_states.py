@@ -233,7 +233,7 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-categories": profile("v6e", then=click("#fold-ops", "[data-more-filters]")),
     "profile-many-filters": profile("v6e", _MANY_FILTERS),
     "profile-area": profile("v6e", then=_area),
-    "profile-about": profile("v6e", then=button("Share", "About this profile")),
+    "profile-about": profile("v6e", then=click("[popovertarget=menu-share]", "[data-about-open]")),
     "profile-runs": profile("v6e", then=click("[data-compare]")),
     "profile-program": profile("v6e", then=click("#fold-details")),
     "profile-filtered-out": profile("v6e", "?v=1&q=nothing+has+this+name"),

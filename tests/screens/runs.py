@@ -154,7 +154,7 @@ def _none_read(page: Page, site: Site) -> None:
 
 
 def _pointed(page: Page) -> None:
-    page.locator("[data-heat] .cells rect").nth(47).hover(force=True)
+    page.locator("[data-heat] > i").nth(47).hover(force=True)
 
 
 STATES: dict[str, Show] = {
