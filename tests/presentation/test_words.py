@@ -51,8 +51,8 @@ def test_slots_are_filled_with_numbers_words_and_sentences() -> None:
 def test_a_name_from_right_to_left_leaves_the_numbers_in_their_order() -> None:
     name = "\u0637\u0628\u0642\u0629"
     link = [Segment(kind="link", text="the roof")]
-    for given, written in (("layer_1", "layer_1"), (name, f"\u2068{name}\u2069")):
-        assert written in plain_text(say("stands", share=given, known="", bound=link))
+    for slot, shown in (("layer_1", "layer_1"), (name, f"\u2068{name}\u2069")):
+        assert shown in plain_text(say("stands", share=slot, known="", bound=link))
 
 
 @pytest.mark.parametrize("unit", ["count", "bytes", "time_us", "gflops", "gibs", "gbs", "number"])

@@ -124,6 +124,7 @@ def test_memory_that_is_not_there_is_said(reader: Client) -> None:
     ("query", "said"),
     [
         ("model=llama-9", "is not a model"),
+        ("phase=training", "is not a phase"),
         ("model=config&config={", "not JSON"),
         ("model=config&config=[1]", "not an object"),
         ("device=h1000", "no device"),

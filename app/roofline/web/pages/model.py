@@ -21,7 +21,15 @@ from roofline.web.pages import model_views as views
 from roofline.web.pages.calculator import device_groups, network_words
 from roofline.web.pages.calculator_views import FieldView
 from roofline.web.pages.model_cards import Asked, answer
-from roofline.web.pages.model_form import MOST_CONFIG, REQUEST, ModelForm, models, phases, read_form
+from roofline.web.pages.model_form import (
+    MOST_CONFIG,
+    REQUEST,
+    ModelForm,
+    check_phase,
+    models,
+    phases,
+    read_form,
+)
 from roofline.web.pages.model_over import Measured
 from roofline.web.pages.model_request import request_answer
 from roofline.web.parts import Parts, Reader
@@ -93,6 +101,7 @@ def view_of(
     form, device = read_form(given), given.get("device") or _DEVICE
     found, error = None, None
     try:
+        check_phase(given.get("phase", ""))
         asked = _asked(form, device, beside, given.get("price", ""))
         is_request = form.phase == REQUEST and measured is None
         found = request_answer(asked) if is_request else answer(asked, measured)

@@ -111,6 +111,14 @@ def read_form(given: Mapping[str, str]) -> ModelForm:
     )
 
 
+def check_phase(phase: str) -> None:
+    """Raises `BadViewError` for one that is not offered."""
+    if phase and phase not in _PHASES:
+        raise BadViewError(
+            f'"{phase[:60]}" is not a phase.', remedy=f"Name one of: {', '.join(_PHASES)}."
+        )
+
+
 def models() -> Iterable[str]:
     """The models to choose from: presets, then a pasted config."""
     return (*presets(), CONFIG)
