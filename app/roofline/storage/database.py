@@ -31,9 +31,6 @@ RESTORE = (
     " `roofline doctor` says what is damaged."
 )
 READERS = 8
-# Of one connection. The system keeps the file's pages once for all of them; SQLite's own 2 MB would
-# fill for hours in each.
-PAGES_KEPT_KIB = 512
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # The newest file below migrations/versions; a test holds them together.
 SCHEMA = "0020"
@@ -202,7 +199,6 @@ def _tune_sqlite(engine: Engine, *, writes: bool, checkpoint_pages: int) -> None
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
-            f"cache_size=-{PAGES_KEPT_KIB}",
             f"wal_autocheckpoint={checkpoint_pages}",
         ):
             connection.execute(f"PRAGMA {pragma}")
