@@ -11,6 +11,11 @@ _MARKS = (
     """() => [...document.querySelectorAll("#op-chart [class*='tracemarks'] .point:not(.ghost)")]"""
 )
 
+# Rows that few windows show are painted after the frame with the first ones.
+_PAINTED = """async () => {
+  for (let frames = 0; frames < 4; frames += 1)
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}"""
 # The chart of a profile that shows what the address says; other pages have none.
 _SETTLED = "() => document.querySelector('#op-chart')?.ariaBusy !== 'true'"
 
@@ -39,6 +44,7 @@ def all_names(page: Page) -> list[str]:
     following = page.locator("#panel-ops [data-page-by='1']")
     while following.is_enabled():
         following.click()
+        page.evaluate(_PAINTED)
         found += names(page)
     return found
 
