@@ -41,8 +41,9 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     quicken()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    cycles = Cycles(given.folder, given.seed)
+    folder = given.folder.resolve()  # the address of a folder of blobs is absolute
+    folder.mkdir(parents=True, exist_ok=True)
+    cycles = Cycles(folder, given.seed)
     cycles.run(given.cycles)
     for name, count in cycles.counts.items():
         sys.stdout.write(f"{count:5} crashes of: {name}\n")
