@@ -157,5 +157,5 @@ def test_the_file_of_every_sample_shows_its_numbers_and_asks_for_nothing(
 
 
 def sentences(text: str) -> set[str]:
-    """Each sentence, whichever spaces are in it; a page sets as code what backticks mark in text."""
+    """Each sentence, whichever spaces are in it, without the backticks around code."""
     return set(" ".join(text.replace("`", "").split()).removesuffix(".").split(". "))
