@@ -28,7 +28,9 @@ def test_a_format_is_dropped_seen_filtered_and_shared(new_page: NewPage, sample:
     drop(page, *sample.files)
     is_ready(page)
     for chart in ("#program-chart", "#op-chart"):
-        expect(page.locator(f"{chart} .scatterlayer .trace").first).to_be_visible()
+        # Formats that tell when, not what, have a sentence there.
+        drawn = f"{chart} .scatterlayer .trace:visible, .plot-box:has({chart}) .empty:visible"
+        expect(page.locator(drawn).first).to_be_visible()
     expect(page.locator("#device-info")).not_to_be_empty()
     first = view.names(page)[0]
 
