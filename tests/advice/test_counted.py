@@ -152,3 +152,26 @@ def test_several_slots_are_busy_and_no_unit_is_its_own_limit() -> None:
     found = advised({Ceiling.ISSUE: 0.88, Ceiling.L1: 0.5}, tensor=0.1)[0]
     assert found["rule"] == "P1" and "Issue slots are" in found["why"] and " 88" in found["why"]
     assert "next limit is issue" not in found["why"]
+
+
+def test_calls_as_short_as_an_empty_one_are_merged_not_filled() -> None:
+    """More blocks make none of them shorter; two calls as one save half. One alone saves nothing.
+
+    The report of four kernels of 1.5 µs promised 6.07 of their 6.14 µs by more blocks.
+    """
+    head = "op|category|self_us|flop|hbm_bytes\n"
+    for count, saved_us in ((4, [3.0]), (1, [])):
+        rows = "\n".join(f"kernel{at}|other|1.5|0|0" for at in range(count))
+        profile = profile_from_table(head + rows, device=GPU)
+        busy = 0.01 * profile.ops.time_ps.astype(np.float64)
+        ops = replace(
+            profile.ops,
+            busy_ps={Ceiling.FMA: busy},
+            slow_why=("few_blocks",) * count,
+            slow_words=("1 block for 24 SMs",) * count,
+        )
+        profile = replace(profile, ops=ops, format_id="nsight_compute")
+        analysis = analyse(profile, resolve(GPU), AnalysisOptions())
+        findings = answered(analysis).advice["findings"]
+        assert [one["predicted"]["saving_us"] for one in findings] == pytest.approx(saved_us)
+        assert [one["rule"] for one in findings] == ["L1"] * len(saved_us)

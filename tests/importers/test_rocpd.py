@@ -1,6 +1,7 @@
 """Databases of rocprofv3: what an agent waits for, launches by stack, several processes, damage."""
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -112,6 +113,30 @@ def test_databases_of_passes_in_a_folder_are_one_program(tmp_path: Path) -> None
     at = profile.ops.name.index(KERNEL)
     assert (profile.host_count, int(profile.ops.occurrences[at])) == (1, 3)
     assert int(profile.ops.flop[at]) == pytest.approx(2 * 3 * 64 * 1500.5, abs=6)
+
+
+KERNELS = "Kind,Agent_Id,Dispatch_Id,Kernel_Name,Start_Timestamp,End_Timestamp"
+COPIES = "Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Start_Timestamp,End_Timestamp"
+
+
+def test_the_csv_files_of_the_newest_process_in_a_folder_are_one_host(tmp_path: Path) -> None:
+    """As `rocprofv3 --output-format csv` leaves them: HOST/PID_kernel_trace.csv and others."""
+    host = tmp_path / "host"
+    host.mkdir()
+    for at, (name, head, row) in enumerate(
+        (
+            ("7_kernel_trace", KERNELS, "KERNEL_DISPATCH,Agent 4,1,older,0,9000"),
+            ("9_memory_copy_trace", COPIES, "MEMORY_COPY,HOST_TO_DEVICE,Agent 0,Agent 4,0,1000"),
+            ("9_kernel_trace", KERNELS, "KERNEL_DISPATCH,Agent 4,1,newer,2000,5000"),
+        )
+    ):
+        (host / f"{name}.csv").write_text(f"{head}\n{row}\n", "utf-8")
+        os.utime(host / f"{name}.csv", (at, at))
+    files = files_of_folder(tmp_path)
+    assert [path.name for path in files] == ["9_kernel_trace.csv", "9_memory_copy_trace.csv"]
+    profile = analyse_files(files).profile
+    assert (profile.host_count, profile.device.core_count) == (1, 1)
+    assert "newer" in profile.ops.name and "older" not in profile.ops.name
 
 
 def test_roofs_beside_databases_of_passes_are_measured_peaks(tmp_path: Path) -> None:

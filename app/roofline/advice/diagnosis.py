@@ -13,6 +13,7 @@ import numpy.typing as npt
 from roofline.advice.nearness import Nearness, is_busy_with_a_pipe
 from roofline.advice.op_kinds import MOVED, op_kind
 from roofline.analysis.diagnose import may_communicate
+from roofline.analysis.nearest import empty_call_us
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
@@ -36,8 +37,8 @@ class OpFacts:
     Of counters: `is_counted` (the profiler counted how busy units are), `is_bound` and `is_latency`
     (a unit is near, or none is), `is_piped` (the nearest is a pipe or the issue slots), `is_unsaid`
     (a latency without a measured reason), and `near` (shares of the nearest unit). `is_moved`: a
-    copy, which does no arithmetic. `is_repeated`: called at least twice. `rule` is the label, for
-    those beside it.
+    copy, which does no arithmetic. `is_mergeable`: called at least
+    twice, or as short as a call that does nothing. `rule` is the label, for those beside it.
     """
 
     time_us: Floats
@@ -61,7 +62,7 @@ class OpFacts:
     is_piped: Bools
     is_unsaid: Bools
     is_moved: Bools
-    is_repeated: Bools
+    is_mergeable: Bools
     near: Nearness
     bound: tuple[str | None, ...]
     rule: npt.NDArray[np.str_]
@@ -132,13 +133,14 @@ def facts_of(
         column: Floats = np.max(rows, axis=0) if rows else np.zeros(count)
         return column
 
+    call_us = np.where(calls > 0, busy_us / np.where(calls > 0, calls, 1.0), np.nan)
     is_counted = near.is_busy_known[:count]
     is_bound = near.is_kind(OpClass.BOUND)[:count] & is_counted
     moved = [op_kind(*op) in MOVED for op in zip(table.category, table.name, strict=True)]
     others = {*names} - compute
     return OpFacts(
         time_us=np.where(busy_us > 0, busy_us, np.nan),
-        call_us=np.where(calls > 0, busy_us / np.where(calls > 0, calls, 1.0), np.nan),
+        call_us=call_us,
         e=np.where(is_known, longest / np.where(is_known, busy_us, 1.0), np.nan),
         sum_us=stacked.sum(axis=0),
         longest_us=longest,
@@ -165,7 +167,7 @@ def facts_of(
         is_piped=is_bound & is_busy_with_a_pipe(near)[:count],
         is_unsaid=np.array([why == "not_measured" for why in near.why[:count]], np.bool_),
         is_moved=np.array(moved, np.bool_),
-        is_repeated=calls >= 2,
+        is_mergeable=(calls >= 2) | below(call_us, empty_call_us(analysis.device.kind)),
         near=nearness,
         bound=tuple(
             names[place] if known else None

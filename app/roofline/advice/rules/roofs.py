@@ -22,6 +22,7 @@ from roofline.advice.formula import (
 )
 from roofline.advice.plan import Lever
 from roofline.advice.rule import BOOK, BRRR, GUIDE, Cure, Form, Found, Group, Rule, Run
+from roofline.analysis.nearest import empty_call_us
 from roofline.analysis.roofline import Floats
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -72,13 +73,14 @@ def closer(rule: str) -> Callable[[Run], Iterator[Found]]:
 
 
 def _closer(run: Run, group: Group) -> Found:
-    """With counters until the nearest unit is full."""
+    """With counters until the nearest unit is full; no call gets shorter than an empty one."""
     ops, target = group.ops, target_of(run, group.bound)
     lever = Lever(rows=ops, target=np.full(len(ops), target))
     share = run.nearness.share[ops]
     is_counted = run.analysis.nearest.is_busy_known[ops]
     if is_counted.any():
-        full_us = np.where(is_counted, run.state.busy_us[ops] * share, 0.0)
+        empty_us = run.calls[ops] * empty_call_us(run.analysis.device.kind)
+        full_us = np.where(is_counted, np.maximum(run.state.busy_us[ops] * share, empty_us), 0.0)
         lever = Lever(rows=ops, time_us=np.maximum(full_us, run.state.roof_us()[ops] / target))
     busy = float(np.nan_to_num(share).mean())
     reason = reason_of(run, ops)
@@ -116,7 +118,7 @@ S1 = Rule(
 
 def _is_short(ops: OpFacts) -> Bools:
     far = np.where(ops.is_counted, ops.is_latency, below(ops.e, FAR.value))
-    short: Bools = below(ops.call_us, LAUNCH_US.value) & ops.is_repeated & ~ops.is_moved
+    short: Bools = below(ops.call_us, LAUNCH_US.value) & ops.is_mergeable & ~ops.is_moved
     return far & short
 
 
@@ -131,19 +133,26 @@ def _merged(run: Run) -> Iterator[Found]:
         roof_us, busy_us = run.state.roof_us()[ops], run.state.busy_us[ops]
         after_us = _merged_us(1.0, busy_us - roof_us, roof_us)  # all of the launches at once
         calls = float(run.calls[ops].sum())
+        if calls < 2:
+            continue
         yield run.of_group(
             group,
             ops,
             Lever(rows=ops, time_us=after_us),
             resource="calls",
             factor=LAUNCHES_KEPT.value,
-            facts={"call_us": float(busy_us.sum()) / calls if calls else 0.0},
+            forms=() if group.bound else ("counted",),
+            facts={
+                "call_us": float(busy_us.sum()) / calls,
+                "busy": float(np.nan_to_num(run.nearness.share[ops]).mean()),
+            },
         )
 
 
 L1 = Rule(
     id="L1",
-    when="e < {FAR} (with counters: latency), a kernel of at least two calls under {LAUNCH_US} µs",
+    when="e < {FAR} (with counters: latency), a kernel of at least two calls under {LAUNCH_US} µs, "
+    "or several that are as short as an empty one (2 µs)",
     source=BRRR,
     formula=Formula("T' = n ÷ 2 × t0 + W", _merged_us),
     cases=(Case({"n": 1000.0, "t0": 7.0, "W": 1000.0}, 4500.0),),
@@ -156,6 +165,12 @@ L1 = Rule(
     why="{calls} calls take {call_us} each and {count|reach|reach} {efficiency} of the {roof} "
     "roof. A call shorter than 10 µs is bound by its start.",
     cure=Cure("Fuse or batch them, or use a persistent kernel."),
+    forms={
+        "counted": Form(
+            why="{calls} calls take {call_us} each, and the nearest unit is busy {busy} of the "
+            "time. A call shorter than 10 µs is bound by its start."
+        ),
+    },
 )
 
 L2 = Rule(

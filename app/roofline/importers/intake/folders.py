@@ -1,5 +1,5 @@
 """A folder in place of files: the workload of rocprof-compute in it, else its newest session or
-capture.
+capture, or CSV files of rocprofv3.
 
 Reports of Nsight Systems, which only its own program unpacks: exported where that is installed.
 
@@ -30,6 +30,12 @@ _ROOFS = ("roofline.csv", "sysinfo.csv")
 _SESSIONS = ("*", "*/*", "profile/*/*", "plugins/profile/*/*", "*/plugins/profile/*/*")
 _XSPACE = (".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst")
 _CAPTURES = (".json", ".json.gz", ".ncu-rep", ".sqlite", ".sqlite.gz", ".nsys-rep", "_results.db")
+# rocprofv3 --output-format csv writes HOST/PID_kernel_trace.csv and others of that process.
+_KERNELS = ("_kernel_trace.csv", "_counter_collection.csv")
+_SHEETS = tuple(
+    f"_{name}.csv"
+    for name in ("memory_copy_trace", "marker_api_trace", "hip_api_trace", "agent_info")
+)
 _WORKLOADS_SHOWN = 4
 
 
@@ -65,19 +71,30 @@ def _newest_session(folder: Path) -> list[Path]:
             if path.name.endswith(_XSPACE) and path.is_file():
                 sessions[path.parent].append(path)
     if not sessions:
-        return [_newest_capture(folder)]
+        return _newest_capture(folder)
     newest = max(sessions, key=lambda one: (_written_at(sessions[one]), one.name))
     return sorted(set(sessions[newest]))
 
 
-def _newest_capture(folder: Path) -> Path:
-    found = [path for path in folder.iterdir() if path.name.endswith(_CAPTURES) and path.is_file()]
+def _newest_capture(folder: Path) -> list[Path]:
+    ends = (*_CAPTURES, *_KERNELS)
+    found = [
+        path
+        for place in ("*", "*/*_kernel_trace.csv", "*/*_results.db")
+        for path in folder.glob(place)
+        if path.name.endswith(ends) and path.is_file()
+    ]
     if not found:
         raise UploadRejectedError(
             f"{folder} is a folder without a profiling session, workload or capture in it.",
             remedy="Name the files of a profile.",
         )
-    return max(found, key=lambda one: (_written_at([one]), one.name))
+    newest = max(found, key=lambda one: (_written_at([one]), one.name))
+    for end in _KERNELS:
+        if newest.name.endswith(end):
+            names = [newest.name.removesuffix(end) + other for other in (*_KERNELS, *_SHEETS)]
+            return [path for name in names if (path := newest.with_name(name)).is_file()]
+    return [newest]
 
 
 def _written_at(files: list[Path]) -> float:

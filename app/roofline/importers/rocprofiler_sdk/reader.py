@@ -144,7 +144,9 @@ def _profile(
     pairs, device = in_order(*distinct_rows(np.stack([process, events["agent_id"]], axis=1)))
     owners = [(processes[number], agent) for number, agent in pairs.tolist()]
     pids = {one.file_name: one.pid for one in reversed(processes)}
-    used = Counter(one.file_name for one, number in owners if number in one.agents)
+    used = Counter(
+        one.file_name for one, number in owners if number in one.agents or not one.agents
+    )
     agents = [process.agents.get(number, UNKNOWN) for process, number in owners]
     first = next((agent for agent in agents if agent is not UNKNOWN), UNKNOWN)
     gpus = [agent.size for agent in agents]
