@@ -139,7 +139,6 @@ def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(
     assert marked == off
 
 
-@pytest.mark.covers(240)
 @pytest.mark.parametrize(("count", "slow"), [(19, None), (20, 119.0), (40, 138.0)])
 def test_95_percent_of_enough_steps_are_not_slower(count: int, slow: float | None) -> None:
     """Steps of 101, 102 … us: at least 95 of 100 take the 19th of 20, the 38th of 40, or less."""

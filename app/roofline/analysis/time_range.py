@@ -135,6 +135,7 @@ class _Range:
                 times=times,
                 work=self._work(ops, len(whole.ops)),
                 transfers=self._transfers(timeline.transfers),
+                launches=None,
             ),
         )
 

@@ -15,6 +15,7 @@ from orjson import Fragment
 from roofline import __version__
 from roofline.analysis import roofline
 from roofline.analysis.knowledge import KNOWN_SHARE
+from roofline.analysis.launch_times import launch_records
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.serving_records import ServingColumns
@@ -329,9 +330,14 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
 
 def _op_objects(analysis: RooflineAnalysis, view: Ranking, subject: Subject) -> list[Record]:
     """One object per op of `view`; `nearest`, `busy`, `clocks` and `shapes` are objects, as are the
-    `sources` of cells where several files tell of one program."""
+    `sources` of cells where several files tell of one program, and `launch_times` where the files
+    tell each launch."""
     shown = in_order(column for column in OP_COLUMNS if column.shown.json)
     objects = _rows(exported(shown, rows_of(analysis, view, subject)))
+    launches = launch_records(analysis)
+    for one, op in zip(objects, view.op.tolist(), strict=True):
+        if times := launches(op):
+            one["launch_times"] = times
     cells = analysis.profile.cells
     if cells is not None:
         for one, op in zip(objects, view.op.tolist(), strict=True):

@@ -131,10 +131,27 @@ class EachTransfer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LaunchTimes:
+    """How long single launches took: one row per op and class, in order of both.
+
+    Where they are many, those whose times differ by less than 1.5 % are one class: `count` is how
+    many launches are in it, `time_ps` the mean of their times.
+    """
+
+    op: I64
+    count: I64
+    time_ps: F64
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Timeline:
     """The timeline of a profile: names of its `cores`, and how many `steps` count.
 
     `bins` divide the capture by time; `None` where the importer cannot put all cores on one clock.
+    `launches` are those of the whole capture; `None` in a range of it.
     """
 
     cores: tuple[str, ...]
@@ -143,6 +160,7 @@ class Timeline:
     work: WorkTimes
     transfers: Transfers
     bins: TimeBins | None = None
+    launches: LaunchTimes | None = None
 
     @property
     def span_ps(self) -> int:

@@ -621,6 +621,16 @@ class Launch(TypedDict):
     bytes: dict[str, Measure]
 
 
+class LaunchTimes(TypedDict):
+    """Percentiles of an op's launches: of their times, and of the bandwidth that they reach."""
+
+    count: int
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p95_gibs: NotRequired[float]
+
+
 class OpDetails(TypedDict):
     """The details of one op, which are read when it is opened; IDLE has names alone.
 
@@ -649,6 +659,7 @@ class OpDetails(TypedDict):
     replay: NotRequired[str]
     launch_count: NotRequired[int]
     launches: NotRequired[list[Launch]]
+    launch_times: NotRequired[LaunchTimes]
 
 
 DOCUMENTS = {"SentPage": SentPage, "OpDetails": OpDetails}

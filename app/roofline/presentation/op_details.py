@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from roofline.analysis.launch_times import launch_records
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.undecided import units_of
 from roofline.model.compute import ComputeUnit
@@ -25,11 +26,13 @@ _REPLAYED = ("pytorch", "xspace")
 
 def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
     """JSON of each listed op, in the order of `ops` of the page data."""
-    uses = Counter(analysis.profile.ops.name)
+    uses, launches = Counter(analysis.profile.ops.name), launch_records(analysis)
     for op in listed_ops(analysis).tolist():
         details = _details(analysis, op)
         if uses[details["name"]] == 1:
             details |= _replay(analysis, details["name"])
+        if times := launches(op):
+            details["launch_times"] = {name: rounded(value) for name, value in times.items()}
         yield to_json(details)
 
 

@@ -662,6 +662,7 @@ export interface OpDetails {
   replay?: string;
   launch_count?: number;
   launches?: Launch[];
+  launch_times?: LaunchTimes;
 }
 
 /** How much of an op's time one unit was busy, and useful. */
@@ -678,4 +679,13 @@ export interface Launch {
   time_us: number | null;
   flop: number | null;
   bytes: Record<string, number | null>;
+}
+
+/** Percentiles of an op's launches: of their times, and of the bandwidth that they reach. */
+export interface LaunchTimes {
+  count: number;
+  p50_us: number;
+  p90_us: number;
+  p99_us: number;
+  p95_gibs?: number;
 }

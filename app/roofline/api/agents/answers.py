@@ -136,6 +136,11 @@ def explain(reading: Reading, op: str) -> str:
             *tsv(("roof", "least_us"), [(name, number(us)) for name, us in clocks.items()]),
             *_equation(row, clocks, sure),
         ]
+    if times := reading.launch_times(op_id):
+        lines += [
+            "single launches, percentiles of their times and of the bandwidth that they reach:",
+            *tsv(("quantity", "value"), [(name, number(value)) for name, value in times.items()]),
+        ]
     if busy:
         lines += ["busy shares of units, counted:", *tsv(("unit", "busy_ratio"), busy)]
     peak = row["bound_peak_origin"]

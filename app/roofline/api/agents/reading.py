@@ -7,6 +7,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
+from roofline.analysis.launch_times import launch_records
 from roofline.api.profiles import Profile
 from roofline.errors import BadViewError
 from roofline.exports.certainty import Certainty, certainty_of, certainty_of_op
@@ -66,6 +67,11 @@ class Reading:
             remedy="Ids are in the first column of the operations: top_ops, or"
             " `roofline analyze --find TEXT --format markdown`.",
         )
+
+    def launch_times(self, op_id: str) -> Record:
+        """Percentiles of an operation's launches; empty where the files do not tell each."""
+        analysis, place = self.profile.analysis, list(self.ids).index(op_id)
+        return launch_records(analysis)(int(analysis.with_infeed.every.op[place]))
 
     @cached_property
     def certainty(self) -> Certainty:

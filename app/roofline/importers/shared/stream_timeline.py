@@ -20,6 +20,7 @@ from roofline.importers.shared.events import (
 )
 from roofline.importers.shared.join_timelines import joined_rows, with_least
 from roofline.importers.shared.kernel_names import Collective
+from roofline.importers.shared.launch_times import PIECE, LaunchPieces, joined_launches
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
 from roofline.importers.shared.time_bins import (
     COMMUNICATES,
@@ -41,6 +42,7 @@ from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
     EachTransfer,
+    LaunchTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -140,7 +142,18 @@ def timeline_of(
         ),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
         bins=_bins(swept, edges, tick_ps, awaited),
+        launches=joined_launches([_launches(device, tick_ps) for device in devices]),
     )
+
+
+def _launches(events: DeviceEvents, tick_ps: int) -> LaunchTimes:
+    """How long each event of a device's ops took."""
+    rows, launches = np.append(events.rows, -1), LaunchPieces()
+    for first in range(0, len(events.begin), PIECE):
+        piece = slice(first, first + PIECE)
+        took = np.maximum(events.end[piece] - events.begin[piece], 0)
+        launches.add(rows[events.op[piece]], took * float(tick_ps))
+    return launches.all()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

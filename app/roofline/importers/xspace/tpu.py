@@ -166,6 +166,7 @@ def _share(
         windows=_windows(core, groups),
         collector=collector,
         occurrences=collector.transfers(programs),
+        launches=collector.launches(numbers),
         parts=collector.parts,
         op_of_meta=op_of_meta,
     )

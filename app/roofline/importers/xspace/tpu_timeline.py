@@ -5,12 +5,13 @@ no op covers is a gap. All times are on the device's clock.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from roofline.importers.shared.events import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
+from roofline.importers.shared.launch_times import LaunchPieces, joined_launches
 from roofline.importers.shared.sweep import Windows, split_gaps
 from roofline.importers.shared.time_bins import (
     COMMUNICATES,
@@ -39,6 +40,7 @@ from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
     CoreTimes,
+    LaunchTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -66,6 +68,7 @@ class CoreCollector:
         self._ends = (edges[:0], edges[:0])  # launch gaps before the first and after the last event
         self._between = 0.0  # launch gaps between events
         self._events: list[tuple[I64, I64, I64]] = []
+        self._launches = LaunchPieces()
         self.is_out_of_order = False
 
     def anew(self) -> "CoreCollector":
@@ -101,6 +104,7 @@ class CoreCollector:
         if self._first_begin < 0 and (end > begin).any():
             self._first_begin = int(begin[end > begin][0])
         self._add(*gaps, bin_edges)
+        self._launches.add(meta, (end - begin).astype(np.float64))
         chosen = self.is_half[meta]
         if chosen.any():
             self._events.append((begin[chosen], end[chosen], meta[chosen].astype(np.int64)))
@@ -165,6 +169,11 @@ class CoreCollector:
             total += time_up_to(begin, end, self._edges)
         return total
 
+    def launches(self, op_of_meta: I64) -> LaunchTimes:
+        """How long the events of each op took."""
+        found = self._launches.all()
+        return joined_launches([replace(found, op=op_of_meta[found.op])])
+
     def transfers(self, program_ids: Mapping[int, int]) -> Occurrences:
         """The core's pairs of halves."""
         if not self._events:
@@ -196,6 +205,7 @@ class CoreShare:
     windows: Windows
     collector: CoreCollector
     occurrences: Occurrences
+    launches: LaunchTimes
     parts: Sequence[Part]
     op_of_meta: Callable[[int], int]
 
@@ -295,6 +305,7 @@ def timeline_of(shares: Sequence[CoreShare], n_steps: int) -> Timeline | None:
         work=builder.work_times(),
         transfers=_transfers(shares),
         bins=_bins(shares),
+        launches=joined_launches([share.launches for share in shares]),
     )
 
 
