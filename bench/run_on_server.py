@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import orjson
 
-from roofline.cli.upload import Receiver, Upload, send
+from roofline.api.servers import Receiver, Upload, send
 from tests.browser.serving import Server, serving
 from tests.tools.generate_xspace import Config, write_profile
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from bench.growth import beside, during_uploads, many_profiles, port_of
 from bench.readme import describe_machine, write_section
 from bench.restart import restarts
-from roofline.cli.upload import Receiver, Upload, send
+from roofline.api.servers import Receiver, Upload, send
 from roofline.errors import RooflineError
 from tests.browser.serving import Server, serving
 from tests.tools.generate_xspace import Config, write_profile

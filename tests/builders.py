@@ -16,7 +16,7 @@ import numpy as np
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.device import Device, DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
 from roofline.model.op_columns import OpColumns

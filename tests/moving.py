@@ -11,7 +11,7 @@ import numpy as np
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile

@@ -13,6 +13,7 @@ _HOMES = {
     "open_profile": "roofline.api.profiles",
     "advise": "roofline.api.profiles",
     "Profile": "roofline.api.profiles",
+    "Ops": "roofline.api.profiles",
     "Subject": "roofline.api.profiles",
     "Verdict": "roofline.api.profiles",
     "Op": "roofline.api.profiles",
@@ -22,6 +23,13 @@ _HOMES = {
     "Comparison": "roofline.api.comparing",
     "CheckResult": "roofline.api.comparing",
     "estimate": "roofline.api.estimates",
+    "what_if": "roofline.api.exploring",
+    "in_formats": "roofline.api.exploring",
+    "InFormats": "roofline.api.exploring",
+    "devices": "roofline.api.devices",
+    "device": "roofline.api.devices",
+    "Devices": "roofline.api.devices",
+    "Device": "roofline.api.devices",
     "topology": "roofline.api.estimates",
     "predict": "roofline.api.estimates",
     "Estimate": "roofline.api.estimates",
@@ -31,6 +39,10 @@ _HOMES = {
     "capture_remote": "roofline.api.captures",
     "calibrate": "roofline.api.calibration",
     "Measured": "roofline.api.calibration",
+    "replay": "roofline.api.replays",
+    "Script": "roofline.api.replays",
+    "upload": "roofline.api.servers",
+    "Link": "roofline.api.servers",
     "report": "roofline.api.results",
     "Report": "roofline.api.results",
     "log_wandb": "roofline.api.trackers",
@@ -44,7 +56,7 @@ __all__ = ["__version__", *_HOMES]
 
 # Python puts a package into its parent when it is first imported, in place of the function that has
 # its name. It does so once: now, and the names are free again.
-for _name in ("capture", "compare", "estimate"):
+for _name in ("capture", "compare", "devices", "estimate"):
     import_module(f"roofline.{_name}")
     del globals()[_name]
 

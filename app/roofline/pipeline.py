@@ -11,7 +11,9 @@ from roofline.analysis.one_host import alone, files_of_host, of_host
 from roofline.analysis.other_device import at_running_clock, under_other_peaks
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.time_range import in_range
-from roofline.devices import PeakChoice, identification, resolve
+from roofline.devices import identification
+from roofline.devices.choice import PeakChoice
+from roofline.devices.resolve import resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
@@ -162,8 +164,15 @@ def read_profile(
     own = resolve(profile.device, catalogue=not xprof_compat, machine=machine)
     if choice is None or choice.is_empty:
         return profile, own
-    device = resolve(profile.device, choice=choice, catalogue=not xprof_compat, machine=machine)
-    return (profile, device) if xprof_compat else under_other_peaks(profile, own, device)
+    if xprof_compat:
+        return profile, resolve(profile.device, choice=choice, catalogue=False, machine=machine)
+    return under_choice(profile, own, choice)
+
+
+def under_choice(profile: Profile, own: Device, choice: PeakChoice) -> tuple[Profile, Device]:
+    """`profile`, whose peaks are those of `own`, and the device that was chosen for it."""
+    device = resolve(profile.device, choice=choice, machine=read_machine())
+    return under_other_peaks(profile, own, device)
 
 
 def analysis_as_xprof(sources: Sequence[SourceFile], profile: Profile) -> RooflineAnalysis:

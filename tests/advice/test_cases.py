@@ -18,7 +18,7 @@ from roofline.advice.findings import Advice
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel

@@ -9,7 +9,7 @@ import pytest
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answered
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit

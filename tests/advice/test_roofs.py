@@ -10,7 +10,7 @@ from roofline.advice.rules import RULES
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answered
 from roofline.model.compute import ComputeUnit
 from tests.advice.test_rules import H100, TABLE

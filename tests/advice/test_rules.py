@@ -13,7 +13,7 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord, TransferRecords
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.advice import render_record
 from roofline.exports.answering import answered
 from roofline.model.compute import ComputeUnit

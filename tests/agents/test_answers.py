@@ -5,17 +5,18 @@ import io
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from roofline.api.agents import answers, elsewhere
-from roofline.api.agents.folders import Folders, digest_of
-from roofline.api.agents.reading import Reading
+from roofline.api.agents import answers
+from roofline.api.agents.folders import Folders
+from roofline.api.agents.reading import Reading, digest_of
+from roofline.api.exploring import in_formats, on_part, what_if
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.exports.certainty import SURE
-from roofline.exports.number_formats import Formats
 from roofline.presentation.grouping_choice import read_grouping
 from tests.cli.test_main import run
 
@@ -34,7 +35,7 @@ TELLS: dict[str, Callable[[Reading], str]] = {
     "advise": answers.advise,
     "explain": lambda reading: answers.explain(reading, next(iter(reading.ids))),
     "grouped": lambda reading: answers.grouped(reading, read_grouping("category")),
-    "what_if": lambda reading: elsewhere.on_part(reading, "h100-sxm"),
+    "what_if": lambda reading: on_part(reading, "h100-sxm"),
 }
 VERDICT = re.compile(r"\b\w*-?bound\b|\bfaster\b|\bslower\b|\bregressed\b")
 # Lines that are indented belong to the finding above them, which has its confidence.
@@ -76,7 +77,8 @@ def test_how_sure_a_verdict_is_follows_what_it_rests_on() -> None:
 
 
 def test_impossible_numbers_are_in_doubt_and_unknown_ones_get_the_command() -> None:
-    reading = Folders([SAMPLES]).open("pytorch/h100-training.json", ("hbm=1TB/s",))
+    path = SAMPLES / "pytorch" / "h100-training.json"
+    reading = replace(reading_of(path), profile=what_if(path, peaks=["hbm=1TB/s"]))
     assert "(certain: in doubt)" in answers.summary(reading).splitlines()[0]
     assert any("!" in line for line in answers.top_ops(reading).splitlines() if "\t" in line)
     cpu = reading_of(SAMPLES / "xspace" / "jax-cpu-transformer.xplane.pb")
@@ -183,7 +185,7 @@ def test_a_hostile_name_is_one_quoted_cell(name: str, tmp_path: Path) -> None:
 
 def test_other_formats_and_peaks_are_calculations() -> None:
     reading = reading_of(SAMPLES / "pytorch" / "h100-training.json")
-    text = elsewhere.in_formats(reading, Formats(storage="fp8"))
+    text = in_formats(reading.profile, storage="fp8").to_markdown()
     assert "(certain: modelled)" in text.splitlines()[0]
     facts = dict(line.split("\t") for line in text.splitlines()[2:6])
     assert float(facts["now_us"]) - float(facts["after_us"]) == pytest.approx(152, abs=2)

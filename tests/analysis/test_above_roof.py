@@ -9,7 +9,7 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.render import render
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

@@ -11,7 +11,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.subjects.budget import Budget, budget_of
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.device import MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64

@@ -16,7 +16,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause, NotShown
 from roofline.analysis.records import AnalysisOptions, OpRecords, RooflineAnalysis
 from roofline.analysis.roofline import Floats
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.exports.render import render
 from roofline.importers.registry import import_profile

@@ -7,7 +7,7 @@ import pytest
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel

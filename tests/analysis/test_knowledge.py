@@ -11,7 +11,8 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
-from roofline.devices import PeakChoice, resolve
+from roofline.devices.choice import PeakChoice
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

@@ -12,8 +12,8 @@ from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord
-from roofline.devices import PeakChoice, resolve
-from roofline.devices.choice import known_part, read_choice
+from roofline.devices.choice import PeakChoice, known_part, read_choice
+from roofline.devices.resolve import resolve
 from roofline.errors import BadViewError
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import Options

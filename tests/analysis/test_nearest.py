@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from roofline.analysis.analyse import analyse
 from roofline.analysis.nearest_records import NearestOps, OpClass
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind

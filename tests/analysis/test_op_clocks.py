@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, OpClocks, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb

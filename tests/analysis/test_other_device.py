@@ -8,7 +8,8 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.other_device import under_other_peaks
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import PeakChoice, resolve
+from roofline.devices.choice import PeakChoice
+from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, PeakOrigin
 from roofline.model.memory import MemoryLevel

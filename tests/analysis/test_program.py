@@ -13,7 +13,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.records import analysis_to_json
 from roofline.exports.render import render
 from roofline.importers.registry import import_profile

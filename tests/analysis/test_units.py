@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, PeakOrigin
 from roofline.model.memory import MemoryLevel

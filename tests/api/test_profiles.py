@@ -3,7 +3,10 @@
 import json
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import assert_type
 
 import pytest
 from plotly.graph_objs import Figure, Scatter
@@ -41,6 +44,7 @@ def test_documents_are_those_of_the_commands() -> None:
     profile = roofline.open_profile(path)
     assert profile.to_dict() == json.loads(run("analyze", "-f", "json", path).stdout)
     assert profile.to_text().encode() == run("analyze", path).stdout
+    assert profile.to_markdown().encode() == run("analyze", "-f", "markdown", path).stdout
     advice = roofline.advise(profile)
     assert advice.to_markdown().encode() == run("advise", "-f", "markdown", path).stdout
     assert advice.to_text().encode() == run("advise", "--top", 99, path).stdout
@@ -108,9 +112,104 @@ def test_unknown_is_none() -> None:
     assert all(one.roofline_efficiency_ratio is None for one in found.ops)
 
 
-def test_result_can_be_pickled(profile: roofline.Profile) -> None:
+def test_profiles_are_equal_where_numbers_and_peaks_are(profile: roofline.Profile) -> None:
     again = pickle.loads(pickle.dumps(profile))
     assert again.sentence == profile.sentence
+    path = roofline.example("v6e")
+    named = roofline.open_profile(path.read_bytes(), name="other.xplane.pb")
+    assert {profile, again, named} == {profile}
+    assert (named.title, named.files) == ("other.xplane.pb", ())
+    other = roofline.open_profile(path, peaks=["hbm=2TB/s"])
+    assert other != profile and profile != "v6e"
+    with pytest.raises(roofline.RooflineError, match="of one file"):
+        roofline.open_profile(path, path.read_bytes())
+
+
+def test_threads_share_a_profile() -> None:
+    shared = roofline.open_profile(roofline.example("h100"))
+
+    def read(_: int) -> tuple[str, str, float | None]:
+        return shared.sentence, shared.digest, shared.ops.sum("self_time_us")
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(read, range(32)))) == 1
+
+
+def test_operations_are_found_by_id(profile: roofline.Profile) -> None:
+    assert_type(profile.ops[0], roofline.Op)
+    assert_type(profile.ops[:2], roofline.Ops)
+    ids = [one.op_id for one in profile.ops]
+    assert len(set(ids)) == len(ids) == len(profile.ops)
+    assert profile.ops[ids[3]] is profile.ops[3]
+    assert list(profile.frame().index) == ids
+    listed = run("analyze", "-f", "markdown", "--sort=-self_time_us", roofline.example("v6e"))
+    assert f"{ids[0]}\t" in listed.stdout.decode()
+    with pytest.raises(KeyError):
+        profile.ops["0000000000"]
+    bound = profile.ops.where(bound="HBM", min_share=0.01)
+    assert 0 < len(bound) < len(profile.ops)
+    assert {one.bound_by for one in bound} == {"HBM"}
+    assert bound.sum("self_time_us") == pytest.approx(sum(one.self_time_us or 0 for one in bound))
+    assert profile.ops.sum("source_line") is None, "not known of every one"
+    assert repr(bound) == f"<roofline Ops: {len(bound)}>"
+
+
+def test_frames_know_what_they_are_of(profile: roofline.Profile) -> None:
+    roofs, budget = profile.frame("roofs"), profile.frame("budget")
+    for frame in (profile.frame().query("rank < 9").copy(), roofs, budget):
+        said = frame.attrs["roofline"]
+        assert said == {
+            "device": "TPU v6 lite",
+            "of": "step",
+            "certain": "modelled",
+            "digest": profile.digest,
+        }
+    assert roofs.set_index("roof").loc["hbm", "source"]
+    assert budget["time_us"].sum() == pytest.approx(profile.subject.time_us, rel=1e-3)
+
+
+@pytest.mark.parametrize("sample", find_samples(SAMPLES), ids=lambda sample: sample.name)
+def test_what_if_is_the_profile_opened_by_other_peaks(sample: Sample) -> None:
+    own = roofline.open_profile(*sample.files)
+    for device, peaks in (("h200", []), ("tpu-v5p", ["hbm=2TB/s"])):
+        opened = roofline.open_profile(*sample.files, device=device, peaks=peaks)
+        assert roofline.what_if(own, device=device, peaks=peaks) == opened
+
+
+def test_what_if_refuses_what_changes_nothing(profile: roofline.Profile) -> None:
+    with pytest.raises(roofline.RooflineError, match="Nothing is changed"):
+        roofline.what_if(profile)
+    with pytest.raises(roofline.RooflineError, match="no device"):
+        roofline.what_if(profile, device="h1000")
+
+
+def test_in_formats_is_the_command() -> None:
+    path = roofline.example("h100")
+    found = roofline.in_formats(path, storage="fp8", tensors="weights")
+    words = ("whatif", path, "--storage", "fp8", "--tensors", "weights")
+    assert found.to_text().encode() == run(*words).stdout
+    assert found.to_markdown().encode() == run(*words, "-f", "markdown").stdout
+    assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
+    assert found.saving_us == found.to_dict()["now_us"] - found.after_us
+    assert found.sentence in (found.to_text().replace("\n", ".\n"))
+    with pytest.raises(roofline.RooflineError, match="No number format"):
+        roofline.in_formats(path)
+
+
+def test_a_replay_is_the_script_of_the_command(tmp_path: Path) -> None:
+    path = roofline.example("h100")
+    opened = roofline.open_profile(path)
+    script = roofline.replay(opened, opened.ops[0])
+    run("replay", path, "--op", script.replay.op_id, "-o", tmp_path / "command")
+    (written,) = (tmp_path / "command").iterdir()
+    assert script.text == written.read_text("utf-8")
+    assert script.save(tmp_path).read_text("utf-8") == script.text
+    assert script.sentence is None, "it was not run"
+    assert roofline.replay(path, 1).text == script.text
+    with pytest.raises(roofline.RooflineError, match="is not replayed"):
+        roofline.replay(path, 3)
+    with pytest.raises(roofline.RooflineError, match="not here"):
+        roofline.replay(roofline.open_profile(path.read_bytes(), name="a.json"), 1)
 
 
 def test_mistakes_have_a_remedy() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import assert_type
 
 import pytest
 
@@ -98,6 +99,36 @@ def test_check_is_the_command(tmp_path: Path) -> None:
     assert worse.sentence.startswith("Check failed")
     with pytest.raises(roofline.RooflineError, match="no baseline"):
         roofline.check(SAME, baseline=tmp_path / "none.json")
+
+
+def test_devices_are_the_command() -> None:
+    found = roofline.devices("tpu", columns=["bf16", "ridge"], sort="-bf16")
+    words = ("devices", "--kind", "tpu", "--columns", "bf16,ridge", "--sort=-bf16")
+    assert found.to_text().encode() == run(*words).stdout
+    assert found.to_dict()["devices"] == json.loads(run(*words, "-f", "json").stdout)
+    assert found.sentence == f"{len(found.frame())} devices."
+    part = roofline.device("H100 SXM5 80GB")
+    assert (part.id, part.name) == ("h100-sxm", "H100 SXM5 80GB")
+    assert part.to_text().encode() == run("devices", "h100-sxm").stdout
+    assert part.to_dict() == json.loads(run("devices", "h100-sxm", "-f", "json").stdout)
+    used = {one["source"] for one in part.to_dict()["devices"][0]["memory"]}
+    assert used <= part.to_dict()["sources"].keys()
+    assert {"matrix_bf16", "memory_bytes"} <= {row["of"] for row in part.rows()}
+    for refused in (lambda: roofline.device("h1000"), lambda: roofline.devices(columns=["speed"])):
+        with pytest.raises(roofline.RooflineError):
+            refused()
+
+
+def test_types_of_a_users_file() -> None:
+    """mypy --strict reads this, too: no call gives `Any`."""
+    profile = assert_type(roofline.open_profile(SAME, peaks=PEAKS), roofline.Profile)
+    assert_type(profile.subject.gain_us, float | None)
+    assert_type(profile.verdict.ceiling, str | None)
+    assert_type(roofline.advise(profile).after_us, float | None)
+    assert_type(roofline.compare(SAME, CHANGED, peaks=PEAKS).change_ratio, float | None)
+    assert_type(roofline.what_if(profile, peaks=["hbm=2TB/s"]), roofline.Profile)
+    assert_type(roofline.device("h200").name, str)
+    assert_type(roofline.estimate("matmul", "8x8x8", device="h200").t_min_us, float | None)
 
 
 def test_addresses_are_read_before_anything_is_asked() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from roofline.api.servers import Receiver, Upload
 from roofline.cli import watch
-from roofline.cli.upload import Receiver, Upload
 from roofline.cli.watch import Watched
 from roofline.errors import UploadRejectedError
 from tests.compare.captures import unpack_ten
@@ -70,7 +70,7 @@ def test_run_is_sent_again_only_where_the_server_was_not_reached(
     def refuse(*_given: object, **_options: object) -> None:
         raise UploadRejectedError("No.", remedy="Look.") from outcomes.pop(0)
 
-    monkeypatch.setattr("roofline.cli.upload.send", refuse)
+    monkeypatch.setattr("roofline.api.servers.send", refuse)
     run = Upload(files=(write(tmp_path / "1.json"),), title="t")
     receiver = Receiver("http://127.0.0.1:1")
     assert not watch._sent(run, receiver, None)

@@ -10,7 +10,7 @@ from roofline.compare.changes import Comparison
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import Run
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.comparison_words import change_verdict, term_label
 from roofline.presentation.sentences import plain_text
 from tests.importers.kineto_profiles import profile_of

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from roofline.devices import PeakChoice, resolve
 from roofline.devices.catalogue import part as part_of
 from roofline.devices.catalogue import parts
+from roofline.devices.choice import PeakChoice
 from roofline.devices.parts import Part
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit

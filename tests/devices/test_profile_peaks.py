@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from roofline.devices import PeakChoice, resolve
 from roofline.devices.catalogue import part as part_of
-from roofline.devices.choice import read_choice
+from roofline.devices.choice import PeakChoice, read_choice
 from roofline.devices.parts import Part
+from roofline.devices.resolve import resolve
 from roofline.devices.this_machine import machine_part
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit

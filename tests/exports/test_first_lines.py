@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roofline.devices import PeakChoice
+from roofline.devices.choice import PeakChoice
 from roofline.exports.answering import answer_of, answered
 from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files

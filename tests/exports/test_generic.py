@@ -7,7 +7,7 @@ import pytest
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import IncompleteProfileError
 from roofline.exports.generic import SCHEMA, to_generic
 from roofline.importers.generic.documents import SCHEMA as SCHEMA_READ

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from roofline import __version__
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.csv_files import csv_with_about
 from roofline.exports.records import (
     analysis_to_json,

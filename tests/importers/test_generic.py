@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.cli import main
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
     IncompleteProfileError,

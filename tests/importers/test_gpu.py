@@ -12,7 +12,7 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import RooflineError
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

@@ -14,7 +14,7 @@ import zstandard
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.roofline import UNKNOWN_BOUND
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.intake.archives import UnpackLimits, unpack
 from roofline.importers.nsight_compute.launches import Launch, ResultKind

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import IMPORTERS, identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit

@@ -12,7 +12,7 @@ from roofline.analysis.knowledge import coverage
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.budget import budget_of
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile, Severity
 from tests.importers.kineto_profiles import (

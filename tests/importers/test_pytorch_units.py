@@ -14,7 +14,7 @@ from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.undecided import units_of
 from roofline.analysis.utilisation import utilisation_of
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.render import render
 from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.model.compute import ComputeUnit, UndecidedUnit

@@ -9,7 +9,7 @@ import pytest
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, Timing
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
     IncompleteProfileError,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.time_records import TransferRecord
-from roofline.devices import PeakChoice, resolve
+from roofline.devices.choice import PeakChoice
+from roofline.devices.resolve import resolve
 from roofline.importers.shared.join_timelines import with_least
 from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import EachTransfer, Transfers, no_transfers

@@ -8,7 +8,7 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.shared.hlo_text import parse_instruction
 from roofline.importers.source import SourceFile

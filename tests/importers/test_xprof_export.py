@@ -14,7 +14,7 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.knowledge import coverage
 from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
     IncompleteProfileError,

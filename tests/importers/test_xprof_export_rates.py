@@ -10,7 +10,7 @@ import pytest
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel

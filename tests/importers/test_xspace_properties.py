@@ -13,7 +13,7 @@ from hypothesis.strategies._internal.random import ArtificialRandom
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile

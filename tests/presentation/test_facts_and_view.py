@@ -7,8 +7,9 @@ import pytest
 
 from roofline.analysis.analyse import hold, prepare
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import PeakChoice, resolve
 from roofline.devices.catalogue import parts
+from roofline.devices.choice import PeakChoice
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

@@ -8,7 +8,7 @@ import pytest
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Kind, Outside, Sample, Subject
-from roofline.devices import PeakChoice
+from roofline.devices.choice import PeakChoice
 from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.goal import First, Form, Goal, form_of, goal

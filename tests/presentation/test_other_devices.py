@@ -9,9 +9,9 @@ import pytest
 from roofline.analysis.analyse import hold, prepare
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import PeakChoice, resolve
-from roofline.devices.choice import known_part
+from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.parts import Part
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceKind

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.library.samples import Sample, find_samples
 from roofline.model.compute import ComputeUnit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.errors import RooflineError
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile

@@ -13,7 +13,7 @@ from typing import Any
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.exports.xprof import to_xprof
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel

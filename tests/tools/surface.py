@@ -32,7 +32,6 @@ def _lines(name: str) -> Iterator[str]:
     yield f"class {name}"
     if is_dataclass(found) and not issubclass(found, Result):
         yield from (f"  {one.name}: {one.type}" for one in fields(found))
-        return
     own = {member for kind in found.__mro__ if kind.__module__.startswith("roofline")
            for member in vars(kind)}  # fmt: skip
     for member in sorted(own - _NOT_STABLE):

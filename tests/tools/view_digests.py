@@ -17,9 +17,9 @@ from roofline.analysis.analyse import Prepared, hold, prepare
 from roofline.analysis.other_device import under_other_peaks
 from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
-from roofline.devices import resolve
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import read_choice
+from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.library.samples import find_samples

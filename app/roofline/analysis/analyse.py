@@ -103,6 +103,7 @@ def hold(prepared: Prepared, device: Device) -> RooflineAnalysis:
     found = diagnose(context, ops, with_infeed.program, nearest)
     return RooflineAnalysis(
         profile=profile,
+        measured=prepared.profile,
         device=device,
         options=prepared.options,
         peaks=peaks,

@@ -297,9 +297,14 @@ class View(Ranking):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RooflineAnalysis:
-    """Everything there is to show or export of one profile on one device."""
+    """Everything there is to show or export of one profile on one device.
+
+    `measured` is the profile as it was before the bytes of transfers became traffic of the device's
+    links: it is what other peaks, and a profile without its names, are analysed from.
+    """
 
     profile: Profile
+    measured: Profile
     device: Device
     options: AnalysisOptions
     peaks: Peaks

@@ -1,23 +1,29 @@
 """`open_profile` and `advise`: one profile, its answer, and what would help."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import hashlib
+import math
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.verdict_records import KnownShares
 from roofline.api.results import Cell, Record, Result, WithPage, frame_of, roofline_figure
-from roofline.devices.choice import read_choice
+from roofline.api.servers import download, is_link
+from roofline.devices.choice import read_choice, with_unit
 from roofline.errors import BadViewError
 from roofline.exports.advice import render_record
 from roofline.exports.answering import Answered, answered
-from roofline.exports.records import analysis_to_json, op_records
+from roofline.exports.records import analysis_to_json, op_ids, op_records
 from roofline.exports.render import render
 from roofline.importers.source import Progress, silent
 from roofline.model.units import PS_PER_US
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 AnyPath = str | PathLike[str]
 T = TypeVar("T", "Subject", "Verdict", "Op")
 
+# What agents read is made of profiles, which do not know it.
+_READING, _ANSWERS = "roofline.api.agents.reading", "roofline.api.agents.answers"
 _FINDINGS_SHOWN = 3
 _COLUMNS_SHOWN = (
     "name", "width_us", "self_share_ratio", "gain_us", "bound_by", "roofline_efficiency_ratio",
@@ -88,10 +96,12 @@ class Verdict:
 class Op:
     """An operation with the columns that are most asked for; `Profile.frame()` has all of them.
 
+    `op_id` is equal in every run that has the operation.
     `width_us`, `needed_us` and `gain_us` are of the subject, per unit and core; `self_time_us` is
     of the capture, over all cores. Rates are per core; ratios are from 0 to 1.
     """
 
+    op_id: str
     rank: int
     name: str
     category: str
@@ -114,17 +124,75 @@ class Op:
     source_line: int | None
 
 
+class Ops(Sequence[Op]):
+    """Operations by self time, the longest first: `ops[0]`, `ops[:10]`, `ops["a91c03f2e7"]`."""
+
+    def __init__(self, ops: Iterable[Op]) -> None:
+        self._ops = tuple(ops)
+
+    def __len__(self) -> int:
+        return len(self._ops)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Op: ...
+    @overload
+    def __getitem__(self, key: slice) -> "Ops": ...
+    def __getitem__(self, key: int | str | slice) -> "Op | Ops":
+        if isinstance(key, slice):
+            return Ops(self._ops[key])
+        if isinstance(key, int):
+            return self._ops[key]
+        for op in self._ops:
+            if op.op_id == key:
+                return op
+        raise KeyError(key)
+
+    def where(self, *, bound: str | None = None, min_share: float = 0.0) -> "Ops":
+        """Those that this roof binds, with at least this share of the time (0 to 1)."""
+        return Ops(
+            op
+            for op in self._ops
+            if (bound is None or (op.bound_by or "").casefold() == bound.casefold())
+            and (op.self_share_ratio or 0.0) >= min_share
+        )
+
+    def sum(self, column: str) -> float | None:
+        """The sum of a column such as "gain_us"; `None` where it is not known of every one."""
+        values = [getattr(op, column) for op in self._ops]
+        return None if None in values else math.fsum(values)
+
+    def __repr__(self) -> str:
+        return f"<roofline Ops: {len(self)}>"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(WithPage):
     """A profile against its peaks. `analysis` has all of it, and is not a stable surface.
 
-    `sizes` are the bytes of each file by its name.
+    `sizes` are the bytes of each file by its name, `files` where they are on this machine, `link`
+    is the address that it was opened from. Profiles with the same `digest` are equal.
     """
 
     title: str
     analysis: RooflineAnalysis
     of: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
+    files: Sequence[Path] = ()
+    link: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of `to_dict()` without names of files: of numbers and their peaks."""
+        document = self.to_dict()
+        for host in document["profile"]["hosts"]:
+            del host["file_name"]
+        return hashlib.sha256(orjson.dumps(document)).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Profile) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     @cached_property
     def answered(self) -> Answered:
@@ -156,9 +224,11 @@ class Profile(WithPage):
         return _filled(Verdict, record | {"kind": record["class"], "known": answer.verdict.known})
 
     @cached_property
-    def ops(self) -> tuple[Op, ...]:
+    def ops(self) -> Ops:
         """Every operation by self time, the longest first."""
-        return tuple(_filled(Op, row) for row in self.rows())
+        rows = self.rows()
+        named = zip(op_ids(rows), rows, strict=True)
+        return Ops(_filled(Op, row | {"op_id": op_id}) for op_id, row in named)
 
     @property
     def steps(self) -> Sequence[Record]:
@@ -177,19 +247,51 @@ class Profile(WithPage):
         subject = self.answered.answer.subject
         return op_records(self.analysis, include_infeed_outfeed=infeed, subject=subject)
 
-    def frame(self, which: Literal["ops", "steps"] = "ops", *, infeed: bool = True) -> "DataFrame":
-        """The operations by self time, or the steps, as a pandas frame; unknown values are NaN.
+    def frame(
+        self, which: Literal["ops", "steps", "roofs", "budget"] = "ops", *, infeed: bool = True
+    ) -> "DataFrame":
+        """The operations by self time with their `op_id` as index, the steps, the roofs with their
+        sources, or the parts of the time in us, as a pandas frame; unknown values are NaN.
 
-        Raises `ExtraMissingError` without pandas.
+        `attrs["roofline"]` of the frame says what it is of. Raises `ExtraMissingError` without
+        pandas.
         """
-        return frame_of(self.steps if which == "steps" else self.rows(infeed=infeed))
+        if which == "steps":
+            found = frame_of(self.steps)
+        elif which == "roofs":
+            roofs = import_module(_READING).reading_of(self).roofs
+            found = frame_of([{"roof": name} | asdict(one) for name, one in roofs.items()])
+        elif which == "budget":
+            parts = import_module(_ANSWERS).parts_of(self.to_dict()["subject"]["parts"])
+            found = frame_of([{"part": name, "time_us": us} for name, us in parts])
+        else:
+            rows = self.rows(infeed=infeed)
+            found = frame_of(rows)
+            found.insert(0, "op_id", op_ids(rows))
+            found = found.set_index("op_id")
+        found.attrs["roofline"] = {
+            "device": self.device,
+            "of": self.subject.of,
+            "certain": self.answered.advice["certain"],
+            "digest": self.digest,
+        }
+        return found
+
+    @cached_property
+    def _document(self) -> bytes:
+        answer = self.answered.answer
+        return analysis_to_json(self.analysis, include_infeed_outfeed=True, answer=answer)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `roofline analyze --format json`; docs/page-data.md."""
-        answer = self.answered.answer
-        content = analysis_to_json(self.analysis, include_infeed_outfeed=True, answer=answer)
-        found: dict[str, Any] = orjson.loads(content)
+        found: dict[str, Any] = orjson.loads(self._document)
         return found
+
+    def to_markdown(self) -> str:
+        """What `roofline analyze --format markdown` prints, and agents read; docs/agents.md."""
+        reading = import_module(_READING).reading_of(self)
+        said: str = import_module(_ANSWERS).summary(reading)
+        return said
 
     def to_text(self) -> str:
         """What `roofline analyze` prints."""
@@ -314,7 +416,8 @@ class Advice(Result):
 
 
 def open_profile(
-    *sources: AnyPath,
+    *sources: AnyPath | bytes,
+    name: str = "profile",
     device: str | None = None,
     peaks: Sequence[str] = (),
     sustained: Sequence[str] = (),
@@ -324,8 +427,10 @@ def open_profile(
     dvfs: bool = False,
     progress: Progress = silent,
 ) -> Profile:
-    """Read and analyse a profile: one file per host, archives of them, or a workload's folder.
+    """Read and analyse a profile: one file per host, archives of them, a workload's folder, the
+    link of a profile on a server, or the bytes of one file called `name`.
 
+    Of a link what was uploaded is downloaded and analysed here, in the view that the address says.
     The rest is as the options of `roofline analyze`: `device` is a part of the catalogue, `peaks`
     and `sustained` are texts such as `"hbm=3.35TB/s"`, `of` is the address of the subject,
     `range_us` a part of the capture's time. Raises `RooflineError` with a remedy for files that
@@ -333,17 +438,73 @@ def open_profile(
     """
     if not sources:
         raise BadViewError("No file was named.", remedy="Name the files of a profile.")
-    paths = [Path(one) for one in sources]
+    given = _Options(device, peaks, sustained, of, host, range_us, dvfs)
+    if len(sources) == 1 and (isinstance(sources[0], bytes) or is_link(sources[0])):
+        return _from_elsewhere(sources[0], name, given, progress)
+    paths = [Path(one) for one in sources if not isinstance(one, bytes)]
+    if len(paths) < len(sources):
+        raise BadViewError("Bytes are of one file.", remedy="Write the files, and name them.")
+    return _opened(paths, given, progress)
+
+
+class _Options(NamedTuple):
+    device: str | None = None
+    peaks: Sequence[str] = ()
+    sustained: Sequence[str] = ()
+    of: str | None = None
+    host: str | None = None
+    range_us: tuple[float, float] | None = None
+    dvfs: bool = False
+
+
+def _opened(paths: Sequence[Path], given: _Options, progress: Progress) -> Profile:
+    part = given.range_us
     analysis = analyse_files(
         paths,
-        choice=read_choice(device, peaks, sustained),
-        range_ps=None if range_us is None else (range_us[0] * PS_PER_US, range_us[1] * PS_PER_US),
-        host=host,
-        dvfs=dvfs,
+        choice=read_choice(given.device, given.peaks, given.sustained),
+        range_ps=None if part is None else (part[0] * PS_PER_US, part[1] * PS_PER_US),
+        host=given.host,
+        dvfs=given.dvfs,
         progress=progress,
     )
     sizes = {one.name: one.stat().st_size for one in paths}
-    return Profile(title=paths[0].name, analysis=analysis, of=of, sizes=sizes)
+    return Profile(paths[0].name, analysis, given.of, sizes, files=tuple(paths))
+
+
+def _from_elsewhere(
+    source: AnyPath | bytes, name: str, given: _Options, progress: Progress
+) -> Profile:
+    """A profile from bytes, or of a link, whose file goes when it was read."""
+    with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
+        if isinstance(source, bytes):
+            path, link = Path(folder, Path(name).name or "profile"), ""
+            path.write_bytes(source)
+        else:
+            link = str(source)
+            path, said = download(link, Path(folder)), _view_of(link)
+            given = _Options._make(one or other for one, other in zip(given, said, strict=True))
+        return replace(_opened([path], given, progress), files=(), link=link)
+
+
+def _view_of(link: str) -> _Options:
+    """What the address of a page says of peaks and of the part of the profile."""
+    query = parse_qs(urlsplit(link).query)
+    said = {key: values[-1] for key, values in query.items()}
+    try:
+        start, end = float(said.get("from_us", 0.0)), float(said.get("to_us", math.inf))
+    except ValueError as error:
+        raise BadViewError("The link names no time.", remedy="Copy the link again.") from error
+    return _Options(
+        device=said.get("dev") or said.get("device"),
+        peaks=[
+            *query.get("peak", ()),
+            *(with_unit(key[5:], one) for key, one in said.items() if key.startswith("peak.")),
+        ],
+        of=said.get("of"),
+        host=said.get("host"),
+        range_us=None if (start, end) == (0.0, math.inf) else (start, end),
+        dvfs=said.get("dvfs") == "on",
+    )
 
 
 def opened(profile: "Profile | AnyPath") -> Profile:

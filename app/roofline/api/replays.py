@@ -15,16 +15,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
+from os import PathLike
 from pathlib import Path
 from shutil import which
 from typing import Any
 
-from roofline.api.agents.folders import digest_of
-from roofline.api.agents.reading import Reading
-from roofline.api.profiles import Profile
+from roofline.api.agents.reading import Reading, reading_of
+from roofline.api.profiles import AnyPath, Op, Profile
 from roofline.errors import BadViewError, RooflineError
 from roofline.importers.pytorch.recorded_calls import Called, calls_of
-from roofline.importers.source import Progress, SourceFile
+from roofline.importers.source import Progress, SourceFile, silent
 from roofline.importers.xspace.hlo.alone import cut_out, program_of
 from roofline.pipeline import analyse_sources, opened_files
 
@@ -37,6 +37,7 @@ _MARK = "CALL: Any = None  # roofline writes the call here\n"
 _WRAPPER = re.compile(r"\w+Backward\d*\Z|autograd::|torch::autograd::|Optimizer\.|ProfilerStep")
 _GENERATED = re.compile(r"triton_|CompiledFunction|Torch-Compiled Region|## Call")
 _IDLE = "IDLE"
+_REPR_LETTERS = 100
 RUN_S = 300.0
 # Times within this factor are alike.
 ALIKE = 1.15
@@ -194,7 +195,7 @@ def replays_of(
                 f"{analysis.profile.format_label}: the profile has no shapes to run again.",
                 remedy="Replay a PyTorch trace or an XSpace of the same program.",
             )
-        reading = Reading(Profile(paths[0].name, analysis), paths[0].name, digest_of(paths[0]))
+        reading = reading_of(Profile(paths[0].name, analysis, files=paths))
         chosen = _chosen(reading, wanted, top)
         made = _calls(sources, chosen) if kind == PYTORCH else _modules(sources, chosen)
     digest = f"sha256:{reading.digest}" if reading.digest else None
@@ -212,6 +213,88 @@ def replays_of(
         python=interpreter,
         replays=made,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The script that runs one operation of a profile alone, and its result once it was run."""
+
+    found: Replays
+
+    @property
+    def replay(self) -> Replay:
+        """The operation, its captured time, and `result`, the document of a run."""
+        return self.found.replays[0]
+
+    @property
+    def text(self) -> str:
+        """The script: one file, which runs where the device is."""
+        return script_of(self.replay, self.found.kind)
+
+    @property
+    def sentence(self) -> str | None:
+        """What the time alone says of the captured one; `None` before it was run."""
+        return said(self.replay, self.found.device).sentence
+
+    def run(self, *, on: str | None = None, threads: int | None = None) -> "Script":
+        """Runs it here, on "cpu", "cuda", "gpu" or "tpu": this script with its result.
+
+        Raises `BadViewError` without a Python that has the framework, and where it fails.
+        """
+        made = run(self.replay, self.found, arguments(on, threads))
+        if made.failed is not None:
+            raise BadViewError(f"{made.name} did not run: {made.failed}", remedy="Try elsewhere.")
+        return Script(replace(self.found, replays=[made]))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Writes the script, and beside it the result; where it is."""
+        path = written(self.replay, self.found.kind, Path(folder)).file
+        assert path is not None  # a refused operation has no script, and no `Script`
+        return path
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `roofline replay --format json`."""
+        return self.found.to_dict()
+
+    def __repr__(self) -> str:
+        return f"<roofline Script: {self.replay.name[:_REPR_LETTERS]!r}>"
+
+
+def replay(profile: Profile | AnyPath, op: Op | str | int, *, python: str | None = None) -> Script:
+    """The script that runs one operation alone: `op` is one of `profile.ops`, an id, a rank, or a
+    name that only one has.
+
+    `python` is the interpreter of the program, where this one has no PyTorch or JAX. Raises
+    `BadViewError` for what cannot be replayed, with the reason.
+    """
+    paths = profile.files if isinstance(profile, Profile) else [Path(profile)]
+    if not paths:
+        raise BadViewError(
+            "The files of this profile are not here.", remedy="Name the path of the profile."
+        )
+    wanted = op.op_id if isinstance(op, Op) else str(op)
+    made = Script(replays_of(paths, [wanted], python=python, progress=silent))
+    _ = made.text  # says why there is none
+    return made
+
+
+def arguments(on: str | None, threads: int | None) -> Sequence[str]:
+    """What a script is started with: a device, and threads of a CPU."""
+    if threads is not None:
+        return ("cpu", str(threads))
+    return (on,) if on else ()
+
+
+def written(one: Replay, kind: str, folder: Path) -> Replay:
+    """The replay with its script in the folder, and beside it the result; not of one refused."""
+    if one.call is None:
+        return one
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / file_name(one)
+    path.write_text(script_of(one, kind), "utf-8")
+    if one.result is not None:
+        path.with_suffix(".json").write_text(f"{json.dumps(one.result, indent=2)}\n", "utf-8")
+    return replace(one, file=path)
 
 
 def _chosen(reading: Reading, wanted: Sequence[str], top: int) -> list[Replay]:

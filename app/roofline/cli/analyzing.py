@@ -173,7 +173,7 @@ def _analyze(given: argparse.Namespace) -> None:
         )
     infeed = not given.exclude_infeed_outfeed
     if given.format == "markdown":
-        content = _markdown(given, analysis)
+        content = _markdown(given, analysis, files)
     elif given.by:
         content = render_groups(analysis, given.format, given.by, infeed=infeed, of=given.of)
     else:
@@ -202,15 +202,13 @@ def _listing(given: argparse.Namespace) -> "Listing | None":
     return Listing(q=given.find, sort=given.sort) if given.find or given.sort else None
 
 
-def _markdown(given: argparse.Namespace, analysis: "RooflineAnalysis") -> bytes:
+def _markdown(given: argparse.Namespace, analysis: "RooflineAnalysis", files: list[Path]) -> bytes:
     """What the tools of `roofline mcp` answer of the same profile."""
     from roofline.api.agents import answers
-    from roofline.api.agents.folders import digest_of
-    from roofline.api.agents.reading import Reading
+    from roofline.api.agents.reading import reading_of
     from roofline.api.profiles import Profile
 
-    name = given.files[0]
-    reading = Reading(Profile(Path(name).name, analysis, given.of), name, digest_of(Path(name)))
+    reading = reading_of(Profile(files[0].name, analysis, given.of, files=files))
     if given.explain:
         return answers.explain(reading, given.explain).encode()
     if given.why:

@@ -2,112 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from roofline.api.calibration import calibrate
+from roofline.api.devices import Devices, device, devices
 from roofline.cli.output import print_bytes
 from roofline.cli.output import write as write_file
-from roofline.devices.choice import part_id_of
-from roofline.devices.identification import chosen_part
-from roofline.devices.in_flight import HEADS, cells_of, in_flight
-from roofline.devices.listing import ridges_of
-from roofline.devices.parts import Figure, FigureStatus, Part
-from roofline.devices.table import (
-    COLUMNS,
-    DEFAULT_COLUMNS,
-    DTYPES,
-    Query,
-    columns_of,
-    csv_of,
-    read_prices,
-    records_of,
-    rows_of,
-)
-from roofline.devices.this_machine import read_machine
+from roofline.devices.table import COLUMNS, DEFAULT_COLUMNS, DTYPES, csv_of, read_prices
 from roofline.model.plain_data import alike
-from roofline.model.units import GIGA, KILO, TERA
-from roofline.presentation.text_table import table
-
-
-def describe_parts(query: Query) -> str:
-    """The table of parts, per chip."""
-    columns = columns_of(query)
-    head = ("id", "name", *(f"{one.head}, {one.unit}" for one in columns))
-    lines = [
-        (row.part.id, row.part.name, *(cell.text for cell in row.cells)) for row in rows_of(query)
-    ]
-    kind = "of pruned weights" if query.is_sparse else "dense"
-    note = (
-        f"Per chip, {kind}. Ridge: {query.dtype} FLOP per byte of the main memory. ? has no public "
-        "figure, – no such unit.\n`roofline devices ID` shows one with its sources, `roofline "
-        "devices --over FILE` a profile on each."
-    )
-    return f"{table(head, lines, left={0, 1})}\n\n{note}\n"
-
-
-def describe_part(name: str) -> str:
-    """One part: every number with its source, chosen and not; `BadViewError` if there is none."""
-    part = chosen_part(part_id_of(name), read_machine())
-    return (
-        "\n".join([*_head(part), "", *_roofs(part), "", *_in_flight(part), *_figures(part)]) + "\n"
-    )
-
-
-def _head(part: Part) -> Iterable[str]:
-    yield f"{part.name} ({part.id}), {part.vendor}"
-    yield f"  one device is: {part.scope}"
-    if part.aliases:
-        yield f"  known as: {', '.join(part.aliases)}"
-    if part.shared_aliases:
-        yield f"  shares a name with other parts: {', '.join(part.shared_aliases)}"
-    if part.family:
-        yield f"  XProf's family: {part.family}"
-    if part.notes:
-        yield f"  {part.notes}"
-
-
-def _roofs(part: Part) -> Iterable[str]:
-    yield "Roofs per device"
-    for peak in part.compute():
-        yield f"  {peak.label:<20}{_flops(peak.gflops):>16}"
-    for unit in part.absent_units:
-        yield f"  {unit.label:<20}{'none':>16}"
-    for one in (*part.memory(), *part.links()):
-        yield f"  {one.level.label:<20}{one.gbs:>11,.0f} GB/s"
-    for ridge in ridges_of(part):
-        rows = "" if ridge.rows is None else f"   B* {ridge.rows:,.4g} rows"
-        yield f"  ridge of {ridge.label:<11}{ridge.flop_per_byte:>11,.4g} FLOP/B{rows}"
-
-
-def _in_flight(part: Part) -> Iterable[str]:
-    lines = [cells_of(one) for one in in_flight(part)]
-    if not lines:
-        return
-    yield "Bytes in flight for the whole bandwidth, per chip, at least (a thread: 512 per SM)"
-    yield from (f"  {line}" for line in table(HEADS, lines, left={0, 1}).splitlines())
-    yield ""
-
-
-def _figures(part: Part) -> Iterable[str]:
-    yield f"Numbers and sources, per {'chip' if part.devices_per_chip > 1 else 'device'}"
-    for figure in part.figures:
-        status = "" if figure.status is FigureStatus.CHOSEN else f"  [{figure.status}]"
-        yield f"  {figure.of:<20}{_amount(figure):>16}  {figure.text}{status}"
-
-
-def _amount(figure: Figure) -> str:
-    if figure.unit == "s":
-        return f"{figure.value * GIGA:,.4g} ns"
-    if figure.unit in ("count", "ratio"):
-        return f"{figure.value:g}"
-    if figure.value >= TERA:
-        return f"{figure.value / TERA:,.6g} T{figure.unit}"
-    return f"{figure.value / GIGA:,.6g} G{figure.unit}"
-
-
-def _flops(gflops: float) -> str:
-    return f"{gflops / KILO:,.4g} TFLOP/s" if gflops >= KILO else f"{gflops:,.4g} GFLOP/s"
 
 
 def add_devices(parser: argparse.ArgumentParser) -> None:
@@ -164,29 +66,31 @@ def _devices(given: argparse.Namespace) -> None:
         print_bytes(kernels_text(kernels).encode())
         return
     if given.name:
-        print_bytes(describe_part(given.name).encode())
+        part = device(given.name)
+        is_text = given.format == "text"
+        said = part.to_text() if is_text else json.dumps(part.to_dict(), indent=2) + "\n"
+        print_bytes(said.encode())
         return
-    query = Query(
-        columns=tuple(given.columns.split(",")),
+    found = devices(
+        given.kind,
+        columns=given.columns.split(","),
         dtype=given.dtype,
         sort=given.sort,
-        kind=given.kind,
-        is_all=True,
-        is_sparse=given.sparse,
+        sparse=given.sparse,
         prices=read_prices(" ".join(given.price)),
     )
-    print_bytes(_written(query, given.format))
+    print_bytes(_written(found, given.format))
 
 
 PARTS_AT_FIRST = ("tpu-v7x", "tpu-v6e", "tpu-v5p", "h100-sxm")
 
 
-def _written(query: Query, form: str) -> bytes:
+def _written(found: Devices, form: str) -> bytes:
     if form == "text":
-        return describe_parts(query).encode()
+        return found.to_text().encode()
     if form == "json":
-        return (json.dumps(records_of(query), indent=2) + "\n").encode()
-    return csv_of(query)
+        return (json.dumps(found.rows(), indent=2) + "\n").encode()
+    return csv_of(found.query)
 
 
 def add_calibrate(parser: argparse.ArgumentParser) -> None:

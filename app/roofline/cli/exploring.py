@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_peaks, file_argument
 from roofline.cli.output import put_out
-from roofline.model.plain_data import alike
 
 if TYPE_CHECKING:
-    from roofline.analysis.records import RooflineAnalysis
-    from roofline.compare.run import Run
-    from roofline.exports.number_formats import Formats
+    from roofline.api.profiles import Profile
 
 FORMATS = ("text", "json", "markdown")
 _PARTS_OF_OPS = 3
@@ -51,66 +48,35 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
 
 
 def _whatif(given: argparse.Namespace) -> None:
-    from roofline.exports.number_formats import (
-        Formats,
-        formats_record,
-        formats_text,
-        with_formats,
-    )
+    from roofline.api.exploring import in_formats
 
-    chosen = alike(Formats, given)
-    if given.format == "markdown":
-        put_out(_markdown(given, chosen).encode(), given.output)
-        return
-    run = _read(given.files, given.device, given.peak)
-    record = formats_record(with_formats(run, chosen))
-    said = json.dumps(record, indent=2) + "\n" if given.format == "json" else formats_text(record)
+    names = ("storage", "compute", "tensors", "category", "op")
+    found = in_formats(
+        _opened(given.files, given.device, given.peak),
+        **{name: getattr(given, name) for name in names},
+    )
+    if given.format == "json":
+        said = json.dumps(found.to_dict(), indent=2) + "\n"
+    else:
+        said = found.to_markdown() if given.format == "markdown" else found.to_text()
     put_out(said.encode(), given.output)
 
 
 def parts_over(files: list[Path], prices: list[str], names: list[str], ops: int) -> str:
     """The table of `roofline devices --over`: the subject here, on `names` and the usual parts; and
     the `ops` longest operations on each of `names`, or of the usual parts."""
-    from roofline.analysis.analyse import prepare
-    from roofline.analysis.records import AnalysisOptions
-    from roofline.devices import catalogue
-    from roofline.devices.choice import known_part
+    from roofline.api.exploring import over_parts
     from roofline.devices.table import read_prices
-    from roofline.exports.answering import answer_of
     from roofline.exports.on_parts import ops_text, parts_text
-    from roofline.presentation.other_devices import on_parts, usual_parts
 
-    analysis = _analysed(files, None, [])
-    chosen = [known_part(name) for name in names]
-    usual = usual_parts(catalogue.find(analysis.device.part_id or ""))
-    prepared = prepare(analysis.profile, AnalysisOptions())
-    held = chosen or list(usual[:_PARTS_OF_OPS]) if ops else chosen
-    found = on_parts(prepared, analysis, answer_of(analysis).subject, held, usual)
+    found = over_parts(_opened(files, None, []), names, _PARTS_OF_OPS if ops else 0)
     table = parts_text(found, read_prices(" ".join(prices)))
     return table + (f"\n{ops_text(found, ops)}" if ops else "")
 
 
-def _markdown(given: argparse.Namespace, chosen: "Formats") -> str:
-    """What the tool `what_if` answers of the same profile."""
-    from roofline.api.agents.elsewhere import in_formats
-    from roofline.api.agents.reading import Reading
-    from roofline.api.profiles import Profile
-
-    analysis = _analysed(given.files, given.device, given.peak)
-    name = str(given.files[0])
-    return in_formats(Reading(Profile(given.files[0].name, analysis), name), chosen)
-
-
-def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":
-    from roofline.compare.from_analysis import run_of
-
-    return run_of(_analysed(files, device, peaks), files[0].name)
-
-
-def _analysed(files: list[Path], device: str | None, peaks: list[str]) -> "RooflineAnalysis":
+def _opened(files: list[Path], device: str | None, peaks: list[str]) -> "Profile":
+    from roofline.api.profiles import open_profile
     from roofline.cli.progress import progress_on_terminal
-    from roofline.devices.choice import read_choice
-    from roofline.pipeline import analyse_files
 
     with progress_on_terminal() as progress:
-        return analyse_files(files, choice=read_choice(device, peaks), progress=progress)
+        return open_profile(*files, device=device, peaks=peaks, progress=progress)

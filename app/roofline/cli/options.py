@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import quote
 
 from roofline.analysis.subjects.addresses import read_range as read
 
@@ -42,11 +41,6 @@ def add_of(parser: argparse.ArgumentParser) -> None:
         help="what all numbers are of: step, step:6, serving:decode.32, capture, 10ms..20ms; see"
         " docs/subject.md",
     )
-
-
-def with_of(url: str, of: str | None) -> str:
-    """The address of a profile's page, of the subject `of`."""
-    return url if of is None else f"{url}{'&' if '?' in url else '?'}of={quote(of, safe=':.')}"
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from roofline.capture.recorder import said_of
 from roofline.cli import sharing
-from roofline.cli.options import add_of, with_of
+from roofline.cli.options import add_of
 from roofline.cli.output import BAD_INPUT, print_bytes
 from roofline.cli.runs import seconds
 from roofline.cli.uploading import add_labels
@@ -123,7 +123,7 @@ class _Teller:
                 self._given.output.mkdir(parents=True, exist_ok=True)
                 self.files = tuple(Path(shutil.copy(one, self._given.output)) for one in best.files)
             if self._given.server:
-                self.url = with_of(send_captures(self._given, self.files), self._given.of)
+                self.url = send_captures(self._given, self.files)
             else:
                 from roofline.api.profiles import open_profile  # loads slowly
 
@@ -276,7 +276,7 @@ def _answer(
 ) -> None:
     sentence, url = None, None
     if given.server:
-        url = with_of(send_captures(given, files), given.of)
+        url = send_captures(given, files)
     else:
         from roofline.api.profiles import open_profile  # loads slowly
 
@@ -305,14 +305,17 @@ def _host_record(host: "HostCapture") -> dict[str, Any]:
 
 def send_captures(given: argparse.Namespace, files: Sequence[Path]) -> str:
     """The link of what was sent: a profile of one file, a run of several."""
+    from roofline.api.servers import Receiver, read_token, send, with_of
     from roofline.cli.runs import send_run
-    from roofline.cli.upload import Receiver, labelled, read_token, send
+    from roofline.cli.uploading import labelled
 
     receiver = Receiver(given.server, read_token(given.token_file))
     if len(files) > 1:
-        return send_run(files, receiver, title=given.title, visibility=given.visibility)
-    (profile,) = send(labelled(files, given), receiver, wait_s=60.0)
-    return str(profile["url"])
+        url = send_run(files, receiver, title=given.title, visibility=given.visibility)
+    else:
+        (profile,) = send(labelled(files, given), receiver, wait_s=60.0)
+        url = str(profile["url"])
+    return with_of(url, given.of)
 
 
 def _addresses(given: argparse.Namespace) -> list[str]:

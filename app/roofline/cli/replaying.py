@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,7 +66,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(given: argparse.Namespace) -> None:
-    from roofline.api.replays import replays_of, run, with_result
+    from roofline.api.replays import arguments, replays_of, run, with_result, written
     from roofline.cli.progress import progress_on_terminal
 
     if given.top < 0 or (given.add and len(given.op) != 1):
@@ -79,33 +78,12 @@ def _replay(given: argparse.Namespace) -> None:
     is_chosen = bool(given.op or given.top)
     replays = list(found.replays)
     if given.is_run and is_chosen:
-        replays = [run(one, found, _arguments(given)) for one in replays]
+        replays = [run(one, found, arguments(given.on, given.threads)) for one in replays]
     for path in given.add:
         replays = [with_result(one, path) for one in replays]
     if is_chosen and (given.output is not None or not (given.is_run or given.add)):
-        folder = given.output or Path()
-        folder.mkdir(parents=True, exist_ok=True)
-        replays = [_written(one, found, folder) for one in replays]
+        replays = [written(one, found.kind, given.output or Path()) for one in replays]
     put_out(_rendered(replace(found, replays=replays), given.format, is_chosen).encode(), None)
-
-
-def _arguments(given: argparse.Namespace) -> Sequence[str]:
-    """What the script is started with: a device, and threads of a CPU."""
-    if given.threads is not None:
-        return ("cpu", str(given.threads))
-    return (given.on,) if given.on else ()
-
-
-def _written(one: "Replay", found: "Replays", folder: Path) -> "Replay":
-    from roofline.api.replays import file_name, script_of
-
-    if one.call is None:
-        return one
-    path = folder / file_name(one)
-    path.write_text(script_of(one, found.kind), "utf-8")
-    if one.result is not None:
-        path.with_suffix(".json").write_text(f"{json.dumps(one.result, indent=2)}\n", "utf-8")
-    return replace(one, file=path)
 
 
 def _rendered(found: "Replays", form: str, is_chosen: bool) -> str:

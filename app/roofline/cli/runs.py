@@ -16,7 +16,7 @@ from roofline.cli.output import print_bytes
 from roofline.errors import ExtraMissingError, UploadRejectedError
 
 if TYPE_CHECKING:
-    from roofline.cli.upload import Receiver, ServerLink
+    from roofline.api.servers import Receiver, ServerLink
     from roofline.fleet.engine import Receipt
     from roofline.pods.folders import HostFile
     from roofline.pods.report import RunReport
@@ -255,7 +255,7 @@ def _push(given: argparse.Namespace) -> None:
 
 def send_run(files: Sequence[Path], receiver: "Receiver", *, title: str, visibility: str) -> str:
     """Sends the hosts of one run, and returns its link."""
-    from roofline.cli.upload import ServerLink
+    from roofline.api.servers import ServerLink
 
     link = ServerLink(receiver)
     wish = {"hosts": len(files), "title": title, "visibility": visibility}
@@ -268,14 +268,14 @@ def send_run(files: Sequence[Path], receiver: "Receiver", *, title: str, visibil
 
 
 def _link(given: argparse.Namespace) -> "ServerLink":
-    from roofline.cli.upload import Receiver, ServerLink, read_token
+    from roofline.api.servers import Receiver, ServerLink, read_token
 
     return ServerLink(Receiver(given.server, read_token(given.token_file)))
 
 
 def _sent(link: "ServerLink", path: str, file: Path) -> dict[str, Any]:
     """The answer to one file, which is sent again while the server cannot take it."""
-    from roofline.cli.upload import TIMEOUT_S, Upload, form_of, refusal
+    from roofline.api.servers import TIMEOUT_S, Upload, form_of, refusal
     from roofline.errors import UploadRejectedError
 
     for left in reversed(range(TRIES)):

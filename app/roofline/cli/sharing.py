@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from roofline.cli.output import print_bytes
 
 if TYPE_CHECKING:
-    from roofline.cli.upload import ServerLink
+    from roofline.api.servers import ServerLink
 
-_HERE = "http://127.0.0.1:8000"
 VISIBILITIES = ("everybody", "link", "owner")
 
 
@@ -45,7 +44,9 @@ def add_server(parser: argparse.ArgumentParser, *, is_optional: bool = False) ->
 
     With `is_optional` a command sends nothing where no server is named.
     """
-    here = os.environ.get("ROOFLINE_SERVER", None if is_optional else _HERE)
+    from roofline.api.servers import HERE  # loads slowly, as do the others
+
+    here = os.environ.get("ROOFLINE_SERVER", None if is_optional else HERE)
     does = "send it there, by the server's home page" if is_optional else "the server's home page"
     parser.add_argument(
         "--server",
@@ -59,10 +60,10 @@ def add_server(parser: argparse.ArgumentParser, *, is_optional: bool = False) ->
 def _share(given: argparse.Namespace) -> None:
     from urllib.parse import quote
 
-    from roofline.cli.upload import Receiver, ServerLink, read_token
+    from roofline.api.servers import Receiver, ServerLink, profile_id_of, read_token
 
     server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
-    path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}"
+    path = f"/api/v1/profiles/{quote(profile_id_of(given.profile), safe='')}"
     for line in _lines(server, path, given):
         print_bytes(f"{line}\n".encode())
 
@@ -92,15 +93,12 @@ def _row(link: Mapping[str, Any]) -> str:
 
 def server_of(given: argparse.Namespace) -> str:
     """The server that `--server` or `ROOFLINE_SERVER` names, else that of the profile's address."""
+    from roofline.api.servers import HERE
+
     base, path, _ = str(given.profile).partition("/p/")
     is_address = bool(path) and base.startswith(("http://", "https://"))
     named = str(given.server)
-    return base if is_address and named == _HERE and "ROOFLINE_SERVER" not in os.environ else named
-
-
-def id_of(text: str) -> str:
-    """The id in the address of a profile's page, or `text` itself."""
-    return text.partition("/p/")[2].partition("?")[0].partition("#")[0] or text
+    return base if is_address and named == HERE and "ROOFLINE_SERVER" not in os.environ else named
 
 
 FORMATS = ("text", "json", "csv", "markdown")
@@ -129,10 +127,10 @@ def add_notes(parser: argparse.ArgumentParser) -> None:
 def _notes(given: argparse.Namespace) -> None:
     from urllib.parse import quote
 
-    from roofline.cli.upload import Receiver, ServerLink, read_token
+    from roofline.api.servers import Receiver, ServerLink, profile_id_of, read_token
 
     server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
-    path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}/notes"
+    path = f"/api/v1/profiles/{quote(profile_id_of(given.profile), safe='')}/notes"
     if given.remove is not None:
         server.send("DELETE", f"{path}/{quote(given.remove, safe='')}")
     elif given.add is not None or given.add_step is not None:

@@ -3,15 +3,21 @@
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from roofline.api.servers import (
+    Receiver,
+    Upload,
+    profile_id_of,
+    read_token,
+    send_found,
+    with_of,
+)
 from roofline.cli import sharing
-from roofline.cli.options import add_of, file_argument, with_of
+from roofline.cli.options import add_of, file_argument
 from roofline.cli.output import print_bytes
-from roofline.cli.upload import Receiver, labelled, read_token, send
+from roofline.model.plain_data import alike
 
 
 def add_upload(parser: argparse.ArgumentParser) -> None:
@@ -69,28 +75,22 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _files(path: Path) -> list[Path]:
-    from roofline.importers.intake.folders import files_of_folder  # loads slowly
-
-    return files_of_folder(path) if path.is_dir() else [path]
+def labelled(files: Sequence[Path], given: argparse.Namespace, *, joined: str = "") -> Upload:
+    """An upload of `files` with the labels of the command line."""
+    return alike(Upload, given, files=files, tags=given.tag, joined=joined)
 
 
 def _upload(given: argparse.Namespace) -> None:
-    from roofline.importers.intake.folders import exported  # loads slowly
-
-    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
-        found = [file for path in given.files for file in _files(path)]
-        files, said = exported(found, Path(scratch))
-        for line in said:
-            sys.stderr.write(f"{line}\n")
-        _send(given, files)
-
-
-def _send(given: argparse.Namespace, files: Sequence[Path]) -> None:
-    upload = labelled(files, given, joined=urlsplit(given.joined).path.rpartition("/")[2])
+    upload = labelled(given.files, given, joined=profile_id_of(given.joined))
     receiver = Receiver(given.server, read_token(given.token_file))
     wait_s = max(0.0, min(given.wait, 300.0))
-    profiles = send(upload, receiver, wait_s=wait_s, split=given.split)
+    profiles = send_found(
+        upload,
+        receiver,
+        wait_s=wait_s,
+        say=lambda line: sys.stderr.write(f"{line}\n"),
+        split=given.split,
+    )
     for profile in profiles:
         linked = {**profile, "url": with_of(str(profile["url"]), given.of)}
         text = json.dumps(linked, indent=2) if given.json else linked["url"]

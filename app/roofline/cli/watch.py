@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roofline.cli import sharing
-from roofline.cli.options import add_of, with_of
+from roofline.cli.options import add_of
 from roofline.cli.output import print_bytes
 from roofline.errors import RooflineError
 from roofline.importers.source import CAPTURE_ENDINGS
 
 if TYPE_CHECKING:
-    from roofline.cli.upload import Receiver, Upload
+    from roofline.api.servers import Receiver, Upload
     from roofline.importers.xspace.captures import Captured
 
 # Hosts of one run write into one folder; files with other endings are a run each.
@@ -132,7 +132,7 @@ def _read_captured(path: Path) -> "Captured":
 
 
 def _watch(given: argparse.Namespace) -> None:
-    from roofline.cli.upload import Receiver, Upload, read_token
+    from roofline.api.servers import Receiver, Upload, read_token
 
     folder: Path = given.folder
     if not folder.is_dir():
@@ -153,7 +153,7 @@ def _watch(given: argparse.Namespace) -> None:
 
 def _sent(upload: "Upload", receiver: "Receiver", of: str | None) -> bool:
     """Sends a run; false where the server could not be reached, so that it is tried again."""
-    from roofline.cli.upload import send
+    from roofline.api.servers import send, with_of
 
     try:
         (profile,) = send(upload, receiver, wait_s=60.0)

@@ -112,7 +112,7 @@ class DeviceEntry(TypedDict):
     name: str
     vendor: str
     kind: str
-    aliases: tuple[str, ...]
+    aliases: list[str]
     scope: str
     devices_per_chip: int
     core_word: str
@@ -170,7 +170,7 @@ def _device(part: Part) -> DeviceEntry:
         "name": part.name,
         "vendor": part.vendor,
         "kind": part.kind.value,
-        "aliases": (*part.aliases, *part.shared_aliases),
+        "aliases": [*part.aliases, *part.shared_aliases],
         "scope": part.scope,
         "devices_per_chip": part.devices_per_chip,
         "core_word": part.core_word,

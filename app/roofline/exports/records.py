@@ -5,8 +5,10 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 
 import csv
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any
 
@@ -39,6 +41,7 @@ from roofline.presentation.verdict_data import subject_record, verdict_record
 
 # Version 1, without this key, had no times of transfers, clocks and savings.
 SCHEMA = "roofline-analysis/2"
+_ID_LETTERS = 10
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
@@ -113,6 +116,20 @@ def _document(
         **({} if groups is None else {"groups": groups}),
     }
     return to_json(document)
+
+
+def op_ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids that are equal in every run that has the operation: of its program, path, name and
+    shapes, and of its place among those that are alike in all of these."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    found = []
+    for row in rows:
+        columns = ("program", "path", "name", "operands", "results")
+        key = tuple(str(row.get(column) or "") for column in columns)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        found.append(blake2b(text.encode("utf-8", "replace")).hexdigest()[:_ID_LETTERS])
+    return found
 
 
 def op_records(

@@ -45,7 +45,7 @@ def redacted(analysis: RooflineAnalysis, what: What) -> RooflineAnalysis:
     """The analysis of the same profile with other names; "sources" replaces source files alone."""
     if what == "none":
         return analysis
-    profile = _Names().without_sources(analysis.profile)
+    profile = _Names().without_sources(analysis.measured)
     if what == "names":
         profile = _Names().without_names(profile)
     return analyse(profile, analysis.device, AnalysisOptions())

@@ -225,7 +225,7 @@ def prepared_part(times: StoredTimes, part: Part) -> PreparedPart:
     from roofline.analysis.analyse import prepare
     from roofline.analysis.records import AnalysisOptions
     from roofline.analysis.time_range import in_range
-    from roofline.devices import resolve
+    from roofline.devices.resolve import resolve
     from roofline.model.stored import restored
 
     content = gzip.decompress(times.read())
@@ -248,8 +248,8 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     """
     from roofline.analysis.analyse import hold
     from roofline.analysis.other_device import at_running_clock, under_other_peaks
-    from roofline.devices import resolve
     from roofline.devices.choice import read_choice
+    from roofline.devices.resolve import resolve
     from roofline.devices.this_machine import read_machine
     from roofline.exports.answering import answered
     from roofline.presentation.what_if import OwnPeaks

@@ -15,9 +15,11 @@ from roofline.analysis.other_device import under_other_peaks
 from roofline.analysis.records import I64, Bools, Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.records import Subject
-from roofline.devices import PeakChoice, catalogue, resolve
+from roofline.devices import catalogue
 from roofline.devices.catalogue import parts
+from roofline.devices.choice import PeakChoice
 from roofline.devices.parts import Part
+from roofline.devices.resolve import resolve
 from roofline.devices.this_machine import read_machine
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, DeviceKind

@@ -14,7 +14,7 @@ from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.options import options
 from roofline.analysis.subjects.records import Kind, OpPart
 from roofline.analysis.time_range import in_range
-from roofline.devices import resolve
+from roofline.devices.resolve import resolve
 from roofline.model.ceilings import Ceiling
 from roofline.model.device import MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel

@@ -40,7 +40,7 @@ def summary(reading: Reading) -> str:
     time_us = document["subject"]["time_us"]
     parts = [
         (part, number(us), number(us / time_us if time_us else None))
-        for part, us in _parts(document["subject"]["parts"])
+        for part, us in parts_of(document["subject"]["parts"])
     ]
     findings = reading.profile.findings[:_FINDINGS]
     lines = [*head(reading), *_roofs(reading), *_points(document)]
@@ -263,7 +263,7 @@ def _calls(reading: Reading, *tools: str) -> list[str]:
     return [f"{tool}({quoted(reading.name)})" for tool in tools]
 
 
-def _parts(parts: Mapping[str, Any]) -> Iterable[tuple[str, float]]:
+def parts_of(parts: Mapping[str, Any]) -> Iterable[tuple[str, float]]:
     """The parts of the time that are not empty; those of links by name."""
     for name, us in parts.items():
         if isinstance(us, Mapping):

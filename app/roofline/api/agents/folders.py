@@ -1,6 +1,5 @@
 """Profiles in folders of this machine, as the tools of `roofline mcp` name them."""
 
-import hashlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from roofline.api.agents import LATEST
 from roofline.api.agents.answers import quoted
-from roofline.api.agents.reading import Reading
+from roofline.api.agents.reading import Reading, digest_of
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError, RooflineError
 from roofline.importers.source import CAPTURE_ENDINGS, Progress, silent
@@ -20,7 +19,7 @@ _KEPT = 4  # profiles in memory
 _LOOKED_AT = 20_000  # files below the folders
 _TRIED = 20
 
-Key = tuple[str, int, int, tuple[str, ...]]
+Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Folders:
         rows = [(time_text(one.changed_s), quoted(one.name), "-") for one in every[:limit]]
         return [*rows], len(every)
 
-    def open(self, name: str, peaks: Sequence[str] = ()) -> Reading:
+    def open(self, name: str) -> Reading:
         """The profile with this name, or the `latest` that can be read; analysed once while its
         file is the same.
 
@@ -59,15 +58,15 @@ class Folders:
         cannot be read.
         """
         if name == LATEST:
-            return self._latest(peaks)
+            return self._latest()
         path = self.path(name)
         stat = path.stat()
-        key = (str(path), stat.st_size, stat.st_mtime_ns, tuple(peaks))
+        key = (str(path), stat.st_size, stat.st_mtime_ns)
         with self._turn:
             if key not in self._open:
                 while len(self._open) >= _KEPT:
                     del self._open[next(iter(self._open))]
-                profile = open_profile(path, peaks=peaks, progress=self.progress)
+                profile = open_profile(path, progress=self.progress)
                 self._open[key] = Reading(profile, self._name(path), digest_of(path))
             return self._open[key]
 
@@ -86,11 +85,11 @@ class Folders:
         root = next(one.resolve() for one in self.roots if path.is_relative_to(one.resolve()))
         return str(path.relative_to(root))
 
-    def _latest(self, peaks: Sequence[str]) -> Reading:
+    def _latest(self) -> Reading:
         """The newest that is a profile: other files have such endings, too."""
         for one in self.captures()[:_TRIED]:
             with suppress(RooflineError):
-                return self.open(one.name, peaks)
+                return self.open(one.name)
         raise BadViewError(
             f"None of the newest {_TRIED} files is a profile.",
             remedy="Name one that find() lists, or make one: `roofline record -- PROGRAM`.",
@@ -118,11 +117,3 @@ def _has_links(folder: Path) -> bool:
 def time_text(unix_s: float) -> str:
     """A time in UTC, to the second."""
     return datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal, or "" of a folder."""
-    if path.is_dir():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,20 +1,19 @@
 """A profile as agents read it: its document, its operations by id, and how sure all of it is."""
 
-from collections import Counter
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from roofline.analysis.launch_times import launch_records
 from roofline.api.profiles import Profile
 from roofline.errors import BadViewError
 from roofline.exports.certainty import Certainty, certainty_of, certainty_of_op
+from roofline.exports.records import op_ids
 
 Record = Mapping[str, Any]
-
-_ID_LETTERS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,15 +103,17 @@ class Reading:
         }
 
 
-def op_ids(rows: Sequence[Record]) -> list[str]:
-    """Ids that are equal in every run that has the operation: of its program, path, name and
-    shapes, and of its place among those that are alike in all of these."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    found = []
-    for row in rows:
-        columns = ("program", "path", "name", "operands", "results")
-        key = tuple(str(row.get(column) or "") for column in columns)
-        text = "\0".join((*key, str(seen[key])))
-        seen[key] += 1
-        found.append(blake2b(text.encode("utf-8", "replace")).hexdigest()[:_ID_LETTERS])
-    return found
+def reading_of(profile: Profile) -> Reading:
+    """The profile by the path of its first file, else by its title."""
+    if not profile.files:
+        return Reading(profile, profile.title)
+    path = profile.files[0]
+    return Reading(profile, str(path), digest_of(path))
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal, or "" of a folder and of a file that is gone."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

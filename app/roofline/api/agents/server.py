@@ -14,12 +14,13 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from roofline import __version__
 from roofline.api import comparing
-from roofline.api.agents import answers, elsewhere
+from roofline.api.agents import answers
 from roofline.api.agents.addresses import Network, pinned
 from roofline.api.agents.answers import answer, fitted, tsv
 from roofline.api.agents.folders import Folders
 from roofline.api.agents.reading import Reading
 from roofline.api.captures import capture_remote
+from roofline.api.exploring import InFormats, on_part, under_peaks
 from roofline.errors import BadViewError, RooflineError
 from roofline.exports.certainty import certainty_of_change
 from roofline.exports.number_formats import Formats
@@ -52,7 +53,7 @@ class Source(Protocol):
         """Rows of `FOUND` for profiles with `query` in their name, the newest first; and how many
         there are."""
 
-    def open(self, name: str, peaks: Sequence[str] = ()) -> Reading:
+    def open(self, name: str) -> Reading:
         """The profile with this name. Raises `RooflineError`."""
 
 
@@ -332,12 +333,12 @@ class Tools:
         """Calculated, never measured: on another device (h100-sxm), with tensors stored or products
         computed in fp8 or int8, or under peaks such as hbm=3.35TB/s. One of them at a time."""
         if device:
-            return elsewhere.on_part(self._source_of(context).open(profile), device)
+            return on_part(self._source_of(context).open(profile), device)
         if storage or compute:
             chosen = Formats(storage=storage or None, compute=compute or None)
-            return elsewhere.in_formats(self._source_of(context).open(profile), chosen)
+            return InFormats(self._source_of(context).open(profile), chosen).to_markdown()
         if peaks:
-            return elsewhere.under_peaks(self._source_of(context).open(profile, peaks), peaks)
+            return under_peaks(self._source_of(context).open(profile), peaks)
         raise BadViewError("Nothing is changed.", remedy="Name device, storage, compute or peaks.")
 
 

@@ -86,14 +86,11 @@ class Stored:
         rows = [(one.created_at, quoted(one.id), quoted(one.title)) for one in listing.profiles]
         return [*rows], listing.total
 
-    def open(self, name: str, peaks: Sequence[str] = ()) -> "Reading":
+    def open(self, name: str) -> "Reading":
         """The profile with this id, or the `latest`."""
-        from roofline.devices.choice import read_choice
-
         parts, actor = self.parts, actor_of(self.request)
         profile_id = self._latest() if name == agents.LATEST else name
-        part = Part(peaks=read_choice(None, peaks).peaks) if peaks else Part()
-        found = _reading(parts, parts.reader_for(actor.viewer), profile_id, part)
+        found = _reading(parts, parts.reader_for(actor.viewer), profile_id, Part())
         address = peer_of_request(self.request).address
         parts.instance.store.audit.note_read("read by a tool", actor.name, address, profile_id)
         return found

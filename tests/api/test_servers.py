@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from roofline.cli import upload
-from roofline.cli.upload import Receiver, Upload, read_token, send
+from roofline.api import servers as upload
+from roofline.api.servers import Receiver, Upload, read_token, send
 from roofline.errors import UploadRejectedError
 from tests.browser.serving import Server, serving
 from tests.conftest import PYTHON_PATH
