@@ -10,6 +10,8 @@ from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES
 from tests.tools.generate_xspace import Config, write_profile
 
+V6E = Path(__file__).resolve().parents[2] / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
+
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -115,6 +117,9 @@ def test_a_profile_is_shown_on_a_part_and_with_formats(capture: Path) -> None:
     assert "Would take" in shown and ", here" in shown
     whatif = run("whatif", capture, "--storage", "fp8", "--format", "json").stdout
     assert json.loads(whatif)["storage"] == "fp8"
+    half = [run("whatif", V6E, "--link-bytes", part).stdout.decode() for part in ("0.5", "50%")]
+    assert half[0] == half[1]
+    assert "Communication that nothing hides: 1.45 ms → 723 µs" in half[0]
 
 
 @pytest.mark.covers(162)

@@ -120,3 +120,55 @@ def test_formats_that_cannot_be_used_are_refused(formats: Formats, said: str) ->
 def test_a_run_without_work_or_peaks_is_refused() -> None:
     with pytest.raises(BadViewError, match="no format changes a time"):
         with_formats(replace(run(MM), roof_us={}), Formats(storage="fp8"))
+
+
+def linked(*rows: Row, exposed_us: float = 0.0, fixed: float = 0.0) -> Run:
+    """Rows, and communication that nothing hides beside them."""
+    made = run(*rows)
+    units = {
+        name: replace(
+            times,
+            parts={**times.parts, "communication": exposed_us},
+            total_us=times.total_us + exposed_us,
+        )
+        for name, times in made.units.items()
+    }
+    return replace(made, units=units, fixed_link_ratio=fixed)
+
+
+@pytest.mark.parametrize(("fixed", "saved"), [(0.0, 20.0), (0.25, 15.0)])
+def test_half_of_the_bytes_over_links_is_half_of_what_follows_them(
+    fixed: float, saved: float
+) -> None:
+    """40 us of communication; a quarter of it may be latency and waiting."""
+    record = formats_record(
+        with_formats(linked(MM, exposed_us=40.0, fixed=fixed), Formats(link_bytes=0.5))
+    )
+    assert (record["now_us"], record["saving_us"]) == pytest.approx((120, saved))
+    times = {"now_us": 40.0, "after_us": 40.0 - saved, "fixed_ratio": fixed}
+    assert record["communication"] == pytest.approx(times)
+    assert record["unknown_share"] is None
+    text = formats_text(record)
+    assert f"Communication that nothing hides: 40.0 µs → {40 - saved:.1f} µs with 50.0 %" in text
+    assert "Bytes of the main memory" not in text
+
+
+def test_collectives_in_a_table_without_a_timeline_are_operations() -> None:
+    """Both savings add up, each of its own time."""
+    ring = replace(ADD, name="all-reduce.1", category="all-reduce", operands="", flop=0.0)
+    both = Formats(storage="bf16", link_bytes=0.25)
+    record = formats_record(with_formats(linked(ADD, ring), both))
+    adds = 20.0 - 10 * (5000 + 28) / 10028 * 2
+    assert record["saving_us"] == pytest.approx(adds + 15.0)
+    assert {one["name"] for one in record["ops"]} == {"add", "all-reduce.1"}
+
+
+@pytest.mark.parametrize("part", [0.0, -1.0, float("nan"), 101.0])
+def test_no_share_of_bytes_over_links(part: float) -> None:
+    with pytest.raises(BadViewError, match="no share"):
+        with_formats(linked(MM, exposed_us=1.0), Formats(link_bytes=part))
+
+
+def test_without_communication_no_link_saves_a_time() -> None:
+    with pytest.raises(BadViewError, match="no time in communication"):
+        with_formats(linked(MM), Formats(link_bytes=0.5))

@@ -98,6 +98,21 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
     )
 
 
+def fixed_ratio(transfers: TransferRecords) -> float:
+    """The part of the time of collectives that does not follow their bytes, where it is known."""
+    rows = [row for row in transfers.rows if row.link is not MemoryLevel.HOST and row.time_us > 0]
+    time_us = sum(row.time_us for row in rows)
+    return sum(min(_fixed_us(row), row.time_us) for row in rows) / time_us if time_us else 0.0
+
+
+def _fixed_us(row: TransferRecord) -> float:
+    """The latency of its steps, and the wait for the last rank."""
+    latency_us = 0.0
+    if row.least_us is not None and row.bytes is not None and row.peak_gbs:
+        latency_us = row.least_us - at_peak_us(row.bytes, row.peak_gbs)
+    return latency_us + (row.skew_us or 0.0)
+
+
 def _skew_ps(transfers: Transfers, row: int, mine: Bools) -> float | None:
     """Time in which ranks waited for the last of them, over all ranks; `None` where not known."""
     least_ps, seen = transfers.least_ps, transfers.occurrences

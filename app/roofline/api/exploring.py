@@ -16,7 +16,13 @@ from roofline.devices import catalogue
 from roofline.devices.choice import known_part, read_choice
 from roofline.errors import BadViewError
 from roofline.exports.certainty import MODELLED
-from roofline.exports.number_formats import Formats, formats_record, formats_text, with_formats
+from roofline.exports.number_formats import (
+    Formats,
+    formats_record,
+    formats_text,
+    link_words,
+    with_formats,
+)
 from roofline.pipeline import under_choice
 from roofline.presentation.other_device_words import HEADS
 from roofline.presentation.other_devices import on_parts, usual_parts
@@ -84,7 +90,8 @@ class InFormats(Result):
     def to_markdown(self) -> str:
         """What `roofline whatif --format markdown` prints."""
         record = self._document
-        named = ", ".join(one for one in (record["storage"], record["compute"]) if one)
+        links = "fewer bytes over links" if "link_bytes" in record else ""
+        named = ", ".join(one for one in (record["storage"], record["compute"], links) if one)
         keys = ("now_us", "after_us", "saving_us", "unknown_share")
         rows = [
             (
@@ -95,6 +102,7 @@ class InFormats(Result):
             for one in self.rows()[:OPS_SHOWN]
         ]
         lines = tsv(("quantity", "value"), [(key, number(record[key])) for key in keys])
+        lines += filter(None, [link_words(record)])
         lines += tsv(("now_us", "after_us", "limited_by", "name"), rows)
         return modelled(f"in {cell(named)}", lines, self.reading)
 
@@ -112,13 +120,22 @@ def in_formats(
     tensors: str = "auto",
     category: str = "",
     op: str = "",
+    link_bytes: float | None = None,
 ) -> InFormats:
     """The profile with tensors stored, or products computed, in another number format.
 
-    The options are those of `roofline whatif`. Raises `BadViewError` for a format that is not
-    known, or has no peak here.
+    With `link_bytes` collectives move that part of their bytes: 0.5 with shorter gradients. The
+    options are those of `roofline whatif`. Raises `BadViewError` for a format that is not known, or
+    has no peak here, and without communication that takes time.
     """
-    formats = Formats(storage=storage, tensors=tensors, compute=compute, category=category, op=op)
+    formats = Formats(
+        storage=storage,
+        tensors=tensors,
+        compute=compute,
+        category=category,
+        op=op,
+        link_bytes=link_bytes,
+    )
     found = InFormats(reading_of(opened(profile)), formats)
     found.to_dict()
     return found

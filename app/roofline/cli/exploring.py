@@ -1,4 +1,4 @@
-"""`roofline whatif`: a measured run with other number formats."""
+"""`roofline whatif`: a measured run with other number formats, or fewer bytes over links."""
 
 import argparse
 import json
@@ -19,8 +19,8 @@ TENSORS = ("auto", "weights", "all")
 def add_whatif(parser: argparse.ArgumentParser) -> None:
     """The options of `roofline whatif`."""
     parser.description = (
-        "Say what other number formats would save of a measured run. The stored format changes"
-        " bytes, the computed one the roof. Savings end at the next roof."
+        "Say what other number formats, or fewer bytes over links, would save of a measured run."
+        " The stored format changes bytes, the computed one the roof. Savings end at the next roof."
     )
     parser.add_argument(
         "files",
@@ -39,6 +39,12 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
         help="which tensors: weights and activations (auto), weights alone, or all",
     )
     parser.add_argument("--compute", metavar="TYPE", help="multiply matrices so: fp8, int8, tf32")
+    parser.add_argument(
+        "--link-bytes",
+        type=share,
+        metavar="SHARE",
+        help="collectives move this part of their bytes: 0.5 or 50%%, as with compressed gradients",
+    )
     parser.add_argument("--category", default="", help="only operations of this category")
     parser.add_argument("--op", default="", metavar="TEXT", help="only operations with this name")
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
@@ -47,10 +53,15 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_whatif)
 
 
+def share(text: str) -> float:
+    """0.5 of "0.5" and of "50%"."""
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+
+
 def _whatif(given: argparse.Namespace) -> None:
     from roofline.api.exploring import in_formats
 
-    names = ("storage", "compute", "tensors", "category", "op")
+    names = ("storage", "compute", "tensors", "category", "op", "link_bytes")
     found = in_formats(
         _opened(given.files, given.device, given.peak),
         **{name: getattr(given, name) for name in names},

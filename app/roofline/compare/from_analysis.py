@@ -11,6 +11,7 @@ from roofline.analysis.roofline import Floats
 from roofline.analysis.source_frames import Source, own_source
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Subject
+from roofline.analysis.transfers import fixed_ratio
 from roofline.analysis.undecided import decided, fastest
 from roofline.compare.run import Run
 from roofline.compare.unit_times import units_of
@@ -54,6 +55,7 @@ def run_of(analysis: RooflineAnalysis, label: str = "", subject: Subject | None 
             analysis.profile.bytes_provenance.value,
         ),
         facts=_facts(analysis),
+        fixed_link_ratio=fixed_ratio(analysis.transfers),
     )
 
 

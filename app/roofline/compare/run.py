@@ -95,7 +95,9 @@ class Run:
     (`compute` where the profile does not say which) or a memory level. `roof_us` is the time that
     this work needs at the peak of its resource, NaN without a peak. `peaks` are the device's, in
     FLOP/us or bytes/us. `is_placed` marks operations whose bound is known. `facts` describe the
-    capture to a reader, in the order in which they are shown.
+    capture to a reader, in the order in which they are shown. `fixed_link_ratio` is the part of the
+    time of collectives that does not follow their bytes: the latency of their steps and the wait
+    for the last rank, as far as they are known.
     """
 
     label: str
@@ -111,6 +113,7 @@ class Run:
     units: Mapping[str, UnitTimes]
     provenance: tuple[str, str]
     facts: Mapping[str, str] = field(default_factory=dict)
+    fixed_link_ratio: float = 0.0
 
     def __len__(self) -> int:
         return len(self.flop)
@@ -175,6 +178,7 @@ def to_document(run: Run) -> dict[str, Any]:
         "provenance": list(run.provenance),
         "main_memory": run.main_memory,
         "peaks": dict(run.peaks),
+        "fixed_link_ratio": run.fixed_link_ratio,
         "texts": {name: _packed(column) for name, column in run.texts.items()},
         "numbers": {name: getattr(run, name) for name in (*_OP_NUMBERS, "is_placed")},
         **{name: dict(getattr(run, name)) for name in _RESOURCES},
@@ -237,6 +241,7 @@ def _read(document: Mapping[str, Any]) -> Run:
         provenance=(str(document["provenance"][0]), str(document["provenance"][1])),
         main_memory=str(document["main_memory"]),
         peaks={name: float(value) for name, value in document["peaks"].items()},
+        fixed_link_ratio=float(document.get("fixed_link_ratio", 0.0)),
         texts={name: _unpacked(document["texts"].get(name, none)) for name in TEXTS},
         work=_columns(document["work"]),
         roof_us=_columns(document["roof_us"]),

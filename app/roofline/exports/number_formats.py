@@ -1,6 +1,7 @@
-"""A measured run with other number formats: stored ones change bytes, computed ones the roof.
+"""A measured run with other number formats: stored ones change bytes, computed ones the roof. And
+with fewer bytes over links, which change the time of collectives.
 
-The two are chosen apart. An op keeps its closeness e = rho / T and ends at the next roof:
+All are chosen apart. An op keeps its closeness e = rho / T and ends at the next roof:
 T' = max(rho' / e, rho'). Ops of unknown cost or tensors keep their time, and how much time that is
 stands beside the answer.
 """
@@ -21,7 +22,7 @@ from roofline.compare.run import Run
 from roofline.compare.sides import MEMORIES
 from roofline.errors import BadViewError
 from roofline.estimate.ops import bytes_per_element, precision_of
-from roofline.model.categories import is_product
+from roofline.model.categories import is_collective, is_product
 from roofline.model.compute import ComputeUnit
 from roofline.model.op_columns import Bools
 from roofline.model.tensors import Tensor, tensors_of
@@ -34,6 +35,8 @@ TENSORS = ("auto", "weights", "all")
 SHOWN = 20
 _WIDTH = 50
 _COMPUTE = "compute"
+_LINKS = "communication"
+_MOST_TIMES = 100
 _MATRIX = "matrix_"
 _FLOATS = ("f", "bf")  # integers are indices and masks: their format does not change
 # State that a narrow format would lose, and the loss, in names, scopes and categories.
@@ -46,7 +49,8 @@ _COPIES = re.compile(r"^host |memcpy.*(dtoh|htod)|infeed|outfeed", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formats:
-    """New formats: `storage` of `tensors`, `compute` of matrix products.
+    """New formats: `storage` of `tensors`, `compute` of matrix products, and `link_bytes`, the part
+    of all bytes over links that collectives move then: 0.5 with gradients of half the size.
 
     "auto" are weights, activations, keys and values: neither what an optimizer keeps, nor losses,
     copies of a host, and fp32 tensors beside narrower ones, which are sums and statistics; "all"
@@ -59,6 +63,12 @@ class Formats:
     compute: str | None = None
     category: str = ""
     op: str = ""
+    link_bytes: float | None = None
+
+    @property
+    def change_ops(self) -> bool:
+        """True where a number format is chosen."""
+        return self.storage is not None or self.compute is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +77,8 @@ class Changed:
 
     `before` and `after` are clocks by resource. `is_told` marks chosen ops whose bytes or peak
     change, `untold_us` is the time of chosen ops of which that is not known, `state_us` that of an
-    optimizer, losses and copies of a host among them.
+    optimizer, losses and copies of a host among them. `link_ratio` is the part of the time of
+    communication that is left.
     """
 
     run: Run
@@ -82,6 +93,7 @@ class Changed:
     state_us: float
     bytes_before: float
     bytes_after: float
+    link_ratio: float
     notes: tuple[str, ...] = field(default=())
 
 
@@ -89,11 +101,11 @@ def with_formats(run: Run, formats: Formats) -> Changed:
     """`run` with other number formats.
 
     Raises `BadViewError` for an unknown element type, for tensors that are not of `TENSORS`, for a
-    peak that the device does not have, where nothing is chosen, and for a run without any work that
-    a roof could hold.
+    peak that the device does not have, where nothing is chosen, for a run without any work that a
+    roof could hold, and, of bytes over links, for one without communication.
     """
     _check(formats)
-    if not run.roof_us:
+    if formats.change_ops and not run.roof_us:
         raise BadViewError(
             "Neither work nor a peak is known of this profile, so no format changes a time.",
             remedy="Choose the device, and capture with FLOPs and bytes.",
@@ -101,6 +113,9 @@ def with_formats(run: Run, formats: Formats) -> Changed:
     unit = common_unit([run])
     times = run.units[unit]
     before = {name: needs * times.calls for name, needs in run.roof_us.items()}
+    before = before or {"": np.zeros(len(run))}
+    link_ratio = _link_ratio(run, unit, formats)
+    left = np.where(_is_over_link(run) & (times.time_us > 0), link_ratio, 1.0)
     chosen = _chosen(run, formats)
     ratio = _byte_ratios(run, formats, chosen)
     faster = _compute_ratios(run, formats, chosen)
@@ -121,6 +136,8 @@ def with_formats(run: Run, formats: Formats) -> Changed:
     stretched = np.where(known, time_us * ends * harder / np.where(known, rho, 1.0), time_us)
     moved = run.work.get(run.main_memory, np.zeros(len(run))) * times.calls
     changes = (ratio > 0) | _any(faster, len(run))
+    is_told = chosen & changes & known
+    after_us = np.where(known, np.maximum(stretched, ends), time_us)
     return Changed(
         run=run,
         unit=unit,
@@ -128,20 +145,49 @@ def with_formats(run: Run, formats: Formats) -> Changed:
         before=before,
         after=after,
         time_us=time_us,
-        after_us=np.where(known, np.maximum(stretched, ends), time_us),
-        is_told=chosen & changes & known,
-        untold_us=float(time_us[chosen & ~(changes & known)].sum()),
+        after_us=after_us * left,
+        is_told=is_told | (left != 1),
+        untold_us=float(time_us[chosen & ~is_told & (left == 1)].sum()),
         state_us=float(time_us[chosen & _is_state(run)].sum()),
         bytes_before=float(np.nansum(moved)),
         bytes_after=float(np.nansum(moved * np.where(ratio > 0, ratio, 1.0))),
+        link_ratio=link_ratio,
     )
 
 
+def _link_ratio(run: Run, unit: str, formats: Formats) -> float:
+    """The part of the time of communication that is left."""
+    if formats.link_bytes is None:
+        return 1.0
+    if _links_us(run, unit) <= 0:
+        raise BadViewError(
+            "This profile has no time in communication that nothing hides, so fewer bytes over"
+            " links save nothing that it shows.",
+            remedy="Capture several devices, or choose a number format.",
+        )
+    return run.fixed_link_ratio + (1 - run.fixed_link_ratio) * formats.link_bytes
+
+
+def _links_us(run: Run, unit: str) -> float:
+    """Communication that nothing hides. Without a timeline collectives are ops as all others."""
+    times = run.units[unit]
+    return times.parts.get(_LINKS, 0.0) + float(times.time_us[_is_over_link(run)].sum())
+
+
+def _is_over_link(run: Run) -> Bools:
+    return np.array([is_collective(one) for one in run.text("category")], np.bool_)
+
+
 def _check(formats: Formats) -> None:
-    if formats.storage is None and formats.compute is None:
+    if not formats.change_ops and formats.link_bytes is None:
         raise BadViewError(
             "No number format is chosen.",
-            remedy="Choose what is stored (storage), what is computed in (compute), or both.",
+            remedy="Choose what is stored (storage), what is computed in (compute), or the bytes"
+            " over links (link-bytes).",
+        )
+    if formats.link_bytes is not None and not 0 < formats.link_bytes <= _MOST_TIMES:
+        raise BadViewError(
+            "What is left of the bytes over links is no share.", remedy="Use 0.5 for half of them."
         )
     if formats.tensors not in TENSORS:
         raise BadViewError(
@@ -277,7 +323,8 @@ def formats_record(changed: Changed) -> Record:
     """The document of `roofline whatif --format json` and of the API: docs/explore.md."""
     run, unit = changed.run, changed.unit
     now = run.units[unit].total_us
-    after = now + float((changed.after_us - changed.time_us).sum())
+    waits_us = run.units[unit].parts.get(_LINKS, 0.0) * (changed.link_ratio - 1)
+    after = now + float((changed.after_us - changed.time_us).sum()) + waits_us
     order = np.argsort(-np.abs(changed.time_us - changed.after_us), kind="stable")
     rows = [op for op in order.tolist() if changed.is_told[op]]
     return {
@@ -291,7 +338,7 @@ def formats_record(changed: Changed) -> Record:
         "saving_us": now - after,
         "bytes": {"now": changed.bytes_before, "after": changed.bytes_after},
         "changed_ops": len(rows),
-        "unknown_share": changed.untold_us / now if now else None,
+        "unknown_share": changed.untold_us / now if now and changed.formats.change_ops else None,
         "memory_bound_share": {
             "now": _memory_share(changed.before, changed.time_us),
             "after": _memory_share(changed.after, changed.after_us),
@@ -299,7 +346,18 @@ def formats_record(changed: Changed) -> Record:
         "rows_from_which_arithmetic_binds": _thresholds(changed),
         "known_compute_formats": _formats_of(run),
         "ops": [_row(changed, op) for op in rows],
+        **_links_record(changed),
     }
+
+
+def _links_record(changed: Changed) -> Record:
+    """Communication that nothing hides, where fewer bytes over links are chosen."""
+    if changed.formats.link_bytes is None:
+        return {}
+    now_us = _links_us(changed.run, changed.unit)
+    after_us = now_us * changed.link_ratio
+    times = {"now_us": now_us, "after_us": after_us, "fixed_ratio": changed.run.fixed_link_ratio}
+    return {"link_bytes": changed.formats.link_bytes, "communication": times}
 
 
 def _row(changed: Changed, op: int) -> Record:
@@ -352,12 +410,32 @@ def state_words(record: Mapping[str, Any]) -> str:
     return f"Left out: {what} keep their formats"
 
 
+def link_words(record: Mapping[str, Any]) -> str:
+    """What becomes of the communication; empty where its bytes stay."""
+    found = record.get("communication")
+    if found is None:
+        return ""
+    stays = f"; {percent(found['fixed_ratio'])} of it is latency and waiting" * bool(
+        found["fixed_ratio"]
+    )
+    left = percent(record["link_bytes"])
+    return (
+        f"Communication that nothing hides: {duration(found['now_us'])} → "
+        f"{duration(found['after_us'])} with {left} of the bytes over links{stays}"
+    )
+
+
 def formats_text(record: Record) -> str:
     """The answer for a terminal."""
     share, rows = record["memory_bound_share"], record["rows_from_which_arithmetic_binds"]
     lines = [
         f"{duration(record['now_us'])} per {record['unit']} → {duration(record['after_us'])}: "
         f"saves {duration(record['saving_us'])}",
+        *filter(None, [link_words(record)]),
+    ]
+    if record["unknown_share"] is None:
+        return spaced("\n".join([*lines, ""]))
+    lines += [
         f"Bytes of the main memory: {amount(record['bytes']['now'], 'B')} → "
         f"{amount(record['bytes']['after'], 'B')}",
         f"Bound by memory: {percent(share['now'])} → {percent(share['after'])} of the time of "

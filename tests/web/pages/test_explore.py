@@ -54,6 +54,18 @@ def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
     assert traces["labels"]["text"] == ["&lt;norm&gt;"]
 
 
+def test_fewer_bytes_over_links_are_chosen_on_the_page_and_by_the_api(client: Client) -> None:
+    table = b"name,category,time_us,flops,bytes\nring,all-reduce,4e3,,\ngemm,matmul,1e3,1e6,1e3\n"
+    found = client.upload(table, names=("k.csv",)).json()["id"]
+    page, api = f"/explore?of={found}&storage=", f"/api/v1/profiles/{found}/whatif"
+    record = client.get(f"{api}?link_bytes=0.5").json()
+    assert record["saving_us"] == pytest.approx(2e3)
+    html = unescape(client.get(f"{page}&link_bytes=0.5", headers=HTML).text).replace("\u00a0", " ")
+    assert "Communication that nothing hides: 4.00 ms → 2.00 ms" in html
+    assert client.get(f"{api}?link_bytes=0").status_code == 400
+    assert client.get(f"{page}&link_bytes=few", headers=HTML).status_code == 400
+
+
 @pytest.mark.covers(98, 108)
 def test_how_to_read_the_chart_tells_far_from_close(client: Client) -> None:
     """The five rows of docs/what-is-a-roofline.md, and what lies between two memories' roofs."""

@@ -166,14 +166,19 @@ async def whatif(
     tensors: Literal["auto", "weights", "all"] = "auto",
     category: _Text = "",
     op: _Text = "",
+    link_bytes: Annotated[
+        float | None, Query(gt=0, le=100, description="The part of the bytes over links: 0.5.")
+    ] = None,
 ) -> dict[str, Any]:
-    """The profile with other number formats: stored ones change bytes, computed ones the roof."""
+    """The profile with other number formats: stored ones change bytes, computed ones the roof. With
+    `link_bytes` collectives move that part of their bytes."""
     formats = {
         "storage": storage,
         "tensors": tensors,
         "compute": compute,
         "category": category,
         "op": op,
+        "link_bytes": link_bytes,
     }
     stored = (await sides_of(reader, (profile_id,), ())).a[0]
     return await run_in_threadpool(formats_over, stored, formats)

@@ -18,6 +18,7 @@ from roofline.exports.comparison_words import PER
 from roofline.exports.number_formats import (
     Formats,
     formats_record,
+    link_words,
     state_words,
     with_formats,
 )
@@ -62,6 +63,7 @@ _COMMUNICATION = (0.2, 0.4, 0.6)
 _LONGEST_NAME = 40
 _X_TITLE = "FLOP per byte of the main memory"
 _STORED = ("fp8", "int8", "int4:g128", "int4:g32", "nvfp4", "mxfp4", "bf16", "fp32")
+_LEFT = {"": "as they are", "0.5": "half", "0.25": "a quarter", "0.1": "a tenth"}
 _COMPUTED = ("fp8", "int8", "fp4", "bf16", "fp16", "tf32")
 
 
@@ -132,7 +134,8 @@ def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
 def _record(asked: _Asked) -> dict[str, Any] | None:
     """The answer for the formats of the address; `None` where none is chosen."""
     given = asked.given
-    if not (given.get("storage") or given.get("compute")):
+    link_bytes = given.get("link_bytes") or None
+    if not (given.get("storage") or given.get("compute") or link_bytes):
         return None
     formats = Formats(
         storage=given.get("storage") or None,
@@ -140,8 +143,16 @@ def _record(asked: _Asked) -> dict[str, Any] | None:
         compute=given.get("compute") or None,
         category=given.get("category", ""),
         op=given.get("op", ""),
+        link_bytes=None if link_bytes is None else _share(link_bytes),
     )
     return formats_record(with_formats(asked.run, formats))
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0  # no share: refused as such
 
 
 # ------------------------------------------------------------------------------------------ form
@@ -162,6 +173,7 @@ def _fields(asked: _Asked) -> Sequence[FieldView]:
         "tensors": ("Which", which),
         "compute": ("Products computed in", computed),
         "category": ("Category", kinds),
+        "link_bytes": ("Bytes over links", _LEFT),
     }
     return (
         *(_select(key, label, words, asked.given) for key, (label, words) in choices.items()),
@@ -226,9 +238,13 @@ def _headline(run: Run, record: Mapping[str, Any] | None) -> Sentence:
 def _lead(record: Mapping[str, Any] | None) -> Sentence:
     if record is None:
         return say("explore_choose")
+    links = link_words(record)
+    over_links = say("explore_state", words=links) if links else []
+    if record["unknown_share"] is None:
+        return over_links
     moved, bound = record["bytes"], record["memory_bound_share"]
     rows = record["rows_from_which_arithmetic_binds"]
-    said: Sentence = []
+    said: Sentence = [*over_links]
     if moved["now"] and bound["now"] is not None and bound["after"] is not None:
         said += say(
             "explore_moved",
