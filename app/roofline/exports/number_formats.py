@@ -187,7 +187,8 @@ def _check(formats: Formats) -> None:
         )
     if formats.link_bytes is not None and not 0 < formats.link_bytes <= _MOST_TIMES:
         raise BadViewError(
-            "What is left of the bytes over links is no share.", remedy="Use 0.5 for half of them."
+            "The part of the bytes over links is not above 0 and at most 100.",
+            remedy="Use 0.5 for half of them.",
         )
     if formats.tensors not in TENSORS:
         raise BadViewError(
