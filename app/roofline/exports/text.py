@@ -60,8 +60,9 @@ def _device(analysis: RooflineAnalysis) -> str:
     device, profile = analysis.device, analysis.profile
     hosts = _counted(profile.host_count, "host")
     wall = f" · {_time(ps_to_us(profile.wall_time_ps))}" if profile.wall_time_ps else ""
-    cores = _counted(device.core_count, device.core_word)
-    lines = [f"{plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
+    cores = f" · {_counted(device.core_count, device.core_word)}"
+    shape = f"{cores} · {hosts}" if profile.device.counts_cores else ""
+    lines = [f"{plain(device.name) or 'Unknown device'}{shape}{wall}"]
     clock = measured_clock_ghz(device)
     lines += [_roof(p.label, _flops(p.gflops), p, clock) for p in _compute_roofs(analysis)]
     for memory in device.memory:

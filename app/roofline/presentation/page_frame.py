@@ -66,7 +66,7 @@ def device(analysis: RooflineAnalysis) -> Json:
         "name": device.name or "Unknown device",
         "kind": device.kind.value,
         "core_word": device.core_word,
-        "cores": device.core_count,
+        "cores": device.core_count if profile.device.counts_cores else 0,
         "hosts": profile.host_count,
         "wall_time_us": None if wall is None else rounded(ps_to_us(wall)),
         "steps": len(profile.steps),
@@ -179,7 +179,8 @@ def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         megacore = "yes" if device.has_megacore else "no"
         fields.append(_panel_field("megacore", "Megacore", megacore, "text", help=_MEGACORE_HELP))
     cores = f"{device.core_word[0].upper()}{device.core_word[1:]}s"
-    fields.append(_panel_field("cores", cores, device.core_count, "count"))
+    count = device.core_count if analysis.profile.device.counts_cores else None
+    fields.append(_panel_field("cores", cores, count, "count"))
     fields.append(_panel_field("hosts", "Hosts", analysis.profile.host_count, "count"))
     return fields
 
