@@ -2,6 +2,7 @@
 
 import { wireCompareEntry } from "./compare-entry.js";
 import { keptNotes } from "./kept-notes.js";
+import { plotlyReady } from "../chart/mount.js";
 import { findingsOf } from "../page/advice.js";
 import { createDownload } from "../page/download-menu.js";
 import { showDiagnostics } from "../page/diagnostics.js";
@@ -246,6 +247,8 @@ async function main() {
     notify(
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
     );
+  // Parsed beside what follows; an error is told where the charts are drawn.
+  plotlyReady().catch(() => undefined);
   try {
     const facts = read(written("factsUrl")); // of the longest alone: kept
     const hardware = createChosenHardware({

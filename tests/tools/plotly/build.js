@@ -128,7 +128,8 @@ const { metafile } = await build({
   entryPoints: ["entry.cjs"],
   outfile,
   banner: {
-    js: `/*! The part of plotly.js ${version} that Roofline uses. Licences: LICENSE beside this file. */`,
+    // The first line has the browser compile all of it beside the page's script, before it runs.
+    js: `//# allFunctionsCalledOnLoad\n/*! The part of plotly.js ${version} that Roofline uses. Licences: LICENSE beside this file. */`,
   },
   format: "iife",
   globalName: "Plotly",
