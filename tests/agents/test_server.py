@@ -12,7 +12,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, TextContent, TextResourceContents
+from mcp.types import CallToolResult, ResourceLink, TextContent, TextResourceContents
 
 import roofline
 from roofline.api import agents
@@ -49,8 +49,9 @@ def called(name: str, **given: Any) -> tuple[str, bool]:
 
 
 def _said(result: CallToolResult) -> tuple[str, bool]:
-    (content,) = result.content
+    content, *links = result.content
     assert isinstance(content, TextContent)
+    assert all(isinstance(one, ResourceLink) for one in links)
     return content.text, bool(result.is_error)
 
 
@@ -167,6 +168,18 @@ def test_resources_are_the_texts_of_the_tools_and_the_csv_of_the_command() -> No
     assert ops.encode() == run("analyze", "-f", "csv", SAMPLES / V6E).stdout
     assert "No capture “nothing” is in the folders of this server. find() lists them" in missing
     assert "Unknown resource" in outside
+
+
+def test_a_summary_links_its_operations_and_parts_are_resources() -> None:
+    async def follow(client: Client) -> list[str]:
+        (_, link) = (await client.call_tool("summary", {"profile": V6E})).content
+        assert isinstance(link, ResourceLink)
+        read = [await client.read_resource(one) for one in (link.uri, "roofline://devices/h200")]
+        return [one.text for found in read for one in found.contents if hasattr(one, "text")]
+
+    ops, part = asked(follow)
+    assert ops.encode() == run("analyze", "-f", "csv", SAMPLES / V6E).stdout
+    assert part.encode() == run("devices", "h200").stdout
 
 
 def test_programs_read_the_facts_of_a_summary_a_comparison_and_a_check() -> None:

@@ -1,9 +1,12 @@
 """The page as one file, opened from the disk: the same numbers, and nothing is asked for."""
 
+import io
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from pypdf import PdfReader
 
 import roofline
 from roofline.library.samples import Sample, find_samples
@@ -64,6 +67,13 @@ def test_file_can_be_read_without_scripts_and_in_a_closed_frame(
     page.goto(path.as_uri())
     expect(page.locator("[data-headline]")).to_be_visible()
     assert page.locator("#op-table tbody tr").count() > 10
+    # axe is a script itself: it looks at what the file shows where none of its own runs.
+    inert = re.sub(r"<script.*?</script>", "", path.read_text("utf-8"), flags=re.DOTALL)
+    still = tmp_path / "still.html"
+    still.write_text(inert.replace("noscript>", "div>"), "utf-8")
+    looked = new_page("file://")
+    looked.goto(still.as_uri())
+    assert_accessible_in_both_schemes(looked)
     frame = tmp_path / "frame.html"
     frame.write_text(
         f'<iframe sandbox="allow-scripts" src="{path.name}" width=1200 height=900></iframe>'
@@ -72,6 +82,18 @@ def test_file_can_be_read_without_scripts_and_in_a_closed_frame(
     closed.goto(frame.as_uri())
     inner = closed.frame_locator("iframe")
     expect(inner.locator("#op-chart .points path").first).to_be_attached()
+
+
+def test_a_file_is_printed_on_four_sheets(new_page: NewPage, tmp_path: Path) -> None:
+    profile = roofline.open_profile(roofline.example("v6e"))
+    assert len(profile.ops) > 200
+    profile.report(tmp_path / "report.html")
+    page = new_page("file://", offline=True)
+    page.goto((tmp_path / "report.html").as_uri())
+    is_ready(page)
+    printed = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    assert len(printed.pages) <= 4
+    assert profile.ops[0].name in "".join(sheet.extract_text() for sheet in printed.pages)
 
 
 def test_hostile_names_stay_texts_in_a_file(
@@ -114,6 +136,27 @@ def test_a_comparison_and_a_run_are_files(
     page = opened(new_page, path, watches)
     expect(page.locator("body")).to_contain_text("Run of 3 hosts")
     assert len([one for one in watches[-1].requests if one.startswith("file")]) == 1
+
+
+def test_a_file_of_a_link_opens_in_its_view(
+    profile_url: str, new_page: NewPage, watches: list[Watch], tmp_path: Path
+) -> None:
+    path, link = tmp_path / "report.html", f"{profile_url}?v=1&q=fusion&sort=name&op=3&x=vmem"
+    run("report", "--link", link, "-o", path)
+    page = opened(new_page, path, watches)
+    view.is_drawn(page)
+    assert 0 < view.result(page)[0] < view.result(page)[1]
+    expect(page.locator("#filter-name")).to_have_value("fusion")
+    live = new_page(f"{profile_url}?q=fusion&sort=name&op=3")
+    live.goto(f"{profile_url}?q=fusion&sort=name&op=3")
+    is_ready(live)
+    assert view.all_names(page) == view.all_names(live)
+    expect(page.locator("[data-drawer-body]")).to_be_visible()
+    expect(page.get_by_role("link", name=link)).to_be_visible()
+    run("report", link, "-o", path, "--redact", "names")
+    assert link.partition("?")[0] not in path.read_text("utf-8")
+    for wrong in (("--link", link, path), ("--link", f"{profile_url}-not")):
+        assert run("report", *wrong, "-o", path, code=2).stderr
 
 
 @pytest.mark.parametrize(

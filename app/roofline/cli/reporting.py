@@ -4,6 +4,7 @@ import argparse
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from roofline.cli.comparing import UNITS, read_runs
 from roofline.cli.options import add_of, add_peaks
@@ -30,6 +31,11 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="FILE",
         help="one file per host, archives of them, or the link of a calculator",
+    )
+    parser.add_argument(
+        "--link",
+        metavar="URL",
+        help="the address of a profile's page, or a share link: the file opens in its view",
     )
     for side in "ab":
         parser.add_argument(
@@ -92,21 +98,23 @@ def _page_of(given: argparse.Namespace) -> "Profile | Comparison | str":
         choice = read_choice(given.device, given.peak)
         before, after = (read_runs(side, choice, given.of) for side in (given.a, given.b))
         return Comparison(compare(before, after, given.unit))
-    if not given.files:
+    if given.link and given.files:
+        raise BadViewError("A report is of a link or of files.", remedy="Leave one of them out.")
+    if not (given.files or given.link):
         raise BadViewError("No file was named.", remedy="Name a profile, or --a and --b.")
-    if _is_address(given.files):
+    if _is_calculator(given.files):
         return str(given.files[0])
+    files = given.files or [given.link]
     with progress_on_terminal() as progress:
         return open_profile(
-            *given.files, device=given.device, peaks=given.peak, of=given.of, progress=progress
+            *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
         )
 
 
-def _is_address(files: list[str]) -> bool:
+def _is_calculator(files: list[str]) -> bool:
     """True for the link of a calculator, of which the path and what follows it say all."""
-    return len(files) == 1 and (
-        "://" in files[0] or files[0].startswith(("/calculator?", "/model?"))
-    )
+    link = urlsplit(files[0] if len(files) == 1 else "")
+    return bool(link.netloc or link.query) and link.path.endswith(("/calculator", "/model"))
 
 
 def _bytes(text: str) -> int:

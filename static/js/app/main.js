@@ -194,7 +194,7 @@ function wireHistory(store, model, hardware) {
   addEventListener("popstate", async () => {
     const done = waiting();
     try {
-      const found = await withDevices(hardware, withListing(parseQuery(location.search).state));
+      const found = await withDevices(hardware, withListing(parseQuery(searched()).state));
       const { seen, fitted } = isSameChoice(found.state, store.get())
         ? { seen: null, fitted: found }
         : await seenBy(hardware, found);
@@ -235,14 +235,17 @@ function wire({ view, store, model, hardware, paint }) {
 /** What the server draws: all else in an address is the browser's. */
 const DRAWN = new Set(["v", "dev", "device", "peak", "host", "dvfs", "of", "from_us", "to_us"]);
 
+/** The view of the address; a page that is one file has that of the link that it was made of. */
+const searched = () => location.search || (document.body.dataset.search ?? "");
+
 /** Whether the server has written this very view. */
 const isWritten = () =>
-  [...new URLSearchParams(location.search).keys()].every(
+  [...new URLSearchParams(searched()).keys()].every(
     (key) => DRAWN.has(key) || key.startsWith("peak."),
   );
 
 async function main() {
-  const { state, newer, unreadable } = parseQuery(location.search);
+  const { state, newer, unreadable } = parseQuery(searched());
   if (newer !== null)
     notify(
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,

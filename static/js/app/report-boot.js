@@ -41,6 +41,7 @@
   };
   try {
     const documents = JSON.parse(await unpacked("report-documents"));
+    document.body.dataset.search = documents.search ?? "";
     globalThis.fetch = async (address) => {
       const found = documents[String(address)] ?? drawn(documents, String(address));
       return new Response(JSON.stringify(found ?? NOT_HERE), { status: found ? 200 : 404 });

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from typing import Annotated, ParamSpec, Protocol, TypeVar
+from urllib.parse import quote
 
 from anyio import from_thread
 from anyio.lowlevel import current_token
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
 
 from roofline import __version__
 from roofline.api import comparing
@@ -20,6 +21,7 @@ from roofline.api.agents.answers import answer, fitted, tsv
 from roofline.api.agents.folders import Folders
 from roofline.api.agents.reading import Reading
 from roofline.api.captures import capture_remote
+from roofline.api.devices import device
 from roofline.api.exploring import InFormats, on_part, under_peaks
 from roofline.errors import BadViewError, RooflineError
 from roofline.exports.certainty import certainty_of_change
@@ -143,6 +145,8 @@ def server(source_of: Callable[[Context], Source]) -> MCPServer:
     ):
         named = made.resource(f"{_PROFILES}/{address}", mime_type=mime_type)
         named(_with_remedies(read, ResourceError))
+    part = made.resource("roofline://devices/{name}", mime_type="text/plain")
+    part(_with_remedies(published, ResourceError))
     for prompt in (find_bottleneck, verify_change, explain_to_me):
         made.prompt()(prompt)
     return made
@@ -172,6 +176,11 @@ class Resources:
         """Every operation with all columns."""
         analysis = self._source_of(context).open(profile).profile.analysis
         return render(analysis, "csv", infeed=True).decode()
+
+
+def published(name: str) -> str:
+    """A part of the catalogue: every published number, with its source."""
+    return device(name).to_text()
 
 
 def find_bottleneck(profile: str = "latest") -> str:
@@ -274,7 +283,11 @@ class Tools:
 
     def summary(self, context: Context, profile: str) -> Summary:
         """What bounds a profile, how sure that is, where its time goes, what to do first."""
-        return _summary(self._source_of(context).open(profile))
+        reading = self._source_of(context).open(profile)
+        found = _summary(reading)
+        at = _PROFILES.replace("{+profile}", quote(reading.name))
+        ops = ResourceLink(name="ops.csv", uri=f"{at}/ops.csv", mime_type="text/csv")
+        return found.model_copy(update={"content": [*found.content, ops]})
 
     def top_ops(
         self,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -133,7 +133,29 @@ def _of_profile(profile: "Profile", wish: "ReportWish") -> bytes:
     content = Content(page=to_json(shown.page), advice=to_json(shown.answered.advice), ops=ops)
     static = load_static(assets_dir("static"))
     view = unstored_view(wish.title or title, sizes)
-    return report(Templates(static), static, view, content, wish.most_bytes)
+    # A share link is a secret, which the file does not tell.
+    is_shown = "/p/" in profile.link and wish.redact != "names"
+    return report(
+        Templates(static),
+        static,
+        replace(view, made_from=profile.link if is_shown else ""),
+        content,
+        wish.most_bytes,
+        search=_state_of(profile.link) if wish.redact != "names" else "",
+    )
+
+
+def _state_of(link: str) -> str:
+    """What a page's address says of its filters, its table and its selection; the rest of it needs
+    a server, or is in the numbers already."""
+    given = parse_qsl(urlsplit(link).query)
+    return urlencode([(key, value) for key, value in given if key in _STATE])
+
+
+_STATE = (
+    "q", "cat", "bound", "part", "finding", "by", "group", "open", "min", "cover", "box", "y",
+    "infeed", "op", "sel", "step", "sort", "cols", "pcols", "tab", "page", "pin",
+)  # fmt: skip
 
 
 def report(
@@ -142,8 +164,11 @@ def report(
     view: ProfileView,
     content: Content,
     most_bytes: int | None = None,
+    *,
+    search: str = "",
 ) -> bytes:
-    """The page `view` with `content` in it, as HTML of `most_bytes` at most.
+    """The page `view` with `content` in it, as HTML of `most_bytes` at most; it opens in the state
+    `search`.
 
     Raises `BadViewError` where that is too few.
     """
@@ -152,7 +177,7 @@ def report(
         templates,
         static,
         ("profile", _without_server(view, page, content), view.description, view.file_names),
-        _documents(page, content),
+        _documents(page, content) | {"search": search},
         most_bytes,
     )
 
