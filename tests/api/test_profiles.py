@@ -64,7 +64,6 @@ def test_types_have_the_numbers_of_the_document(profile: roofline.Profile) -> No
     assert profile.findings == roofline.advise(profile).findings
 
 
-@pytest.mark.covers(136)
 def test_frames_have_units_in_their_columns(profile: roofline.Profile) -> None:
     frame = profile.frame()
     assert len(frame) == len(profile.analysis.with_infeed.op)

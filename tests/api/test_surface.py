@@ -58,6 +58,7 @@ def test_estimate_is_the_command() -> None:
         roofline.estimate("matmul", "8x8x8", device="h100-sxm", typo=1)
 
 
+@pytest.mark.covers(136)
 @pytest.mark.parametrize(
     ("phase", "options"),
     [("decode", {"batch": 8, "context": 4096}), ("request", {"prompt": 2048, "output": 64})],
@@ -70,6 +71,7 @@ def test_predict_is_the_command(phase: str, options: dict[str, int]) -> None:
     assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
     assert len(repr(found)) <= 600
     assert len(found.frame()) == len(found.rows()) > 0
+    assert "<table" in found._repr_html_()
 
 
 def test_compare_is_the_command() -> None:

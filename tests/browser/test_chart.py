@@ -133,7 +133,7 @@ def test_rectangle_filters_the_table(profile: Page) -> None:
     assert view.result(profile) == (total, total)
 
 
-@pytest.mark.covers(1, 6, 19, 45, 46, 47, 115)
+@pytest.mark.covers(1, 6, 19, 115)
 def test_roofs_are_labelled_and_can_be_shown_or_hidden(profile: Page) -> None:
     page = profile
     text = page.locator("#op-chart").inner_text()

@@ -268,7 +268,6 @@ def test_the_document_says_what_is_said() -> None:
     assert [row for row in rows if row[1] not in said[row[0]]] == []
 
 
-@pytest.mark.covers(176, 192)
 def test_the_bound_has_the_colour_of_its_roof() -> None:
     held = {"hbm": 0.6, "vector_fp32": 0.4}
     found = bound_clause(verdict(VerdictClass.BOUND, ceiling="hbm", ratio=0.5, held=held))

@@ -43,13 +43,31 @@ def test_serial_times_are_those_of_the_table(row: list[str]) -> None:
         assert found.total(lambda op: op.matrix) / 1e9 == pytest.approx(float(row[3]), rel=5e-3)
 
 
-@pytest.mark.covers(149)
 def test_a_part_without_bf16_runs_at_the_rate_of_fp16_and_says_so() -> None:
     found = step("llama-2-7b", "t4", PredictOptions(context=2048))
     assert found.notes == ("T4 has no unit for bf16: the rate is that of fp16.",)
 
 
-@pytest.mark.covers(104, 155, 241)
+@pytest.mark.covers(149, 150)
+@pytest.mark.parametrize(
+    ("model", "parameters", "ms"),
+    [
+        ("llama-2-7b", 6_738_415_616, 4.0),
+        ("llama-2-13b", 13_015_864_320, 7.7),
+        ("llama-2-70b", 68_976_648_192, 41.0),
+        ("llama-3-8b", 8_030_261_248, 4.5),
+        ("llama-3-70b", 70_553_706_496, 41.5),
+    ],
+)
+def test_llamas_read_their_weights_for_each_token(model: str, parameters: int, ms: float) -> None:
+    """Two bytes of each at 3.35 TB/s; of the embedding one row is read."""
+    assert preset(model).parameters == parameters
+    found = step(model, "h100-sxm", PredictOptions(context=1))
+    assert found.bound == "memory"
+    assert serial_ms(found) == pytest.approx(ms, rel=0.03)
+
+
+@pytest.mark.covers(241)
 @pytest.mark.parametrize(("tp", "stated"), [(1, 310), (2, 170), (4, 100), (8, 65)])
 def test_tensor_parallel_divides_work_and_adds_collectives(tp: int, stated: float) -> None:
     found = step(
@@ -152,7 +170,7 @@ def test_windowed_layers_read_no_more_than_their_window() -> None:
 # ------------------------------------------------------------------------------------------ memory
 
 
-@pytest.mark.covers(150, 171, 186)
+@pytest.mark.covers(171, 186)
 def test_memory_is_weights_and_cache() -> None:
     found = step("llama-3-70b", "h100-sxm", PredictOptions(batch=8, context=2048))
     assert found.memory_bytes == 70_553_706_496 * 2 + 8 * 2048 * 320 * 1024

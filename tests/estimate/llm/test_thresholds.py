@@ -75,6 +75,7 @@ def test_no_sentence_names_a_bound_that_a_row_denies() -> None:
     assert bounds["expert_down"] == "memory"
 
 
+@pytest.mark.covers(155)
 def test_prefill_says_from_how_many_tokens() -> None:
     found = step("llama-3-8b", "h100-sxm", phase="prefill", seq=2048)
     least = known(known(thresholds_of(found)).prompt)

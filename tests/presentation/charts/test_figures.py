@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -250,11 +250,13 @@ def test_each_memory_level_that_a_report_counts_is_a_set_of_points(kernels: dict
     assert op_figure(kernels, ChartChoice(x="bottleneck")) == figure, "an old link opens the levels"
 
 
+@pytest.mark.covers(45, 46, 47)
+@pytest.mark.parametrize("figure_of", [op_figure, program_figure])
 def test_a_roof_that_binds_little_of_the_time_is_drawn_when_asked_for(
-    kernels: dict[str, Any],
+    kernels: dict[str, Any], figure_of: Callable[..., Figure]
 ) -> None:
     usual, every = (
-        {trace["name"] for trace in of_role(op_figure(kernels, choice), "roof")}
+        {trace["name"] for trace in of_role(figure_of(kernels, choice), "roof")}
         for choice in (ChartChoice(), ChartChoice(roofs="all"))
     )
     assert usual < every

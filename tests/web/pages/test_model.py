@@ -73,6 +73,7 @@ def test_a_request_says_what_binds_each_phase(reader: Client) -> None:
     assert "Checking guessed tokens makes decode" in faster
 
 
+@pytest.mark.covers(104)
 @pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
 def test_the_network_is_what_the_form_says(reader: Client, phase: str) -> None:
     """Ranks of 16 leave a node of 8: 400 Gbit/s each are assumed, or what the reader gives."""
