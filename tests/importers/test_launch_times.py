@@ -152,3 +152,12 @@ def test_launches_of_no_op_are_left_out() -> None:
         [1, 1],
         [0.0, 5.0],
     )
+
+
+def test_a_launch_without_length_has_a_time_and_no_rate(tmp_path: Path) -> None:
+    trace = json.loads(uneven(tmp_path / "trace.json").read_text())
+    first = next(one for one in trace["traceEvents"] if one.get("cat") == "kernel")
+    first["dur"] = 0
+    (tmp_path / "trace.json").write_text(json.dumps(trace))
+    ops = [op for op in ops_of(tmp_path / "trace.json") if "launch_times" in op]
+    assert any(op["launch_times"]["p50_us"] == 0 for op in ops if op["occurrences"] > 1)

@@ -37,7 +37,8 @@ def launch_records(analysis: RooflineAnalysis) -> Callable[[int], dict[str, floa
         name: _at(launches.op, launches.count, launches.time_ps, ratio, n_ops) / PS_PER_US
         for name, ratio in _TIMES
     }
-    rate = np.divide(moved, launches.time_ps, np.full(len(moved), np.nan), where=moved > 0)
+    is_rate = (moved > 0) & (launches.time_ps > 0)
+    rate = np.divide(moved, launches.time_ps, np.full(len(moved), np.nan), where=is_rate)
     columns["p95_gibs"] = _at(launches.op, launches.count, rate, 0.95, n_ops) * PS_PER_S / GIB
 
     def record(op: int) -> dict[str, float]:
