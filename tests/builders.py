@@ -105,8 +105,12 @@ def analysed(
 ) -> RooflineAnalysis:
     """The analysis of a table on its device."""
     profile = profile_from_table(table, device=device, **rest)
-    options = AnalysisOptions(xprof_compat=xprof_compat)
-    return analyse(profile, resolve(profile.device), options)
+    return analysis_on(profile, xprof_compat=xprof_compat)
+
+
+def analysis_on(profile: Profile, device: Device | None = None, **options: Any) -> RooflineAnalysis:
+    """The analysis of a profile on `device`, or on its own."""
+    return analyse(profile, device or resolve(profile.device), AnalysisOptions(**options))
 
 
 def ops_from_table(table: str) -> OpTable:

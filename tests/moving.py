@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.devices.resolve import resolve
-from roofline.model.device import ReportedDevice
+from roofline.model.device import MemoryPeak, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.timeline import (
@@ -24,7 +23,7 @@ from roofline.model.timeline import (
     WorkTimes,
     no_transfers,
 )
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 
 PS_PER_US = 1_000_000.0
 NAN = float("nan")
@@ -97,7 +96,7 @@ def waited(table: str, idle_us: float) -> RooflineAnalysis:
     timed = replace(
         profile, timeline=replace(line, times=times, work=work, transfers=no_transfers())
     )
-    return analyse(timed, resolve(timed.device), AnalysisOptions())
+    return analysis_on(timed)
 
 
 def with_links(profile: Profile, links: Sequence[MemoryLevel | None]) -> Profile:
@@ -130,25 +129,76 @@ def _timeline(moved: Sequence[Moved], group_size: int) -> Timeline:
         work=WorkTimes(
             core=none, scope=none, op=none, time_ps=zero[:0], calls=zero[:0], is_work=none > 0
         ),
-        transfers=Transfers(
-            op=np.array([one.op for one in moved]),
-            done=np.array([one.done for one in moved]),
-            kind=tuple(one.kind for one in moved),
-            link=tuple(one.link for one in moved),
-            group_size=np.full(len(moved), group_size),
-            unpaired=np.zeros(len(moved), np.bool_),
-            occurrences=TransferOccurrences(
-                transfer=np.arange(len(moved)),
-                core=np.zeros(len(moved), np.int64),
-                count=np.ones(len(moved)),
-                wire_bytes=np.array([one.wire for one in moved]),
-                payload_bytes=np.array([one.wire for one in moved]),
-                interval_ps=_ps([one.interval_us for one in moved]),
-                wait_ps=_ps([one.wait_us for one in moved]),
-                exposed_ps=_ps([one.exposed_us for one in moved]),
-            ),
+        transfers=transfers_of(moved, group_size),
+    )
+
+
+def transfers_of(moved: Sequence[Moved], group_size: int) -> Transfers:
+    """Transfers on the first core, each once."""
+    return Transfers(
+        op=np.array([one.op for one in moved]),
+        done=np.array([one.done for one in moved]),
+        kind=tuple(one.kind for one in moved),
+        link=tuple(one.link for one in moved),
+        group_size=np.full(len(moved), group_size),
+        unpaired=np.zeros(len(moved), np.bool_),
+        occurrences=TransferOccurrences(
+            transfer=np.arange(len(moved)),
+            core=np.zeros(len(moved), np.int64),
+            count=np.ones(len(moved)),
+            wire_bytes=np.array([one.wire for one in moved]),
+            payload_bytes=np.array([one.wire for one in moved]),
+            interval_ps=_ps([one.interval_us for one in moved]),
+            wait_ps=_ps([one.wait_us for one in moved]),
+            exposed_ps=_ps([one.exposed_us for one in moved]),
         ),
     )
+
+
+def one_core(
+    *scopes: tuple[float, float, float, float],
+    calls: Sequence[float] | None = None,
+    transfers: Transfers | None = None,
+) -> Timeline:
+    """Of the capture and each step: the time of two ops, exposed and idle time.
+
+    A call of the first op lasts 10 us and one of the second 50 us, unless `calls` counts them.
+    """
+    first, second, exposed, idle = (_ps(column) for column in zip(*scopes, strict=True))
+    count, zero = len(scopes), np.zeros(len(scopes))
+    work = np.stack([first, second], axis=1).ravel()
+    scope = np.arange(count) + WHOLE_CAPTURE
+    return Timeline(
+        cores=("core 0",),
+        steps=count - 1,
+        times=CoreTimes(
+            core=np.zeros(count, np.int64),
+            scope=scope,
+            total_ps=first + second + exposed + idle,
+            infeed_outfeed_ps=zero,
+            host_ps=zero,
+            exposed_ps={ICI: exposed},
+            launch_gaps_ps=zero,
+            idle_ps=idle,
+            host_wait_ps=zero,
+            start_idle_ps=zero,
+        ),
+        work=WorkTimes(
+            core=np.zeros(2 * count, np.int64),
+            scope=np.repeat(scope, 2),
+            op=np.tile([0, 1], count),
+            time_ps=work,
+            calls=work / np.tile(_ps([10, 50]), count) if calls is None else np.array(calls),
+            is_work=np.ones(2 * count, np.bool_),
+        ),
+        transfers=transfers or no_transfers(),
+    )
+
+
+def analysis_with_ici(profile: Profile, gbs: float = 100.0) -> RooflineAnalysis:
+    """The analysis of a profile on its device with a peak of ICI."""
+    ici = MemoryPeak(level=ICI, gbs=gbs, origin=PeakOrigin.CATALOGUE, source="a test")
+    return analysis_on(profile, replace(resolve(profile.device), links=(ici,)))
 
 
 def _ps(us: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
+from tests.profiles import imported
 
 DOCUMENT = (Path(__file__).resolve().parents[1] / "docs" / "generic-format.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```(?:csv|json)\n(.*?)```", DOCUMENT, flags=re.DOTALL)
@@ -19,7 +18,7 @@ def test_example(texts: Sequence[str], tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}" for number in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")
-    profile = import_profile([SourceFile(path) for path in paths])
+    profile = imported(*paths)
     assert len(profile.ops)
     assert profile.device.bandwidth_gbs
     assert not profile.diagnostics

@@ -15,15 +15,13 @@ import pytest
 
 from roofline.advice.advise import advise
 from roofline.advice.findings import Advice
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
 from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, US_PER_S
-from tests.builders import profile_from_table
+from tests.builders import analysis_on, profile_from_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT.parent / "shared" / "model" / "advice_cases.csv"
@@ -71,7 +69,7 @@ def advised(inputs: Mapping[str, Any]) -> Advice:
         traffic_known=np.array([bool(levels)]),
     )
     profile = replace(profile, ops=ops, device=device)
-    analysis = analyse(profile, resolve(device), AnalysisOptions())
+    analysis = analysis_on(profile, resolve(device))
     return advise(analysis, choose(analysis))
 
 

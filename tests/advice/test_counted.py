@@ -16,7 +16,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from tests.advice.wording import forms_of
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 
 UNIT = ComputeUnit.MATRIX_INT8
 GPU = reported(
@@ -49,7 +49,7 @@ def advised(
         slow_words=(why[1],),
     )
     profile = replace(profile, ops=ops, format_id=profiler)
-    analysis = analyse(profile, resolve(GPU), AnalysisOptions())
+    analysis = analysis_on(profile, resolve(GPU))
     findings: list[dict[str, Any]] = answered(analysis).advice["findings"]
     return findings
 

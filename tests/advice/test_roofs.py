@@ -7,14 +7,11 @@ import pytest
 
 from roofline.advice.advise import run_of
 from roofline.advice.rules import RULES
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.choose import choose
-from roofline.devices.resolve import resolve
 from roofline.exports.answering import answered
 from roofline.model.compute import ComputeUnit
 from tests.advice.test_rules import H100, TABLE
-from tests.builders import profile_from_table
+from tests.builders import analysis_on, profile_from_table
 
 KINDS = ("matmul", "elementwise", "copy", "reduction", "attention", "convolution")
 UNITS = (ComputeUnit.MATRIX_BF16, ComputeUnit.MATRIX_TF32, ComputeUnit.VECTOR_FP32)
@@ -43,7 +40,7 @@ def test_no_finding_ends_above_a_roof(seed: int) -> None:
     rows = "\n".join(random_row(rnd, number, unit) for number in range(30))
     profile = profile_from_table(TABLE + rows, device=H100, idle_us=float(rnd.integers(0, 5000)))
     ops = replace(profile.ops, unit_flop={unit: profile.ops.flop})
-    analysis = analyse(replace(profile, ops=ops), resolve(profile.device), AnalysisOptions())
+    analysis = analysis_on(replace(profile, ops=ops))
     record = answered(analysis).advice
     assert len(record["findings"]) > 2
     state = run_of(analysis, choose(analysis), RULES).state

@@ -8,19 +8,17 @@ import pytest
 from roofline.advice.advise import run_of
 from roofline.advice.rules import RULES
 from roofline.advice.rules.compute import filled
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord, TransferRecords
-from roofline.devices.resolve import resolve
 from roofline.exports.advice import render_record
 from roofline.exports.answering import answered
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from tests.advice.wording import forms_of
-from tests.builders import analysed, profile_from_table
+from tests.builders import analysed, analysis_on, profile_from_table
 
 TABLE = "op | category | self_us | flop | bytes | times | operands | path | long_name\n"
 H100 = ReportedDevice(
@@ -40,7 +38,7 @@ def on_h100(
     """A table whose FLOPs all ran on one unit."""
     profile = profile_from_table(TABLE + rows, device=device)
     ops = replace(profile.ops, unit_flop={unit: profile.ops.flop})
-    return analyse(replace(profile, ops=ops), resolve(profile.device), AnalysisOptions())
+    return analysis_on(replace(profile, ops=ops))
 
 
 def record(analysis: RooflineAnalysis) -> dict[str, Any]:

@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
-from roofline.analysis.records import AnalysisOptions
-from roofline.devices.resolve import resolve
 from roofline.exports.render import render
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Provenance
-from tests.builders import analysed, profile_from_table, reported
+from tests.builders import analysed, analysis_on, profile_from_table, reported
+from tests.profiles import imported
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
@@ -75,7 +71,7 @@ def test_the_cause_follows_from_how_work_was_obtained(
     found = replace(
         profile_from_table(table), flop_provenance=provenance, bytes_provenance=provenance
     )
-    records = analyse(found, resolve(found.device), AnalysisOptions()).ops
+    records = analysis_on(found).ops
     masked = Cause.MASKED if provenance is Provenance.ESTIMATED else compute
     assert records.above_roof[:3] == (memory, compute, masked)
 
@@ -102,8 +98,8 @@ def test_a_note_counts_ops_above_a_memory_roof() -> None:
 
 @pytest.mark.skipif(not V6E.is_file(), reason="the real v6e capture lies in ../shared")
 def test_copies_of_a_real_capture_say_why_they_stand_above_their_roof() -> None:
-    profile = import_profile([SourceFile(V6E)])
-    found = analyse(profile, resolve(profile.device), AnalysisOptions())
+    profile = imported(V6E)
+    found = analysis_on(profile)
     row = found.ops.name.index("copy-start.1")
     # A link binds it; its bytes in HBM are held against that all the same.
     assert math.isnan(found.ops.measures.roofline_efficiency_ratio[row])

@@ -2,11 +2,8 @@
 
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
-from roofline.devices.resolve import resolve
 from roofline.model.profile import Diagnostic
-from tests.builders import profile_from_table
+from tests.builders import analysis_on, profile_from_table
 
 OPS = """
 op                       | category      | self_us | times | flop | hbm_bytes
@@ -18,7 +15,7 @@ async-collective-done.1  | custom fusion | 40      | 10    | 0    | 1000000
 
 def note_of(table: str) -> Diagnostic | None:
     profile = profile_from_table(table)
-    found = analyse(profile, resolve(profile.device), AnalysisOptions()).diagnostics
+    found = analysis_on(profile).diagnostics
     return next((one for one in found if one.code == "async-collectives"), None)
 
 

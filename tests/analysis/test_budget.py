@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,21 +11,13 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.subjects.budget import Budget, budget_of
 from roofline.analysis.subjects.choose import choose
 from roofline.devices.resolve import resolve
-from roofline.model.device import MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64
 from roofline.model.timeline import (
-    WHOLE_CAPTURE,
-    CoreTimes,
     Timeline,
-    TransferOccurrences,
-    Transfers,
-    WorkTimes,
-    no_transfers,
 )
 from tests.builders import profile_from_table
+from tests.moving import Moved, analysis_with_ici, one_core, transfers_of
 
-PS_PER_US = 1_000_000.0
 OPS = """
 op    | category | self_us | times | flop | hbm_bytes
 near  | fusion   | 100     | 10    | 1    | 5000000
@@ -34,46 +25,13 @@ blind | custom   | 50      | 1     | –    | –
 """
 
 
-def column(*us: float) -> F64:
-    return np.array(us) * PS_PER_US
-
-
 def timeline(work_us: tuple[float, float], idle_us: float, ici_us: float = 0.0) -> Timeline:
     """One core: the work of the two ops, exposed ICI, and idle."""
-    total = sum(work_us) + idle_us + ici_us
-    return Timeline(
-        cores=("core 0",),
-        steps=0,
-        times=CoreTimes(
-            core=np.array([0]),
-            scope=np.array([WHOLE_CAPTURE]),
-            total_ps=column(total),
-            infeed_outfeed_ps=column(0),
-            host_ps=column(0),
-            exposed_ps={MemoryLevel.ICI: column(ici_us)},
-            launch_gaps_ps=column(0),
-            idle_ps=column(idle_us),
-            host_wait_ps=column(0),
-            start_idle_ps=column(0),
-        ),
-        work=WorkTimes(
-            core=np.array([0, 0]),
-            scope=np.array([WHOLE_CAPTURE, WHOLE_CAPTURE]),
-            op=np.array([0, 1]),
-            time_ps=column(*work_us),
-            calls=np.array([10.0, 1.0]),
-            is_work=np.array([True, True]),
-        ),
-        transfers=no_transfers(),
-    )
+    return one_core((*work_us, ici_us, idle_us), calls=(10.0, 1.0))
 
 
 def analysis_of(line: Timeline) -> RooflineAnalysis:
-    profile = profile_from_table(OPS, timeline=line)
-    device = resolve(profile.device)
-    ici = MemoryPeak(level=MemoryLevel.ICI, gbs=100.0, origin=PeakOrigin.CATALOGUE, source="a test")
-    device = replace(device, links=(ici,))
-    return analyse(profile, device, AnalysisOptions())
+    return analysis_with_ici(profile_from_table(OPS, timeline=line))
 
 
 TIMES = st.floats(1e-3, 1e6)
@@ -104,27 +62,6 @@ def test_work_is_divided_at_its_roof() -> None:
     assert (parts["unknown"], parts["exposed.ici"], parts["idle"]) == (50, 5, 10)
 
 
-def copies(wire_bytes: float, interval_us: float, wait_us: float) -> Transfers:
-    return Transfers(
-        op=np.array([0]),
-        done=np.array([1]),
-        kind=("all-reduce",),
-        link=(MemoryLevel.ICI,),
-        group_size=np.array([2]),
-        unpaired=np.array([False]),
-        occurrences=TransferOccurrences(
-            transfer=np.array([0]),
-            core=np.array([0]),
-            count=np.ones(1),
-            wire_bytes=np.array([wire_bytes]),
-            payload_bytes=np.array([wire_bytes]),
-            interval_ps=column(interval_us),
-            wait_ps=column(wait_us),
-            exposed_ps=column(wait_us),
-        ),
-    )
-
-
 @pytest.mark.parametrize(
     ("wait_us", "gbs", "is_lower_bound"),
     [
@@ -135,7 +72,8 @@ def copies(wire_bytes: float, interval_us: float, wait_us: float) -> Transfers:
 def test_rate_is_of_the_wait_where_the_end_was_observed(
     wait_us: float, gbs: float, is_lower_bound: bool
 ) -> None:
-    line = replace(timeline((100, 50), 10), transfers=copies(1e6, 80, wait_us))
+    copy = Moved(0, 1, "all-reduce", MemoryLevel.ICI, 1e6, 80, wait_us, wait_us)
+    line = replace(timeline((100, 50), 10), transfers=transfers_of([copy], 2))
     (row,) = analysis_of(line).transfers.rows
     assert row.achieved_gbs == pytest.approx(gbs)
     assert row.is_lower_bound is is_lower_bound

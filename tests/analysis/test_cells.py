@@ -19,14 +19,13 @@ from roofline.analysis.roofline import Floats
 from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.exports.render import render
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb
 from roofline.pipeline import analyse_files
 from roofline.presentation.page import PageIdentity, page_data
-from tests.builders import analysed, profile_from_table
+from tests.builders import analysed, analysis_on, profile_from_table
 from tests.moving import moving
+from tests.profiles import imported
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
@@ -134,7 +133,7 @@ def test_the_use_of_a_memory_above_all_of_it_needs_the_time_for_itself() -> None
 
 def test_transfers_have_the_columns_of_their_link_alone() -> None:
     profile = moving()
-    ops = analyse(profile, resolve(profile.device), AnalysisOptions()).ops
+    ops = analysis_on(profile).ops
     rows = [row for row, cost in enumerate(ops.cost) if cost == "transfer"]
     assert len(rows) == 7
     for row in rows:
@@ -226,7 +225,7 @@ def test_no_view_of_a_real_capture_has_the_rates_of_copies_that_take_no_time() -
 
 @pytest.mark.parametrize("path", [*SAMPLES, *CASES], ids=lambda path: path.parent.name + path.name)
 def test_comparison_mode_shows_every_quotient(path: Path) -> None:
-    profile = import_profile([SourceFile(path)], xprof_compat=True)
+    profile = imported(path, xprof_compat=True)
     found = analyse(
         profile, resolve(profile.device, catalogue=False), AnalysisOptions(xprof_compat=True)
     )
@@ -250,7 +249,7 @@ def test_notes_name_no_factor_that_no_peak_explains() -> None:
 
 def test_the_page_says_why_a_cell_is_empty() -> None:
     profile = profile_from_table(f"{HEAD}x|loop fusion|0.2|100|1e5|1e4\ny|dot|100|1|1e6|1e5")
-    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    analysis = analysis_on(profile)
     ops = page_data(analysis, answer_of(analysis), PageIdentity(id="p", created_at=""))["ops"][
         "columns"
     ]

@@ -5,14 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Severity
-from tests.builders import profile_from_table
+from tests.builders import analysis_on, profile_from_table
 
 A40 = ReportedDevice(
     kind=DeviceKind.GPU,
@@ -31,7 +29,7 @@ FP32 = {ComputeUnit.VECTOR_FP32: np.array([10**6], np.uint64)}
 def note(device: ReportedDevice, unit_flop: dict[ComputeUnit, np.ndarray]) -> Diagnostic | None:
     profile = profile_from_table("op|self_us|flop|hbm_bytes\nkernel|5|1e6|1e4", device=device)
     ops = replace(profile.ops, unit_flop=unit_flop)
-    analysis = analyse(replace(profile, ops=ops), resolve(device), AnalysisOptions())
+    analysis = analysis_on(replace(profile, ops=ops), resolve(device))
     found = [one for one in analysis.diagnostics if one.code in ("measured-clock", "two-clocks")]
     return found[0] if found else None
 

@@ -14,15 +14,14 @@ from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.devices.choice import PeakChoice
 from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.verdict import lines_of
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
+from tests.profiles import imported
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 SAMPLES = SHARED / "samples"
@@ -54,7 +53,7 @@ def partly_known(table: str = OPS, **provenance: Any) -> Profile:
 
 def analysed(profile: Profile, **device: Any) -> RooflineAnalysis:
     described = reported(**device) if device else profile.device
-    return analyse(profile, resolve(described), AnalysisOptions())
+    return analysis_on(profile, resolve(described))
 
 
 def said(analysis: RooflineAnalysis) -> str:
@@ -218,8 +217,8 @@ def test_flops_and_bytes_of_different_ops_make_no_intensity() -> None:
 def test_int8_work_is_not_called_memory_bound_where_its_peak_is_unknown() -> None:
     """The A40's int8 kernels stand 4 times above the fp32 roof, the only one that was measured."""
     path = SAMPLES / "nsight_compute/a40_2022.1_imma_indexspaces-74de19f.ncu-rep"
-    profile = import_profile([SourceFile(path)])
-    alone = analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    profile = imported(path)
+    alone = analysis_on(profile, resolve(profile.device, catalogue=False))
     measures = alone.with_infeed.program.measures
     assert measures.bound[0] == UNKNOWN_BOUND
     assert math.isnan(measures.roofline_efficiency_ratio[0])

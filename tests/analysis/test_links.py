@@ -22,7 +22,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.units import gib_to_gb
 from roofline.pipeline import analyse_files
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 from tests.moving import HOST, ICI, MOVED, Moved, moving, with_links
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
@@ -32,7 +32,7 @@ H100 = reported(kind=DeviceKind.GPU, name="NVIDIA H100 80GB HBM3")
 
 
 def analysed(profile: Profile, choice: PeakChoice | None = None) -> RooflineAnalysis:
-    return analyse(profile, resolve(profile.device, choice=choice), AnalysisOptions())
+    return analysis_on(profile, resolve(profile.device, choice=choice))
 
 
 def share(analysis: RooflineAnalysis, op: str) -> float:

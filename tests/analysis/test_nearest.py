@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.analyse import analyse
 from roofline.analysis.nearest_records import NearestOps, OpClass
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.devices.resolve import resolve
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 
 GPU = reported(
     kind=DeviceKind.GPU,
@@ -42,7 +41,7 @@ def counted(
         slow_why=(why,),
         slow_words=(f"because of {why}",) if why else ("",),
     )
-    return analyse(replace(profile, ops=ops), resolve(GPU), AnalysisOptions())
+    return analysis_on(replace(profile, ops=ops), resolve(GPU))
 
 
 def nearest(busy: Mapping[Ceiling, float], *, flop: float = 0, us: float = 100) -> NearestOps:

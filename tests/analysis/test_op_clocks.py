@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, OpClocks, RooflineAnalysis
+from roofline.analysis.records import OpClocks, RooflineAnalysis
 from roofline.devices.resolve import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb
 from roofline.pipeline import analyse_files
-from tests.builders import ABSENT, analysed, profile_from_table, reported
+from tests.builders import ABSENT, analysed, analysis_on, profile_from_table, reported
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 HBM, VMEM_READ = MemoryLevel.HBM, MemoryLevel.VMEM_READ
@@ -63,7 +62,7 @@ def test_work_that_is_not_known_takes_no_known_time(flop: str, moved: str) -> No
     if moved == ABSENT and flop != ABSENT:
         known = np.array([False, True])
         profile = replace(profile, ops=replace(profile.ops, bytes_known=known))
-    clocks = analyse(profile, resolve(DEVICE), AnalysisOptions()).ops.clocks
+    clocks = analysis_on(profile, resolve(DEVICE)).ops.clocks
     columns = (clocks.t_min_us, clocks.t_max_us, clocks.above_t_max_us, *clocks.of.values())
     assert all(math.isnan(column[0]) for column in columns)
 
@@ -80,7 +79,7 @@ def test_units_have_clocks_of_their_own() -> None:
     profile = profile_from_table("op|self_us|flop|hbm_bytes\nx|900|5e8|1", device=device)
     split = {matrix: np.array([498 * 10**6], np.uint64), vector: np.array([2 * 10**6], np.uint64)}
     ops = replace(profile.ops, unit_flop=split)
-    clocks = analyse(replace(profile, ops=ops), resolve(device), AnalysisOptions()).ops.clocks
+    clocks = analysis_on(replace(profile, ops=ops), resolve(device)).ops.clocks
     assert clocks.of["matrix_bf16"][0] == pytest.approx(498)
     assert clocks.of["vector_fp32"][0] == pytest.approx(200)
     assert clocks.of["compute"][0] == 0

@@ -9,19 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
 from roofline.analysis.program import slow_step_us
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
+from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
-from roofline.devices.resolve import resolve
 from roofline.exports.records import analysis_to_json
 from roofline.exports.render import render
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.device import CountedUnits, HardwareCounters, MeasuredWork
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb
-from tests.builders import ABSENT, analysed, counters, make_steps, reported
+from tests.builders import ABSENT, analysed, analysis_on, counters, make_steps, reported
+from tests.profiles import imported
 
 OPS = """
 op      | category | self_us | flop | hbm_bytes
@@ -215,8 +212,8 @@ def test_counters_say_which_units_they_cover() -> None:
 @pytest.mark.skipif(not V6E.is_file(), reason="the real v6e capture lies in ../shared")
 def test_a_matrix_unit_that_did_nothing_does_not_mean_no_flops() -> None:
     """All arithmetic of this program is elementwise: 4.47 GFLOP/s by the compiler's count."""
-    profile = import_profile([SourceFile(V6E)])
-    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    profile = imported(V6E)
+    analysis = analysis_on(profile)
     program = analysis.with_infeed.program
     assert program.scope[:2] == (Scope.TOTAL, Scope.TOTAL_HW)
     assert program.measures.flop_rate_gflops[0] == pytest.approx(4.47, abs=0.01)

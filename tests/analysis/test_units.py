@@ -16,7 +16,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 
 MEASURED: dict[str, Any] = {
     "flop_provenance": Provenance.MEASURED,
@@ -64,7 +64,7 @@ def analysed_split(
         unit_capacity_flop=unit_capacity or {},
         level_capacity_bytes=level_capacity or {},
     )
-    return analyse(replace(profile, ops=ops), device, AnalysisOptions())
+    return analysis_on(replace(profile, ops=ops), device)
 
 
 @pytest.mark.covers(235, 238)
@@ -104,12 +104,12 @@ def test_what_no_unit_claims_counts_against_the_main_peak() -> None:
     device = resolve(reported(gflops=2000.0))
     vector = replace(unit_device(vector_fp32=200.0).compute[0])
     both = replace(device, compute=(*device.compute, vector))
-    analysis = analyse(replace(profile, ops=ops), both, AnalysisOptions())
+    analysis = analysis_on(replace(profile, ops=ops), both)
     measures = analysis.ops.measures
     assert measures.compute_efficiency_ratio[:2] == pytest.approx([0.5, 0.5])
     assert measures.unit[:2].tolist() == [0, 0]  # 100 of 200 beats 500 of 2,000
     slow = replace(both, compute=(replace(device.compute[0], gflops=800.0), vector))
-    measures = analyse(replace(profile, ops=ops), slow, AnalysisOptions()).ops.measures
+    measures = analysis_on(replace(profile, ops=ops), slow).ops.measures
     assert measures.compute_efficiency_ratio[0] == pytest.approx(500 / 800)
     assert measures.unit[0] == -1
 
@@ -139,7 +139,7 @@ def test_work_without_a_peak_is_named() -> None:
 def test_notes_about_xprof_are_for_its_captures() -> None:
     table = "op|self_us|flop|hbm_bytes\nkernel|5|–|–"
     for given, expected in (({}, True), (MEASURED, False)):
-        notes = analyse(profile_from_table(table, **given), unit_device(), AnalysisOptions())
+        notes = analysis_on(profile_from_table(table, **given), unit_device())
         note = next(one for one in notes.diagnostics if one.code == "unknown-cost")
         assert ("XProf" in note.message, bool(note.remedy)) == (expected, expected)
 

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.utilisation import Utilisation, recomputed_share, utilisation_of
 from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.exports.text import describe
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Provenance
-from tests.builders import profile_from_table, reported
+from tests.builders import analysis_on, profile_from_table, reported
 
 TABLE = """op|category|self_us|flop|hbm_bytes
 a|convolution|600|3e8|1e7
@@ -25,7 +24,7 @@ FORWARD, AGAIN = "jit(step)/dot_general", "jit(step)/checkpoint/rematted_computa
 def analysed(paths: tuple[str, str, str], table: str = TABLE) -> RooflineAnalysis:
     profile = profile_from_table(table)
     profile = replace(profile, ops=replace(profile.ops, framework_path=paths))
-    return analyse(profile, resolve(profile.device), AnalysisOptions())
+    return analysis_on(profile)
 
 
 def used(paths: tuple[str, str, str], table: str = TABLE) -> Utilisation:
@@ -91,7 +90,7 @@ def test_a_program_without_products_is_held_against_the_unit_that_it_uses() -> N
     ):
         ops = replace(profile.ops, unit_flop={unit: flop})
         counted = replace(profile, ops=ops)
-        analysis = analyse(counted, resolve(device), AnalysisOptions())
+        analysis = analysis_on(counted, resolve(device))
         found = utilisation_of(analysis, analysis.with_infeed)
         assert found.peak_gflops == peak
         assert found.hfu_ratio == pytest.approx(ratio)

@@ -3,6 +3,16 @@
 from pathlib import Path
 
 from roofline.children.program import Program
+from roofline.model.outer_limits import ImportLimits
+
+LIMITS = ImportLimits(
+    memory_bytes=2 << 30,
+    cpu_seconds=60,
+    wall_seconds=60,
+    max_unpacked_bytes=1 << 30,
+    max_unpacked_files=100,
+    max_expansion_ratio=300,
+)
 
 
 def program_id(program: Program) -> int:

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -13,16 +13,9 @@ import pytest
 from roofline.children.messages import DONE, FAILED, PROGRESS, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped, Request
 from roofline.model.outer_limits import ImportLimits
-from tests.children.processes import children_of, program_id
+from tests.children.processes import LIMITS, children_of, program_id
 
-LIMITS = ImportLimits(
-    memory_bytes=1 << 30,
-    cpu_seconds=60,
-    wall_seconds=60,
-    max_unpacked_bytes=1 << 20,
-    max_unpacked_files=10,
-    max_expansion_ratio=300,
-)
+SMALL = replace(LIMITS, memory_bytes=1 << 30, max_unpacked_bytes=1 << 20)
 
 
 @pytest.fixture
@@ -32,7 +25,7 @@ def program() -> Iterator[Program]:
     found.close()
 
 
-def ask(program: Program, work: str, limits: ImportLimits = LIMITS, **body: object) -> Request:
+def ask(program: Program, work: str, limits: ImportLimits = SMALL, **body: object) -> Request:
     work = f"tests.children.{work}" if ":" in work else f"tests.children.work:{work}"
     of_child = {"limits": asdict(limits), "size_bytes": 0, "reads": [], "writes": gettempdir()}
     return program.ask({"work": work, **of_child, **body})
@@ -85,7 +78,7 @@ def test_a_child_that_is_killed_ends_its_request_alone(program: Program) -> None
 
 
 def test_a_child_past_its_time_is_ended(program: Program) -> None:
-    few = ImportLimits(**{**asdict(LIMITS), "wall_seconds": 0.2})
+    few = replace(LIMITS, wall_seconds=0.2)
     assert ask(program, "wait", few).last().body["is_slow"]
 
 

@@ -1,9 +1,8 @@
 """Ops of a model and measured ones: FLOPs first, then scope and operands."""
 
-import numpy as np
-
 from roofline.compare.fingerprints import BY_FLOPS, BY_SCOPE, ModelRow, assign_by_flops
-from roofline.compare.run import CAPTURE, TEXTS, Run, UnitTimes
+from roofline.compare.run import STEP, Run
+from tests.compare.runs import Row, make_run
 
 LAYER = "Layer/Attention/Linear/mm"
 MLP = "Layer/MLP/Linear/mm"
@@ -15,38 +14,11 @@ def row(name: str, flop: float, inputs: float = 0.0, *, is_attention: bool = Fal
 
 def run(*ops: tuple[str, str, float, str, str]) -> Run:
     """Ops of a capture: name, path, FLOPs, category, operands; each runs once in 1 us."""
-    count = len(ops)
-    nothing = np.full(count, np.nan)
-    texts = {
-        **dict.fromkeys(TEXTS, ("",) * count),
-        "name": tuple(op[0] for op in ops),
-        "path": tuple(op[1] for op in ops),
-        "category": tuple(op[3] for op in ops),
-        "operands": tuple(op[4] for op in ops),
-    }
-    flop = np.array([op[2] for op in ops])
-    return Run(
-        label="",
-        texts=texts,
-        source_line=np.full(count, -1.0),
-        flop=flop,
-        bytes=nothing,
-        work={"matrix_bf16": flop},
-        roof_us={"matrix_bf16": nothing},
-        is_placed=np.zeros(count),
-        peaks={},
-        main_memory="hbm",
-        units={
-            CAPTURE: UnitTimes(
-                calls=np.ones(count),
-                time_us=np.ones(count),
-                needed_us=np.ones(count),
-                parts={},
-                total_us=float(count),
-            )
-        },
-        provenance=("measured", "measured"),
-    )
+    rows = [
+        Row(name=name, path=path, flop=flop, category=kind, operands=operands, time_us=1.0)
+        for name, path, flop, kind, operands in ops
+    ]
+    return make_run(rows)
 
 
 def test_flops_within_two_percent_are_a_pair_and_beyond_are_none() -> None:
@@ -54,7 +26,7 @@ def test_flops_within_two_percent_are_a_pair_and_beyond_are_none() -> None:
         ("near", LAYER, 101.0, "matmul", ""),
         ("far", LAYER, 203.0 * 1.03, "matmul", ""),
     )
-    found = assign_by_flops([row("o_proj", 100.0), row("qkv_proj", 203.0)], measured, CAPTURE)
+    found = assign_by_flops([row("o_proj", 100.0), row("qkv_proj", 203.0)], measured, STEP)
     assert [(one.a, one.b, one.tier) for one in found.matches] == [((0,), (0,), BY_FLOPS)]
     assert (found.only_a, found.only_b) == ((1,), (1,))
 
@@ -72,7 +44,7 @@ def test_equal_flops_are_told_apart_by_scope_then_by_words_then_by_operands() ->
         ("c", "Layer/MLP/gate_proj/mm", 64.0, "matmul", ""),
         ("d", MLP, 64.0, "matmul", "bf16[2,8]{1,0}; bf16[8,4]{1,0}"),
     )
-    found = assign_by_flops(rows, measured, CAPTURE)
+    found = assign_by_flops(rows, measured, STEP)
     assert {(one.a, one.b) for one in found.matches} == {
         ((0,), (0,)),
         ((2,), (1,)),
@@ -84,7 +56,7 @@ def test_equal_flops_are_told_apart_by_scope_then_by_words_then_by_operands() ->
 def test_what_stays_equal_is_one_class() -> None:
     rows = [row("q_proj", 64.0), row("k_proj", 64.0), row("o_proj", 64.0)]
     measured = run(("a", LAYER, 64.0, "matmul", ""), ("b", LAYER, 64.0, "matmul", ""))
-    (only,) = assign_by_flops(rows, measured, CAPTURE).matches
+    (only,) = assign_by_flops(rows, measured, STEP).matches
     assert (only.a, only.b) == ((0, 1, 2), (0, 1))
 
 
@@ -93,7 +65,7 @@ def test_attention_is_never_a_product_with_weights() -> None:
     measured = run(
         ("flash", "Layer/Attention", 64.0, "attention", ""), ("mm", "", 64.0, "matmul", "")
     )
-    found = assign_by_flops(rows, measured, CAPTURE)
+    found = assign_by_flops(rows, measured, STEP)
     assert {(one.a, one.b) for one in found.matches} == {((1,), (0,)), ((0,), (1,))}
 
 
@@ -107,7 +79,7 @@ def test_directions_keep_forward_and_backward_apart() -> None:
         ("a", "jit(step)/jvp()/dot_general", 64.0, "dot", ""),
         ("b", "jit(step)/transpose(jvp())/dot_general", 64.0, "dot", ""),
     )
-    found = assign_by_flops(rows, measured, CAPTURE)
+    found = assign_by_flops(rows, measured, STEP)
     assert {(one.a, one.b) for one in found.matches} == {((0,), (0,)), ((1, 2), (1,))}
 
 
@@ -118,7 +90,7 @@ def test_a_padded_product_is_found_by_its_name() -> None:
         ("moe experts down", "", 109.0, "mixture of experts", ""),
         ("moe experts down", "", 126.0, "mixture of experts", ""),
     )
-    found = assign_by_flops(rows, measured, CAPTURE)
+    found = assign_by_flops(rows, measured, STEP)
     assert {(one.a, one.b, one.tier) for one in found.matches} == {
         ((0,), (0,), BY_SCOPE),
         ((1,), (1,), BY_SCOPE),
@@ -136,7 +108,7 @@ def test_other_ops_are_grouped_by_the_innermost_scope() -> None:
         ("mm", "Layer/MLP/mm", 7.0, "matmul", ""),
         ("sort", "Sampler/sort", 0.0, "sort", ""),
     )
-    found = assign_by_flops(rows, measured, CAPTURE)
+    found = assign_by_flops(rows, measured, STEP)
     assert {(one.scope, one.a, one.b) for one in found.groups} == {
         ("norm", (0, 1), (0, 1)),
         ("attention", (2,), (2,)),

@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.compare.changes import Comparison
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import Run
-from roofline.devices.resolve import resolve
 from roofline.exports.comparison_words import change_verdict, term_label
 from roofline.presentation.sentences import plain_text
+from tests.builders import analysis_on
 from tests.importers.kineto_profiles import profile_of
 from tests.tools.make_kineto_traces import FP32, MI300X, KinetoTrace
 
@@ -25,7 +23,7 @@ def run(folder: Path, kernel: str, lasts_us: float, device: dict[str, object] = 
     trace = KinetoTrace(device=device)
     trace.call("aten::mm", [((4096, 4096), FP32)] * 2, (kernel, lasts_us))
     profile = profile_of(folder, trace)
-    return run_of(analyse(profile, resolve(profile.device), AnalysisOptions()))
+    return run_of(analysis_on(profile))
 
 
 def compared(a: Run, b: Run) -> Comparison:

@@ -10,8 +10,6 @@ from roofline.devices.catalogue import parts
 from roofline.devices.choice import PeakChoice
 from roofline.devices.parts import Part
 from roofline.devices.resolve import resolve
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import (
     ComputePeak,
@@ -21,6 +19,7 @@ from roofline.model.device import (
     ReportedDevice,
 )
 from roofline.model.memory import MemoryLevel
+from tests.profiles import imported
 
 FP32, INT8, FP8 = ComputeUnit.VECTOR_FP32, ComputeUnit.MATRIX_INT8, ComputeUnit.MATRIX_FP8
 CLOCK = 1.303
@@ -152,7 +151,7 @@ needs_real = pytest.mark.skipif(not REAL.is_dir(), reason="the folder of real re
     ],
 )
 def test_published_rate_per_cycle_is_what_the_profiler_measured(name: str, ghz: float) -> None:
-    measured = import_profile([SourceFile(REAL / name)]).device
+    measured = imported(REAL / name).device
     assert measured.peak_clock_ghz == pytest.approx(ghz, rel=1e-3)
     published = resolve(replace(measured, unit_gflops={}))
     assert published.unit_gflops(FP32) == pytest.approx(measured.unit_gflops[FP32], rel=1e-9)
@@ -161,5 +160,5 @@ def test_published_rate_per_cycle_is_what_the_profiler_measured(name: str, ghz: 
 @needs_real
 def test_int8_work_of_an_a40_is_held_against_its_roof_at_the_clock_of_the_launch() -> None:
     """84 SMs × 2048 operations × 1.303 GHz; at the boost clock it would be 299 TFLOP/s."""
-    found = import_profile([SourceFile(REAL / "a40_2022.1_imma_indexspaces-74de19f.ncu-rep")])
+    found = imported(REAL / "a40_2022.1_imma_indexspaces-74de19f.ncu-rep")
     assert resolve(found.device).unit_gflops(INT8) == pytest.approx(224_166, abs=1)

@@ -5,27 +5,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.devices.resolve import resolve
 from roofline.errors import IncompleteProfileError
 from roofline.exports.generic import SCHEMA, to_generic
 from roofline.importers.generic.documents import SCHEMA as SCHEMA_READ
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.library.samples import Sample, find_samples
 from roofline.model.categories import is_container
 from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
-from tests.builders import analysed
+from tests.builders import analysed, analysis_on
 from tests.moving import moving
+from tests.profiles import imported
 
 SAMPLES = find_samples(Path(__file__).resolve().parents[2] / "sample_profiles")
 
 
 def read(*paths: Path) -> RooflineAnalysis:
-    profile = import_profile([SourceFile(path) for path in paths])
-    return analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    profile = imported(*paths)
+    return analysis_on(profile, resolve(profile.device, catalogue=False))
 
 
 def again(analysis: RooflineAnalysis, path: Path, *, infeed: bool = True) -> RooflineAnalysis:
@@ -108,7 +106,7 @@ def test_infeed_may_be_left_out(tmp_path: Path) -> None:
 
 def test_links_survive_the_round_trip(tmp_path: Path) -> None:
     profile = moving()
-    first = analyse(profile, resolve(profile.device), AnalysisOptions())
+    first = analysis_on(profile)
     second = again(first, tmp_path / "export.json")
     bounds = {
         name: second.bound_label(int(second.ops.measures.bound[k]))

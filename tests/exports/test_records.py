@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline import __version__
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices.resolve import resolve
+from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.csv_files import csv_with_about
 from roofline.exports.records import (
     analysis_to_json,
@@ -29,6 +27,7 @@ from tests.builders import (
     ABSENT,
     LEVELS,
     analysed,
+    analysis_on,
     counters,
     make_steps,
     profile_from_table,
@@ -90,7 +89,7 @@ def with_names(*names: str) -> RooflineAnalysis:
     """One op per name, one microsecond each; analysed."""
     rows = "\n".join(f"op{k}|1|1|1" for k in range(len(names)))
     profile = renamed(profile_from_table(f"op|self_us|flop|hbm_bytes\n{rows}"), *names)
-    return analyse(profile, resolve(profile.device), AnalysisOptions())
+    return analysis_on(profile)
 
 
 # -------------------------------------------------------------------------------------------- JSON

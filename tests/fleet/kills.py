@@ -5,7 +5,7 @@ import random
 import shutil
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roofline.exports.run_report import render_run
@@ -15,19 +15,12 @@ from roofline.fleet.dask_engine import DaskEngine
 from roofline.fleet.engine import Receipt
 from roofline.fleet.kept import open_kept
 from roofline.fleet.local import LocalEngine
-from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile, files_of
+from tests.children.processes import LIMITS as OF_CHILDREN
 from tests.fleet.cluster import Processes
 from tests.tools.generate_xspace import Config, write_profile
 
-LIMITS = ImportLimits(
-    memory_bytes=2 << 30,
-    cpu_seconds=60,
-    wall_seconds=120,
-    max_unpacked_bytes=1 << 30,
-    max_unpacked_files=100,
-    max_expansion_ratio=300,
-)
+LIMITS = replace(OF_CHILDREN, wall_seconds=120)
 
 
 @dataclass(slots=True)

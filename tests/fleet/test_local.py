@@ -22,20 +22,11 @@ from roofline.fleet.engine import Receipt, files_from, receipts_from, to_text
 from roofline.fleet.kept import file_key, open_kept
 from roofline.fleet.local import LocalEngine, map_file
 from roofline.fleet.readers import Readers, Reading
-from roofline.model.outer_limits import ImportLimits
 from roofline.pods.folders import HostFile, files_of
-from tests.children.processes import program_id
+from tests.children.processes import LIMITS, program_id
 from tests.conftest import PYTHON_PATH, SAMPLES
 
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
-LIMITS = ImportLimits(
-    memory_bytes=2 << 30,
-    cpu_seconds=60,
-    wall_seconds=60,
-    max_unpacked_bytes=1 << 30,
-    max_unpacked_files=100,
-    max_expansion_ratio=300,
-)
 FILES = files_of([THREE_HOSTS])
 
 

@@ -2,14 +2,17 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
+from tests.profiles import imported
 from tests.tools.make_kineto_traces import KinetoTrace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,9 +35,22 @@ def profile_of(folder: Path, *traces: Any) -> Profile:
     return import_profile(sources)
 
 
+def signature(
+    operator: str,
+    dims: Sequence[Any],
+    types: Sequence[Any],
+    values: Sequence[Any] | None = None,
+    strides: Any = None,
+) -> Signature:
+    """An operator with these arguments, of which the trace states neither FLOPs nor bytes."""
+    return read_signature(
+        operator, dims=dims, types=types, strides=strides, values=values, flop=-1, moved_bytes=-1
+    )
+
+
 def minimal_profile(name: str) -> Profile:
     """The profile of one of the smallest traces that once gave a wrong number."""
-    return import_profile([SourceFile(MINIMAL / f"{name}.json")])
+    return imported(MINIMAL / f"{name}.json")
 
 
 def shared_profile(name: str, folder: Path) -> Profile:

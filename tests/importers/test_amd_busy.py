@@ -21,6 +21,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files, open_sources
+from tests.profiles import imported
 from tests.tools.make_rocprofiler_sdk import results
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "samples" / "rocprof_compute"
@@ -118,7 +119,7 @@ def shares(profile: Profile, row: int) -> dict[str, float]:
 @needs_shared
 def test_real_mi200_copy() -> None:
     files = sorted((SHARED / "vcopy_MI200").iterdir())
-    profile = import_profile([SourceFile(path) for path in files])
+    profile = imported(*files)
     found = shares(profile, 0)
     # 524,288 accesses and 221,568 requests in 34,816 cycles, and two faster launches.
     assert found["l1"] == pytest.approx(0.180, abs=0.001)
@@ -183,7 +184,7 @@ def test_rocprofv3_has_the_same_shares(tmp_path: Path) -> None:
         ]
     path = tmp_path / "1_results.json"
     path.write_text(json.dumps(document))
-    ops = import_profile([SourceFile(path)]).ops
+    ops = imported(path).ops
     kernels = [k for k, category in enumerate(ops.name) if "MEMORY_COPY" not in category]
     time_ps: F64 = ops.time_ps[kernels].astype(np.float64)
     np.testing.assert_allclose(ops.busy_ps[Ceiling.TENSOR][kernels], 0.25 * time_ps)

@@ -11,13 +11,12 @@ import pytest
 from roofline.analysis.subjects.budget import budget_of
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.time_records import TransferRecord
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.op_columns import Bools
 from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE, CoreTimes, Timeline
 from roofline.model.units import PS_PER_US
 from roofline.pipeline import analyse_files
+from tests.profiles import imported
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 EXPECTED = SHARED / "model" / "budget_expected"
@@ -188,7 +187,7 @@ def test_parts_add_up_to_the_whole(name: str) -> None:
 
 def test_hosts_of_one_program_keep_their_cores() -> None:
     hosts = [file_of(f"cases__s06_v5e_three_hosts_host_{k}") for k in range(3)]
-    timeline = import_profile([SourceFile(host) for host in hosts]).timeline
+    timeline = imported(*hosts).timeline
     assert timeline is not None
     alone = [timeline_of(f"cases__s06_v5e_three_hosts_host_{k}") for k in range(3)]
     assert len(timeline.cores) == sum(len(one.cores) for one in alone) == 6

@@ -10,11 +10,12 @@ from types import ModuleType
 
 import pytest
 
-from roofline.importers.registry import IMPORTERS, Importer, identify, import_profile
+from roofline.importers.registry import IMPORTERS, Importer, identify
 from roofline.importers.source import SourceFile
 from roofline.library.samples import Sample, find_samples
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import OpTable, Profile, Provenance
+from tests.profiles import imported
 from tests.tools import damage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +35,7 @@ def by_name(value: object) -> str:
 
 
 def read(sample: Sample) -> Profile:
-    return import_profile([SourceFile(file) for file in sample.files])
+    return imported(*sample.files)
 
 
 @cache

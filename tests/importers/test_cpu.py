@@ -7,18 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
-from roofline.devices.resolve import resolve
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace.hlo.cost import CostModel
 from roofline.importers.xspace.hlo.ops import Programs, unit_on_cpu
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import open_space
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile
+from tests.builders import analysis_on
 from tests.narrowing import known
+from tests.profiles import imported
 from tests.tools.gpu_captures import Event, gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
@@ -65,10 +62,6 @@ def write(
     return path
 
 
-def read(path: Path, *, xprof_compat: bool = False) -> Profile:
-    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
-
-
 def times(profile: Profile) -> dict[str, tuple[int, int, int]]:
     columns = (profile.ops.occurrences, profile.ops.time_ps // US, profile.ops.self_time_ps // US)
     return dict(
@@ -82,7 +75,7 @@ def codes(profile: Profile) -> set[str]:
 
 @pytest.fixture(scope="module")
 def sample() -> Profile:
-    return read(SAMPLE)
+    return imported(SAMPLE)
 
 
 def test_the_sample_has_its_program_its_steps_and_no_peaks(sample: Profile) -> None:
@@ -109,7 +102,7 @@ def test_time_in_ops_fits_the_wall_clock(sample: Profile) -> None:
 
 
 def test_the_page_is_told_that_there_are_no_peaks(sample: Profile) -> None:
-    analysis = analyse(sample, resolve(sample.device), AnalysisOptions())
+    analysis = analysis_on(sample)
     assert "no-peaks" in {found.code for found in analysis.diagnostics}
 
 
@@ -121,7 +114,7 @@ def test_xprofs_own_table_stays_empty() -> None:
 
 def test_end_markers_and_pool_events_are_no_ops(tmp_path: Path) -> None:
     marker: Event = ("end: cl", 9, 1, [("hlo_op", "cl"), ("program_id", 7)])
-    profile = read(write(tmp_path, [op("cl", 0, 10), marker, start(20, 3), stop(30)]))
+    profile = imported(write(tmp_path, [op("cl", 0, 10), marker, start(20, 3), stop(30)]))
     assert times(profile) == {"cl": (1, 10, 10)}
 
 
@@ -129,7 +122,7 @@ def test_tasks_on_other_threads_count_once_and_are_named(tmp_path: Path) -> None
     """Own event 0 to 10, tasks 5 to 20 and 30 to 40: 30 us, 10 of them on two threads at once."""
     main = [op("cl", 0, 10), record(1, 4), record(2, 5)]
     pool = [start(5, 4), stop(20), start(30, 5), stop(40)]
-    profile = read(write(tmp_path, main, pool))
+    profile = imported(write(tmp_path, main, pool))
     assert times(profile) == {"cl": (1, 30, 30)}
     assert "on up to 2 threads" in profile.ops.long_name[0]
     assert "ops-on-several-threads" in codes(profile)
@@ -138,61 +131,61 @@ def test_tasks_on_other_threads_count_once_and_are_named(tmp_path: Path) -> None
 def test_a_task_that_goes_on_with_other_ops_ends_there(tmp_path: Path) -> None:
     main = [op("cl", 0, 10), record(1, 4)]
     pool = [start(5, 4), op("rp", 12, 20), stop(40)]
-    assert times(read(write(tmp_path, main, pool))) == {"cl": (1, 12, 12), "rp": (1, 20, 20)}
+    assert times(imported(write(tmp_path, main, pool))) == {"cl": (1, 12, 12), "rp": (1, 20, 20)}
 
 
 def test_an_op_whose_events_overlap_on_two_threads_occurred_once(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [op("cl", 0, 10)], [op("cl", 4, 10)]))
+    profile = imported(write(tmp_path, [op("cl", 0, 10)], [op("cl", 4, 10)]))
     assert times(profile) == {"cl": (1, 14, 14)}
 
 
 def test_runs_one_after_the_other_are_occurrences(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [op("cl", 0, 10), op("cl", 10, 10)]))
+    profile = imported(write(tmp_path, [op("cl", 0, 10), op("cl", 10, 10)]))
     assert times(profile) == {"cl": (2, 20, 20)}
 
 
 def test_self_time_is_without_the_ops_inside(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [op("wh", 0, 30), op("vy", 5, 10), op("vy", 15, 10)]))
+    profile = imported(write(tmp_path, [op("wh", 0, 30), op("vy", 5, 10), op("vy", 15, 10)]))
     assert times(profile) == {"wh": (1, 30, 10), "vy": (2, 20, 20)}
 
 
 def test_steps_are_the_annotations_in_which_ops_begin(tmp_path: Path) -> None:
     host = [step(0, 50, 8), step(60, 50, 9)]
     ops = [op("cl", 10, 10), op("rp", 55, 3), op("cl", 70, 10, run=2), op("cl", 130, 9, run=3)]
-    steps = read(write(tmp_path, host, ops)).steps
+    steps = imported(write(tmp_path, host, ops)).steps
     assert steps.label == ("8", "9")
     assert (steps.sums.time_ps[:, 0] // US).tolist() == [13, 10]  # rp: by its run's first op
 
 
 def test_the_total_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
     """In a step the core waits before its first op, too: no step is longer than the program."""
-    profile = read(write(tmp_path, [step(0, 100, 1), op("fusion", 80, 10)]))
+    profile = imported(write(tmp_path, [step(0, 100, 1), op("fusion", 80, 10)]))
     assert profile.steps.time_ps.tolist() == [100 * US]
     assert profile.time_ps == profile.wall_time_ps == 100 * US
     assert profile.op_time_ps == 10 * US
-    assert read(write(tmp_path, [op("fusion", 80, 10)])).time_ps == 10 * US
+    assert imported(write(tmp_path, [op("fusion", 80, 10)])).time_ps == 10 * US
 
 
 def test_without_annotations_there_are_no_steps(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [op("cl", 10, 10)]))
+    profile = imported(write(tmp_path, [op("cl", 10, 10)]))
     assert not len(profile.steps)
     assert "no-steps" in codes(profile)
 
 
 def test_a_program_that_is_not_in_the_capture_leaves_costs_unknown(tmp_path: Path) -> None:
     gone: Event = ("gone", 0, 5, [("hlo_op", "gone"), ("program_id", 99)])
-    profile = read(write(tmp_path, [gone]))
+    profile = imported(write(tmp_path, [gone]))
     assert not profile.ops.cost_known.any()
 
 
 def test_what_the_host_of_a_gpu_computes_is_no_part_of_the_job(tmp_path: Path) -> None:
     kernels: list[Event] = [("k", 0, US, [("hlo_op", "rp"), ("program_id", 7)])]
     path = write(tmp_path, [op("cl", 0, 10)], extra=[gpu_plane([kernels])])
-    assert read(path).ops.name == ("rp",)
+    assert imported(path).ops.name == ("rp",)
 
 
 def test_two_cpu_hosts_are_one_profile_of_two_machines(tmp_path: Path) -> None:
     path = write(tmp_path, [op("cl", 0, 10)])
-    profile = import_profile([SourceFile(path), SourceFile(path)], xprof_compat=False)
+    profile = imported(path, path, xprof_compat=False)
     assert (profile.device.core_count, len(profile.hosts)) == (2, 2)
     assert times(profile) == {"cl": (2, 20, 20)}

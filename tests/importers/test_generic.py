@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.cli import main
 from roofline.devices.resolve import resolve
 from roofline.errors import (
@@ -31,13 +29,15 @@ from roofline.importers.generic.names import (
     unit_factor,
     unit_named,
 )
-from roofline.importers.registry import identify, import_profile
+from roofline.importers.registry import identify
 from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools import damage
 
 TEMPLATES = Path(main.__file__).parent
@@ -55,7 +55,7 @@ def read(tmp_path: Path) -> Callable[..., Profile]:
             path = tmp_path / f"table{number}"
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
             paths.append(path)
-        return import_profile([SourceFile(path) for path in paths])
+        return imported(*paths)
 
     return _read
 
@@ -195,7 +195,7 @@ def test_what_is_missing_is_said_and_stays_unknown(read: Callable[..., Profile])
     assert profile.launches is not None
     assert np.isnan(profile.launches.flop[1])
     assert np.isnan(profile.launches.traffic_bytes[MemoryLevel.DRAM][0])
-    measures = analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    measures = analysis_on(profile, resolve(profile.device, catalogue=False))
     assert np.isnan(measures.ops.measures.memory_bandwidth_gibs[0])
     assert np.isnan(measures.ops.measures.flop_rate_gflops[1])
     assert np.isnan(measures.ops.measures.flop_rate_gflops[2])
@@ -416,12 +416,12 @@ def test_work_of_a_precision_goes_to_the_unit_with_a_roof(read: Callable[..., Pr
 
 
 def test_samples_give_their_numbers() -> None:
-    cpu = import_profile([SourceFile(SAMPLES / "cfd-cpu.csv")])
+    cpu = imported(SAMPLES / "cfd-cpu.csv")
     assert cpu.ops.time_ps.sum() == 31_330 * 10**9
     assert int(cpu.ops.flop[0]) == 812_400_000_000
     assert int(cpu.ops.traffic_bytes[MemoryLevel.DRAM][0]) == 1_310_000_000_000
-    gpu = import_profile([SourceFile(SAMPLES / "attention-h100.json")])
-    analysis = analyse(gpu, resolve(gpu.device, catalogue=False), AnalysisOptions())
+    gpu = imported(SAMPLES / "attention-h100.json")
+    analysis = analysis_on(gpu, resolve(gpu.device, catalogue=False))
     qkv = 3 * 2 * 2 * 4096**3 / 1430e-6 / 1e9
     assert analysis.ops.measures.flop_rate_gflops[0] == pytest.approx(qkv)
     assert analysis.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(qkv / 989_400)
@@ -580,7 +580,7 @@ fused,100,1e9,1e6,4000000,
 
 def test_links_bind_kernels_that_move_over_them(read: Callable[..., Profile]) -> None:
     profile = read(LINKED)
-    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    analysis = analysis_on(profile)
     bounds = [analysis.bound_label(code) for code in analysis.ops.measures.bound[:4].tolist()]
     assert bounds == ["Compute", "ICI", "Host link", "ICI"]
     share = analysis.ops.measures.roofline_efficiency_ratio
@@ -602,7 +602,7 @@ def test_peaks_of_links_in_json(stated: dict[str, object], read: Callable[..., P
     profile = read(document(kernels=kernels, **stated))
     device = resolve(profile.device)
     assert device.link_gbs(MemoryLevel.NVLINK) == pytest.approx(450)
-    analysis = analyse(profile, device, AnalysisOptions())
+    analysis = analysis_on(profile, device)
     assert analysis.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(0.5)
     assert analysis.bound_label(int(analysis.ops.measures.bound[0])) == "NVLink"
 

@@ -14,11 +14,11 @@ from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.devices.resolve import resolve
 from roofline.errors import RooflineError
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace.kernels import framework_op, is_memcpy
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools.comparison import compare
 from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
@@ -61,13 +61,9 @@ def write(
     return path
 
 
-def read(path: Path, *, xprof_compat: bool = False) -> Profile:
-    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
-
-
 def analysed(path: Path) -> RooflineAnalysis:
-    profile = read(path)
-    return analyse(profile, resolve(profile.device), AnalysisOptions())
+    profile = imported(path)
+    return analysis_on(profile)
 
 
 def column(profile: Profile, name: str) -> dict[str, int]:
@@ -90,14 +86,14 @@ def test_real_capture_equals_xprof(name: str) -> None:
 
 
 def test_costs_come_from_the_program(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [kernel("gemm", 0, op="d0"), kernel("gemm", 20, op="d0")]))
+    profile = imported(write(tmp_path, [kernel("gemm", 0, op="d0"), kernel("gemm", 20, op="d0")]))
     assert column(profile, "flop")["d0"] == 2 * (2 * 64 * 32 * 48)
     assert column(profile, "time_ps")["d0"] == 20 * US
     assert profile.program_names == {7: "m"}
 
 
 def test_nested_op_names_end_in_the_instruction(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [kernel("gemm", 0, op="while::body::d0")]))
+    profile = imported(write(tmp_path, [kernel("gemm", 0, op="while::body::d0")]))
     assert profile.ops.name == ("d0",)
 
 
@@ -107,7 +103,7 @@ def test_an_instruction_of_several_kernels_costs_once_per_execution(tmp_path: Pa
         kernel(name, at, op="d0") for at, name in enumerate(["split", "add", "split", "add"] * 2)
     ]
     path = write(tmp_path, stream)
-    ours, xprofs = read(path), read(path, xprof_compat=True)
+    ours, xprofs = imported(path), imported(path, xprof_compat=True)
     assert (column(ours, "occurrences")["d0"], column(xprofs, "occurrences")["d0"]) == (4, 8)
     assert column(xprofs, "flop")["d0"] == 2 * column(ours, "flop")["d0"]
     assert "several-kernels-per-op" in codes(ours)
@@ -121,12 +117,12 @@ def test_kernels_without_hlo_keep_their_time_and_have_no_known_cost(tmp_path: Pa
     assert found["MemcpyD2H"] is Cost.TRANSFER
     assert analysis.ops.category[analysis.ops.name.index("MemcpyD2H")] == "memcpy"
     assert "kernels-without-hlo" in codes(analysis.profile)
-    assert not len(read(write(tmp_path, stream), xprof_compat=True).ops)
+    assert not len(imported(write(tmp_path, stream), xprof_compat=True).ops)
 
 
 def test_a_custom_calls_kernel_may_bring_its_own_costs(tmp_path: Path) -> None:
     stream = [kernel("flash", 0, op="gl0", flops=100, bytes_accessed=50)]
-    profile = read(write(tmp_path, stream), xprof_compat=True)
+    profile = imported(write(tmp_path, stream), xprof_compat=True)
     assert (column(profile, "flop")["gl0"], column(profile, "bytes_accessed")["gl0"]) == (100, 50)
 
 
@@ -140,12 +136,12 @@ def test_bytes_that_a_kernel_states_are_the_programs_too(tmp_path: Path) -> None
     total = program.bandwidth_gibs[MemoryLevel.HBM] * program.total_time_us
     assert total[0] == pytest.approx(np.nansum(moved))
     assert total[0] == pytest.approx(program.memory_bandwidth_gibs[0] * program.total_time_us[0])
-    theirs = read(path, xprof_compat=True).ops
+    theirs = imported(path, xprof_compat=True).ops
     assert theirs.traffic_bytes[MemoryLevel.HBM].sum() < theirs.bytes_accessed.sum()
 
 
 def test_streams_that_run_at_once_are_busy_once(tmp_path: Path) -> None:
-    profile = read(write(tmp_path, [kernel("a", 0, us=10)], [kernel("b", 5, us=10)]))
+    profile = imported(write(tmp_path, [kernel("a", 0, us=10)], [kernel("b", 5, us=10)]))
     assert (profile.time_ps, profile.op_time_ps) == (15 * US, 15 * US)
 
 
@@ -162,7 +158,7 @@ def test_nothing_is_bound_by_shared_memory_that_nobody_counted(tmp_path: Path) -
 
 def test_shared_memory_peak_is_128_bytes_per_clock_and_multiprocessor(tmp_path: Path) -> None:
     path = write(tmp_path, [kernel("a", 0)])
-    ours, xprofs = (read(path, xprof_compat=compat).device for compat in (False, True))
+    ours, xprofs = (imported(path, xprof_compat=compat).device for compat in (False, True))
     assert ours.bandwidth_gbs[MemoryLevel.SHARED_L1] == pytest.approx(100 * 128)
     assert xprofs.bandwidth_gbs[MemoryLevel.SHARED_L1] == pytest.approx(100 * 256)
 
@@ -182,7 +178,7 @@ def test_nvidia_model_and_peak_follow_the_compute_capability(
     tmp_path: Path, version: tuple[int, int], name: str, flop: int
 ) -> None:
     stats = {**HOPPER, "compute_cap_major": version[0], "compute_cap_minor": version[1]}
-    device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
+    device = imported(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
     assert device.name == name
     assert device.peak_gflops == pytest.approx(100 * flop)
 
@@ -201,7 +197,7 @@ def test_amd_model_follows_the_architecture(
 ) -> None:
     capabilities = {"device_vendor": "AMD", "clock_rate": 10**6, "core_count": 9, **stats}
     path = write(tmp_path, [kernel("a", 0)], capabilities=capabilities)
-    assert read(path).device.name == name
+    assert imported(path).device.name == name
 
 
 def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path: Path) -> None:
@@ -213,7 +209,7 @@ def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path: Path) -> None
     peaks = {}
     for name, stats in cases.items():
         amd = {"device_vendor": "AMD", "clock_rate": 2_100_000, "core_count": 304, **stats}
-        device = read(write(tmp_path, [kernel("a", 0)], capabilities=amd)).device
+        device = imported(write(tmp_path, [kernel("a", 0)], capabilities=amd)).device
         peaks[name] = (device.peak_gflops, device.bandwidth_gbs.get(MemoryLevel.SHARED_L1))
         assert ("shared_l1" in device.derivation) == (name == "named")
     assert peaks["named"] == pytest.approx((304 * 2.1 * 2048, 304 * 2.1 * 128))
@@ -222,7 +218,7 @@ def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path: Path) -> None
 
 def test_an_nvidia_part_of_unknown_capability_has_no_peaks(tmp_path: Path) -> None:
     stats = {k: v for k, v in HOPPER.items() if not k.startswith("compute_cap")}
-    device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
+    device = imported(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
     assert (device.name, device.peak_gflops) == ("Nvidia GPU", None)
     assert list(device.bandwidth_gbs) == [MemoryLevel.HBM]
 
@@ -231,7 +227,7 @@ def test_a_kernel_of_a_whole_program_names_no_op(tmp_path: Path) -> None:
     """XProf lists it as an op "XlaModule/copy" of category "XlaModule"."""
     stream = [kernel("copy", 0, tf_op="XlaModule:"), kernel("add", 20, tf_op="a/b/Add:")]
     path = write(tmp_path, stream)
-    ours, xprofs = read(path).ops, read(path, xprof_compat=True).ops
+    ours, xprofs = imported(path).ops, imported(path, xprof_compat=True).ops
     assert dict(zip(ours.name, ours.category, strict=True)) == {
         "copy": "kernel without HLO",
         "a/b/Add/add": "Add",
@@ -256,14 +252,14 @@ def stepped(tmp_path: Path, steps: int) -> Path:
 
 
 def test_steps_have_their_kernels_work_and_the_annotations_numbers(tmp_path: Path) -> None:
-    steps = read(stepped(tmp_path, 3)).steps
+    steps = imported(stepped(tmp_path, 3)).steps
     assert steps.label == ("40", "41", "42")
     assert steps.duration_ps.tolist() == [10 * US] * 3
     assert steps.sums.flop[:, 0].tolist() == [2 * 64 * 32 * 48] * 3
 
 
 def test_xprof_shows_steps_of_zeros_and_leaves_out_the_ends_of_many(tmp_path: Path) -> None:
-    few, many = (read(stepped(tmp_path, n), xprof_compat=True).steps for n in (5, 6))
+    few, many = (imported(stepped(tmp_path, n), xprof_compat=True).steps for n in (5, 6))
     assert few.label == tuple("01234")
     assert many.label == tuple("1234")
     assert not many.time_ps.any()
@@ -280,16 +276,16 @@ def test_times_per_gpu_are_means_over_those_that_ran_something(tmp_path: Path) -
     assert points.measures.total_time_per_core_us[0] == choose(ours, "capture").time_us == 110
     assert ours.profile.steps.time_ps.tolist() == [10 * US] * 2
     assert "2 of 3 GPUs ran nothing" in " ".join(one.message for one in ours.diagnostics)
-    assert read(path, xprof_compat=True).device.core_count == 3
+    assert imported(path, xprof_compat=True).device.core_count == 3
 
 
 def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path: Path) -> None:
     path = stepped(tmp_path, 2)
     planes = path.read_bytes()
-    assert read(path).steps.label == ("40", "41")
+    assert imported(path).steps.label == ("40", "41")
     late = gpu_plane([[kernel("tail", 35)]], number=1)
     path.write_bytes(planes + space_bytes([late]))
-    assert read(path).ops.name.count("tail") == 1
+    assert imported(path).ops.name.count("tail") == 1
 
 
 @pytest.mark.parametrize(
@@ -325,7 +321,7 @@ def test_damaged_captures_are_read_or_refused(tmp_path: Path) -> None:
         path.write_bytes(damaged[: rng.randrange(len(damaged))] if k % 3 == 0 else damaged)
         for compat in (False, True):
             try:
-                profile = read(path, xprof_compat=compat)
+                profile = imported(path, xprof_compat=compat)
             except RooflineError:
                 continue
             with np.errstate(all="ignore"):

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline, TransferOccurrences
+from tests.profiles import imported
 from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xspace_wire import PlaneBuilder
@@ -63,7 +62,7 @@ def read(
 ) -> Profile:
     path = tmp_path / "host_0.xplane.pb"
     path.write_bytes(space_bytes([*planes, metadata_plane({7: hlo} if hlo else {})]))
-    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
+    return imported(path, xprof_compat=xprof_compat)
 
 
 def timeline_of(profile: Profile) -> Timeline:
@@ -275,7 +274,7 @@ def test_without_launches_nothing_is_said_of_them(tmp_path: Path) -> None:
     [("amd-mi300x-conv-jax08", 801_796.313), ("gpu-v100-tf-multiworker", 586_994.224)],
 )
 def test_real_captures_tell_what_waited_for_launches(name: str, waiting_us: float) -> None:
-    profile = import_profile([SourceFile(PROFILES / name / "host_0.xplane.pb")])
+    profile = imported(PROFILES / name / "host_0.xplane.pb")
     times = timeline_of(profile).times
     whole = times.scope == WHOLE_CAPTURE
     assert times.host_wait_ps[whole].sum() / US == pytest.approx(waiting_us)

@@ -15,7 +15,7 @@ import pytest
 from roofline.errors import MixedUploadError
 from roofline.exports.answering import answer_of
 from roofline.exports.records import op_records
-from roofline.importers.registry import IMPORTERS, identify, import_profile
+from roofline.importers.registry import IMPORTERS, identify
 from roofline.importers.shared.join_cells import NotOneProgramError, with_cells
 from roofline.importers.shared.join_kernels import one_form
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
@@ -31,6 +31,7 @@ from roofline.presentation.verdict import lines_of
 from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
+from tests.profiles import imported
 from tests.shared_profiles import SHARED, needs_shared
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_joined_sample import GEMM, REST, SCALE, counted, export
@@ -98,7 +99,7 @@ def joined(folder: Path, kernels: Sequence[str], report: Sequence[Kernel]) -> Pr
     page = folder / "counters.csv"
     page.write_text(ncu.raw_page(report), "utf-8")
     program = export(folder / "program.sqlite", kernels)
-    return import_profile([SourceFile(page), SourceFile(program)])
+    return imported(page, program)
 
 
 def test_counted_launches_stand_for_those_that_were_not(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_trace_of_pytorch_gets_what_was_counted(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text(trace.as_json(), "utf-8")
     page = tmp_path / "counters.csv"
     page.write_text(ncu.raw_page([counted(SCALE, k) for k in range(2)]), "utf-8")
-    profile = import_profile([SourceFile(tmp_path / "trace.json"), SourceFile(page)])
+    profile = imported(tmp_path / "trace.json", page)
     ops = profile.ops
     at = {name.partition("(")[0].partition(" ")[0]: k for k, name in enumerate(ops.name)}
     assert profile.format_id == "pytorch"
@@ -171,7 +172,7 @@ def test_the_first_lines_say_which_knowledge_is_missing(tmp_path: Path) -> None:
     )
     joint = first_lines([program, page])
     assert "add" not in joint, joint
-    (step,) = import_profile([SourceFile(page)]).next_steps
+    (step,) = imported(page).next_steps
     assert (step.kind, step.command) == ("when", "nsys profile --trace=cuda,nvtx -o report PROGRAM")
     program.unlink()
     (rest,) = joined(tmp_path, [SCALE, REST], [counted(SCALE, 0)]).next_steps

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 import zstandard
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.roofline import UNKNOWN_BOUND
 from roofline.devices.resolve import resolve
 from roofline.errors import CorruptProfileError, IncompleteProfileError
@@ -27,6 +25,8 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Strings
 
@@ -37,14 +37,10 @@ needs_real = pytest.mark.skipif(not REAL.is_dir(), reason="the folder of real re
 TENSOR_PATH = "sm__ops_path_tensor_src_"
 
 
-def read(*paths: Path) -> Profile:
-    return import_profile([SourceFile(path) for path in paths])
-
-
 def profile_of(tmp_path: Path, *kernels: Kernel, **rest: Any) -> Profile:
     path = tmp_path / "report.ncu-rep"
     path.write_bytes(ncu.report(kernels, **rest))
-    return read(path)
+    return imported(path)
 
 
 def with_metrics(metrics: Mapping[str, float]) -> LaunchWork:
@@ -139,7 +135,7 @@ def test_exactly_one_importer_recognises_a_sample(path: Path) -> None:
 
 @pytest.mark.covers(118, 119)
 def test_sample_has_the_counts_it_was_made_of() -> None:
-    profile = read(SAMPLES / "a100-kernels.ncu-rep")
+    profile = imported(SAMPLES / "a100-kernels.ncu-rep")
     ops = profile.ops
     assert ops.name == (ncu.SGEMM, ncu.HGEMM, ncu.STENCIL, ncu.SCALE, ncu.REDUCE)
     assert ops.occurrences.tolist() == [3, 1, 1, 1, 1]
@@ -169,7 +165,7 @@ def test_sample_has_the_counts_it_was_made_of() -> None:
 
 
 def test_launches_of_one_kernel_stay_visible() -> None:
-    launches = read(SAMPLES / "a100-kernels.ncu-rep").launches
+    launches = imported(SAMPLES / "a100-kernels.ncu-rep").launches
     assert launches is not None
     assert launches.op.tolist() == [0, 0, 0, 1, 2, 3, 4]
     assert launches.detail[3] == "grid 32×32×1, block 256×1×1, stream 13"
@@ -179,7 +175,7 @@ def test_launches_of_one_kernel_stay_visible() -> None:
 
 
 def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch() -> None:
-    profile = read(SAMPLES / "a100-kernels.ncu-rep")
+    profile = imported(SAMPLES / "a100-kernels.ncu-rep")
     device = profile.device
     assert device.peak_origin is PeakOrigin.MEASURED
     assert device.name == "NVIDIA A100-SXM4-40GB"
@@ -191,7 +187,7 @@ def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch() -> No
     assert device.traits.architecture == "sm_80"
     capacity = profile.ops.level_capacity_bytes[MemoryLevel.DRAM][4]
     assert capacity == pytest.approx(1280 * 1.215 * 0.82 * 11_264)
-    found = analyse(profile, resolve(device), AnalysisOptions()).ops.measures
+    found = analysis_on(profile, resolve(device)).ops.measures
     share = found.utilisation_ratio[MemoryLevel.DRAM][4]
     assert share == pytest.approx(8_912_896 / capacity)
 
@@ -410,7 +406,7 @@ def test_results_of_ranges_graphs_and_lists(tmp_path: Path) -> None:
     header = ncu.whole(7, 1) + ncu.whole(8, 1) + ncu.whole(9, 1)
     path = tmp_path / "ranges.ncu-rep"
     path.write_bytes(ncu.report((), others=[ncu.block(header, *entries, strings=strings)]))
-    ops = read(path).ops
+    ops = imported(path).ops
     assert ops.category == ("range", "command list", "graph")
     assert ops.time_ps.tolist() == [5_000_000, 10_000_000, 15_000_000]
 
@@ -462,7 +458,7 @@ def test_several_reports_are_one_profile(tmp_path: Path) -> None:
     paths = [tmp_path / "a.ncu-rep", tmp_path / "b.csv"]
     paths[0].write_bytes(ncu.report(KERNELS[:1]))
     paths[1].write_text(ncu.raw_page(KERNELS[2:4]), "utf-8")
-    profile = read(*paths)
+    profile = imported(*paths)
     assert profile.ops.occurrences.tolist() == [2, 1]
     assert [host.file_name for host in profile.hosts] == ["a.ncu-rep", "b.csv"]
 
@@ -473,7 +469,7 @@ def test_packed_report(tmp_path: Path) -> None:
     (opened,) = unpack([SourceFile(path)], into=tmp_path / "scratch", limits=UnpackLimits())
     assert opened.source.name == "report.ncu-rep"
     profile = import_profile([opened.source])
-    assert (profile.ops.flop == read(SAMPLES / "a100-kernels.ncu-rep").ops.flop).all()
+    assert (profile.ops.flop == imported(SAMPLES / "a100-kernels.ncu-rep").ops.flop).all()
 
 
 def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path: Path) -> None:
@@ -502,7 +498,7 @@ def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path: Path) -> None:
         for name, extra in made.items()
     ]
     profile = profile_of(tmp_path, *kernels)
-    found = analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    found = analysis_on(profile, resolve(profile.device, catalogue=False))
     has_flop = np.isfinite(found.ops.measures.flop_rate_gflops)[: len(made)].tolist()
     has_bytes = np.isfinite(found.ops.measures.bandwidth_gibs[MemoryLevel.DRAM])[: len(made)]
     assert has_flop == [False, False, True, False, True]
@@ -517,6 +513,6 @@ def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path: Path) -> None:
 
 def test_the_analysis_takes_every_sample() -> None:
     for path in SAMPLES.iterdir():
-        profile = read(path)
-        found = analyse(profile, resolve(profile.device), AnalysisOptions())
+        profile = imported(path)
+        found = analysis_on(profile)
         assert np.isfinite(found.ops.measures.total_time_us).all()

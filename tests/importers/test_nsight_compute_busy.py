@@ -15,11 +15,11 @@ from roofline.importers.nsight_compute.launches import Launch, ResultKind
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.tables import metric_of, read_tables
 from roofline.importers.nsight_compute.work import launch_work
-from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import OpTable, Profile
+from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import Kernel
 
@@ -33,14 +33,10 @@ SHARE = ".avg.pct_of_peak_sustained_elapsed"
 OF_ACTIVE = ".avg.pct_of_peak_sustained_active"
 
 
-def read(*paths: Path) -> Profile:
-    return import_profile([SourceFile(path) for path in paths])
-
-
 def profile_of(tmp_path: Path, *kernels: Kernel) -> Profile:
     path = tmp_path / "report.ncu-rep"
     path.write_bytes(ncu.report(kernels))
-    return read(path)
+    return imported(path)
 
 
 def shares_of(ops: OpTable, row: int) -> dict[Ceiling, float]:
@@ -75,7 +71,7 @@ def test_every_metric_has_its_ceiling() -> None:
 @pytest.mark.parametrize("name", expected())
 def test_the_nearest_ceiling_of_real_kernels(name: str) -> None:
     """All 48 kernels: the class, the ceiling, the share within two points, and what is slow."""
-    ops = read(REAL / name).ops
+    ops = imported(REAL / name).ops
     for kernel in expected()[name]["kernels"]:
         row = ops.name.index(kernel["kernel"])
         found = shares_of(ops, row)
@@ -122,7 +118,7 @@ def test_no_share_of_a_report_is_above_the_named_ones() -> None:
     ],
 )
 def test_exports_have_the_shares_and_words_of_their_report(export: str, report: str) -> None:
-    ours, theirs = read(REAL / export).ops, read(REAL / report).ops
+    ours, theirs = imported(REAL / export).ops, imported(REAL / report).ops
     assert ours.name == theirs.name
     for row in range(len(ours)):
         # Tables in base units print two decimals.
@@ -133,7 +129,7 @@ def test_exports_have_the_shares_and_words_of_their_report(export: str, report: 
 @needs_shared
 def test_a_table_tells_a_failed_kernel_like_its_report() -> None:
     """The failed kernel's row has zeros among its missing cells."""
-    found = read(REAL / "a10g_basic_failed_raw_auto_by2024.1.csv")
+    found = imported(REAL / "a10g_basic_failed_raw_auto_by2024.1.csv")
     assert len(found.ops) == 5
     assert [one.count for one in found.diagnostics if one.code == "failed-kernels"] == [1]
 
@@ -165,7 +161,7 @@ def test_derived_bytes_equal_counted_ones() -> None:
 
 @needs_shared
 def test_the_default_set_is_not_told_to_profile_again() -> None:
-    found = read(REAL / "a10g_default_sparse_three_kernels.ncu-rep")
+    found = imported(REAL / "a10g_default_sparse_three_kernels.ncu-rep")
     notes = {one.code: one for one in found.diagnostics}
     assert "only-times" not in notes
     assert notes["busy-without-flops"].count == notes["dram-bytes-derived"].count == 3
@@ -298,7 +294,7 @@ def test_shares_without_a_time_are_of_no_sum(tmp_path: Path) -> None:
 
 
 def test_the_sample_has_busy_shares() -> None:
-    ops = read(SAMPLE).ops
+    ops = imported(SAMPLE).ops
     assert shares_of(ops, 0)[Ceiling.FMA] == pytest.approx(76.4)
     assert Ceiling.SM_OTHER not in ops.busy_ps
 
@@ -351,7 +347,7 @@ def test_a_rounded_share_is_announced_where_bytes_come_from_it(
         extra=extra,
     )
     path.write_text(ncu.raw_page([kernel], ncu.Style(base_units=True)), "utf-8")
-    found = [one.count for one in read(path).diagnostics if one.code == "few-digits"]
+    found = [one.count for one in imported(path).diagnostics if one.code == "few-digits"]
     assert found == [1] * notes
 
 
@@ -382,7 +378,7 @@ def test_labels_of_the_details_page(labels: Mapping[str, str], tmp_path: Path) -
     rows = [f'{KEYS},"Speed Of Light","{name}","{unit}","{v}"' for (name, unit), v in cells.items()]
     path = tmp_path / "details.csv"
     path.write_text("\n".join([HEADER, *rows, ""]), "utf-8")
-    ops = read(path).ops
+    ops = imported(path).ops
     assert shares_of(ops, 0) == pytest.approx(
         {
             Ceiling.DRAM: 61.2,

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
+from tests.profiles import imported
 from tests.tools import damage
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Style
@@ -59,11 +58,11 @@ def test_half_a_number_is_never_taken_for_a_whole_one(cells: int, tmp_path: Path
     text = ncu.raw_page(KERNELS[2:4]).rstrip()
     path = tmp_path / "cut.csv"
     path.write_text(text[: -7 * cells - 2], "utf-8")
-    profile = import_profile([SourceFile(path)])
+    profile = imported(path)
     assert profile.ops.name == (ncu.SGEMM,)
     assert "cut-table" in {found.code for found in profile.diagnostics}
     path.write_text(text, "utf-8")  # whole, but for its last line break
-    assert len(import_profile([SourceFile(path)]).ops) == 2
+    assert len(imported(path).ops) == 2
 
 
 def test_half_a_number_of_the_long_form(tmp_path: Path) -> None:
@@ -72,14 +71,14 @@ def test_half_a_number_of_the_long_form(tmp_path: Path) -> None:
     path = tmp_path / "cut.csv"
     path.write_text("\n".join(lines[:at]) + "\n" + lines[at].rstrip('",')[:-2], "utf-8")
     with pytest.raises(CorruptProfileError, match="lists no kernel"):
-        import_profile([SourceFile(path)])
+        imported(path)
 
 
 def test_the_error_names_file_and_byte(contents: Mapping[str, bytes], tmp_path: Path) -> None:
     path = tmp_path / "half.ncu-rep"
     path.write_bytes(contents["ncu-rep"][: len(contents["ncu-rep"]) // 2])
     with pytest.raises(CorruptProfileError, match=r"half\.ncu-rep .*byte [\d,]+"):
-        import_profile([SourceFile(path)])
+        imported(path)
 
 
 @pytest.mark.parametrize("kind", ["ncu-rep", "csv", "long.csv"])
@@ -95,7 +94,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     report, table = tmp_path / "names.ncu-rep", tmp_path / "names.csv"
     report.write_bytes(ncu.report(kernels))
     table.write_text(ncu.raw_page(kernels), "utf-8")
-    names = import_profile([SourceFile(report)]).ops.name
+    names = imported(report).ops.name
     assert names[:-1] == HOSTILE[:-1]
     assert names[-1]  # a kernel without a name gets a number
     assert damage.outcome([report]) is None

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import UploadRejectedError
-from roofline.importers.registry import import_profile
 from roofline.importers.shared.join_kernels import kernel_key
-from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Profile, Provenance
+from roofline.model.profile import Provenance
+from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.gpu_captures import Event, gpu_plane
 from tests.tools.make_ncu_samples import Kernel
@@ -44,17 +43,13 @@ def report(tmp_path: Path, *kernels: Kernel, name: str = "kernels.ncu-rep") -> P
     return path
 
 
-def read(*paths: Path) -> Profile:
-    return import_profile([SourceFile(path) for path in paths])
-
-
 @pytest.mark.parametrize("report_first", [False, True])
 def test_counters_of_matching_kernels_join_the_capture(
     capture: Path, tmp_path: Path, report_first: bool
 ) -> None:
     counted = report(tmp_path, FUSION, FUSION, ELSEWHERE)
     paths = (counted, capture) if report_first else (capture, counted)
-    profile, alone = read(*paths), read(capture)
+    profile, alone = imported(*paths), imported(capture)
     assert profile.format_id == "xspace"
     assert profile.ops.name == alone.ops.name
     assert profile.time_ps == alone.time_ps
@@ -77,7 +72,7 @@ def test_counters_of_matching_kernels_join_the_capture(
 
 def test_a_report_of_another_program_asks_which_one_to_open(capture: Path, tmp_path: Path) -> None:
     with pytest.raises(UploadRejectedError) as raised:
-        read(capture, report(tmp_path, ELSEWHERE))
+        imported(capture, report(tmp_path, ELSEWHERE))
     assert "host.xplane.pb" in raised.value.message
     assert "kernels.ncu-rep" in raised.value.message
     assert "Which one" in raised.value.remedy
@@ -91,7 +86,7 @@ def test_instances_of_one_template_are_told_apart(tmp_path: Path) -> None:
         Kernel(name=n, time_ns=9, dram_bytes=64 * k, instructions={"ffma": 1})
         for k, n in enumerate(names, 1)
     ]
-    measured = read(path, report(tmp_path, *kernels)).device.counters.measured
+    measured = imported(path, report(tmp_path, *kernels)).device.counters.measured
     assert measured is not None
     assert measured.traffic_bytes[MemoryLevel.HBM] == 128  # "gemm" alone could be either
 
@@ -101,14 +96,14 @@ def test_kernels_with_times_only_have_no_counters(capture: Path, tmp_path: Path)
     text = '"ID","Kernel Name","gpu__time_duration.sum"\n"","","nsecond"\n'
     path.write_text(text + '"0","loop_add_fusion_3","2000"\n', "utf-8")
     with pytest.raises(UploadRejectedError):
-        read(capture, path)
+        imported(capture, path)
 
 
 def test_other_mixtures_name_every_file(capture: Path, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("name,time_us,flops,bytes\nk,5,100,10\n", "utf-8")
     with pytest.raises(UploadRejectedError) as raised:
-        read(capture, table)
+        imported(capture, table)
     assert "host.xplane.pb" in raised.value.message
     assert "mine.csv" in raised.value.message
 

@@ -10,11 +10,11 @@ from roofline.errors import CorruptProfileError
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
 from roofline.importers.nsight_compute.report import read_report
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
-from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
+from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Strings
 
@@ -29,7 +29,7 @@ PIPE = "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active"
 
 
 def real(name: str) -> Profile:
-    return import_profile([SourceFile(REAL / name)])
+    return imported(REAL / name)
 
 
 def codes(profile: Profile) -> set[str]:
@@ -243,7 +243,7 @@ def test_integer_operations_are_unknown_where_copies_look_alike() -> None:
 def profile_of(tmp_path: Path, *kernels: Kernel) -> Profile:
     path = tmp_path / "report.ncu-rep"
     path.write_bytes(ncu.report(kernels))
-    return import_profile([SourceFile(path)])
+    return imported(path)
 
 
 def test_zero_by_some_counters_is_not_zero(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def forward(tmp_path: Path, *, cut: int = 0) -> Path:
 
 
 def test_strings_of_a_later_block_name_metrics_of_an_earlier_one(tmp_path: Path) -> None:
-    ops = import_profile([SourceFile(forward(tmp_path))]).ops
+    ops = imported(forward(tmp_path)).ops
     assert ops.name == (ncu.HGEMM, ncu.STENCIL)
     assert ops.time_ps.tolist() == [812_544_000, 2_214_880_000]
     assert ops.unit_flop[ComputeUnit.MATRIX_FP16][0] == 2 * 4096**3
@@ -294,4 +294,4 @@ def test_strings_of_a_later_block_name_metrics_of_an_earlier_one(tmp_path: Path)
 
 def test_a_string_that_no_block_holds_is_damage(tmp_path: Path) -> None:
     with pytest.raises(CorruptProfileError, match=r"breaks at byte [\d,]+"):
-        import_profile([SourceFile(forward(tmp_path, cut=1))])
+        imported(forward(tmp_path, cut=1))

@@ -7,11 +7,10 @@ import pytest
 
 from roofline.importers.nsight_compute.busy import slow_cause, use_factors
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import OpTable
+from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import Kernel
 
@@ -21,7 +20,7 @@ REAL = Path(__file__).resolve().parents[3] / "shared" / "samples" / "nsight_comp
 def ops_of(tmp_path: Path, *kernels: Kernel) -> OpTable:
     path = tmp_path / "report.ncu-rep"
     path.write_bytes(ncu.report(kernels))
-    return import_profile([SourceFile(path)]).ops
+    return imported(path).ops
 
 
 # -------------------------------------------------------------------------------------- use factors
@@ -30,7 +29,7 @@ def ops_of(tmp_path: Path, *kernels: Kernel) -> OpTable:
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the shared folder")
 def test_waste_of_a_real_kernel() -> None:
     """fp64 busy 47.5 %, useful 18.9 %: lanes 0.66 × multiply-adds 0.68 × the rest."""
-    ops = import_profile([SourceFile(REAL / "a100_2020.3_fp64_divergent.ncu-rep")]).ops
+    ops = imported(REAL / "a100_2020.3_fp64_divergent.ncu-rep").ops
     use = {factor: found[0] / ops.time_ps[0] for factor, found in ops.use_ps.items()}
     assert use[UseFactor.LANES] == pytest.approx(0.66, abs=0.005)
     assert use[UseFactor.MULTIPLY_ADDS] == pytest.approx(0.68, abs=0.005)

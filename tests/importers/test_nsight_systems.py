@@ -22,6 +22,7 @@ from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.pipeline import analyse_files
 from tests.conftest import ROOT
+from tests.profiles import imported
 from tests.shared_profiles import SHARED, needs_shared
 
 SAMPLES = ROOT / "sample_profiles" / "nsight_systems"
@@ -54,10 +55,6 @@ def copy_of(sample: Path, folder: Path) -> Iterator[tuple[Path, sqlite3.Connecti
     with closing(sqlite3.connect(path)) as connection:
         yield path, connection
         connection.commit()
-
-
-def profile_of(path: Path) -> Profile:
-    return import_profile([SourceFile(path)])
 
 
 def parts_us(profile: Profile) -> dict[str, float]:
@@ -155,13 +152,13 @@ def test_processes_with_equal_correlation_ids_are_told_apart(tmp_path: Path) -> 
             " AND (globalTid >> 24) = ?",
             (other >> 24,),
         )
-    ops = profile_of(path).ops
+    ops = imported(path).ops
     counts = dict(zip(ops.name, ops.occurrences.tolist(), strict=True))
     assert counts["aten::mm [4096x1024, 1024x2048] bf16"] == 3
 
 
 def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
-    profile = profile_of(GRAPHS)
+    profile = imported(GRAPHS)
     at = profile.ops.name.index("CUDA graph 5")
     assert int(profile.ops.self_time_ps[at]) == 4_000_000_000
     assert not profile.ops.flop_known[at]
@@ -171,7 +168,7 @@ def test_graphs_without_their_kernels_are_work_of_unknown_cost() -> None:
 
 
 def test_the_longest_kernel_of_unknown_work_is_in_the_command() -> None:
-    note = next(note for note in profile_of(GRAPHS).diagnostics if note.code == "only-times")
+    note = next(note for note in imported(GRAPHS).diagnostics if note.code == "only-times")
     assert "ncu --set full -k 'regex:^(softmax_warp_forward)' --launch-skip 20 -c 5" in note.remedy
 
 
@@ -179,7 +176,7 @@ def test_the_longest_kernel_of_unknown_work_is_in_the_command() -> None:
 
 
 def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
-    before = profile_of(TWO_RANKS)
+    before = imported(TWO_RANKS)
     with copy_of(TWO_RANKS, tmp_path) as (path, connection):
         for table in ("KERNEL", "MEMCPY", "RUNTIME"):
             name = f"CUPTI_ACTIVITY_KIND_{table}"
@@ -188,7 +185,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
             connection.execute(f"DELETE FROM {name}")
             places = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO {name} VALUES ({places})", rows)
-    after = profile_of(path)
+    after = imported(path)
     assert parts_us(after) == parts_us(before)
     assert sorted(after.ops.name) == sorted(before.ops.name)
 
@@ -197,7 +194,7 @@ def test_gpus_without_a_table_of_devices_are_those_of_each_process(tmp_path: Pat
     with copy_of(TWO_RANKS, tmp_path) as (path, connection):
         connection.execute("DROP TABLE TARGET_INFO_CUDA_DEVICE")
         connection.execute("DROP TABLE TARGET_INFO_GPU")
-    profile = profile_of(path)
+    profile = imported(path)
     assert profile.device.core_count == 2
     assert profile.device.name == ""
     assert "gpus-by-process" in [note.code for note in profile.diagnostics]
@@ -206,7 +203,7 @@ def test_gpus_without_a_table_of_devices_are_those_of_each_process(tmp_path: Pat
 
 def test_work_without_a_launch_is_told_with_its_time() -> None:
     """By SQL on the file: 7 rows of 25, and 610 of 2,830 us, whatever the order of the tables."""
-    (note,) = (one for one in profile_of(TWO_RANKS).diagnostics if one.code == "without-launch")
+    (note,) = (one for one in imported(TWO_RANKS).diagnostics if one.code == "without-launch")
     assert note.message.startswith("7 of 25 kernels and copies (21.6 % of their time)")
 
 
@@ -222,7 +219,7 @@ def test_exports_until_2022_have_another_table_of_gpus(tmp_path: Path) -> None:
         row = "('A100', 1410000, 108, 40960, 0, ?, 1)"
         for device in (0, 1):
             connection.execute(f"INSERT INTO TARGET_INFO_CUDA_GPU VALUES {row}", (device,))
-    found = profile_of(path).device
+    found = imported(path).device
     assert (found.name, found.traits.processor_count) == ("A100", 108)
     assert (found.traits.clock_ghz, found.traits.memory_bytes) == (1.41, 40 << 30)
     assert not found.bandwidth_gbs and not found.unit_gflops
@@ -234,20 +231,20 @@ def test_tables_that_are_not_needed_may_be_missing(name: str, tmp_path: Path) ->
     data = (REAL / "nsight_systems" / name).read_bytes()
     path = tmp_path / "export.sqlite"
     path.write_bytes(gzip.decompress(data) if name.endswith(".gz") else data)
-    whole = parts_us(profile_of(path))
+    whole = parts_us(imported(path))
     with closing(sqlite3.connect(path)) as connection:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (table,) in found:
             if not table.startswith(NEEDED) and not table.startswith("sqlite_"):
                 connection.execute(f'DROP TABLE "{table}"')
         connection.commit()
-    assert parts_us(profile_of(path)) == whole
+    assert parts_us(imported(path)) == whole
 
 
 def test_gzipped_is_the_same(tmp_path: Path) -> None:
     packed = tmp_path / "report.sqlite.gz"
     packed.write_bytes(gzip.compress(TWO_RANKS.read_bytes()))
-    assert parts_us(analyse_files([packed]).profile) == parts_us(profile_of(TWO_RANKS))
+    assert parts_us(analyse_files([packed]).profile) == parts_us(imported(TWO_RANKS))
 
 
 def test_a_file_without_work_says_how_to_profile(tmp_path: Path) -> None:
@@ -255,7 +252,7 @@ def test_a_file_without_work_says_how_to_profile(tmp_path: Path) -> None:
         connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL")
         connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY")
     with pytest.raises(IncompleteProfileError) as caught:
-        profile_of(path)
+        imported(path)
     assert "launched 18 kernels, but changed.sqlite has none" in caught.value.message
     assert "nsys profile --trace=cuda,nvtx" in caught.value.remedy
 
@@ -264,7 +261,7 @@ def test_a_file_that_was_cut_short_names_the_page(tmp_path: Path) -> None:
     path = tmp_path / "cut.sqlite"
     path.write_bytes(TWO_RANKS.read_bytes()[:20_000])
     with pytest.raises(CorruptProfileError, match="page 5 of 10 is missing"):
-        import_profile([SourceFile(path)])
+        imported(path)
 
 
 @pytest.mark.parametrize("value", ["'many'", "NULL", "1.5", "x'00'"])
@@ -272,7 +269,7 @@ def test_cells_of_another_type_are_damage(value: str, tmp_path: Path) -> None:
     with copy_of(TWO_RANKS, tmp_path) as (path, connection):
         connection.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = {value} WHERE rowid = 3")
     with pytest.raises(CorruptProfileError, match="1 rows of its table CUPTI_ACTIVITY_KIND_KERNEL"):
-        profile_of(path)
+        imported(path)
 
 
 # ------------------------------------------------------------------------------------------ hostile
@@ -298,7 +295,7 @@ def test_no_sql_of_the_file_runs(sql: str, tmp_path: Path) -> None:
             )
     source = SourceFile(path)
     assert identify(source).FORMAT_ID == "nsight_systems"
-    assert parts_us(import_profile([source])) == parts_us(profile_of(TWO_RANKS))
+    assert parts_us(import_profile([source])) == parts_us(imported(TWO_RANKS))
 
 
 def test_secrets_in_the_file_are_nowhere(tmp_path: Path) -> None:
@@ -307,14 +304,14 @@ def test_secrets_in_the_file_are_nowhere(tmp_path: Path) -> None:
         connection.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('KEY', 'hunter2')")
         connection.execute("CREATE TABLE PROCESSES (globalPid INT, name TEXT)")
         connection.execute("INSERT INTO PROCESSES VALUES (1, '/home/hunter2/train')")
-    assert "hunter2" not in repr(profile_of(path))
+    assert "hunter2" not in repr(imported(path))
 
 
 # -------------------------------------------------------------------------------- GPU metrics
 
 
 def test_samples_say_how_busy_units_were_while_each_kernel_ran() -> None:
-    profile = profile_of(GRAPHS)
+    profile = imported(GRAPHS)
     ops, row = profile.ops, {name: k for k, name in enumerate(profile.ops.name)}
     graph, softmax = row["CUDA graph 5"], row["softmax_warp_forward(float*)"]
     time_ps = ops.time_ps.astype(np.float64)
@@ -330,7 +327,7 @@ def test_samples_say_how_busy_units_were_while_each_kernel_ran() -> None:
 def test_a_kernel_with_few_samples_has_none(tmp_path: Path) -> None:
     with copy_of(GRAPHS, tmp_path) as (path, connection):
         connection.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 120000")
-    ops = profile_of(path).ops
+    ops = imported(path).ops
     softmax = ops.name.index("softmax_warp_forward(float*)")
     assert all(np.isnan(busy[softmax]) for busy in ops.busy_ps.values())
     assert not ops.bytes_known[softmax]

@@ -6,10 +6,9 @@ import pytest
 
 from roofline.errors import UploadRejectedError
 from roofline.importers.intake.folders import MAGIC
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.pipeline import analyse_files
 from tests.importers.test_nsight_systems import GRAPHS
+from tests.profiles import imported
 
 EXPORTS = f"""#!/bin/sh
 [ "$1" = --version ] && echo "NVIDIA Nsight Systems version 2025.3.1.90-0" && exit 0
@@ -70,7 +69,7 @@ def test_an_import_of_a_server_runs_no_program(
 ) -> None:
     install(tmp_path, EXPORTS, monkeypatch)
     with pytest.raises(Exception, match="a report of Nsight Systems") as caught:
-        import_profile([SourceFile(report)])
+        imported(report)
     assert "nsys export --type sqlite --include-blobs=true" in str(
         getattr(caught.value, "remedy", "")
     )

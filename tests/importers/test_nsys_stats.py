@@ -10,12 +10,13 @@ import pytest
 
 from roofline.analysis.subjects.options import Option, options
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.registry import IMPORTERS, import_profile
+from roofline.importers.registry import IMPORTERS
 from roofline.importers.source import SourceFile
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
-from tests.importers.test_nsight_systems import TWO_RANKS, parts_us, profile_of
+from tests.importers.test_nsight_systems import TWO_RANKS, parts_us
+from tests.profiles import imported
 
 COLUMNS = (
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),"
@@ -53,7 +54,7 @@ def read(tmp_path: Path, *texts: str | bytes) -> Profile:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         claims = [one.FORMAT_ID for one in IMPORTERS if one.recognises(SourceFile(path))]
         assert claims == ["nsight_systems"]
-    return import_profile([SourceFile(path) for path in paths])
+    return imported(*paths)
 
 
 def subject_of(*paths: Path) -> Option:
@@ -103,7 +104,7 @@ def listed(export: Path) -> str:
 def test_a_list_of_work_has_the_times_of_the_export(tmp_path: Path) -> None:
     export = tmp_path / "export.sqlite"
     export.write_bytes(TWO_RANKS.read_bytes())
-    of_export = profile_of(export)
+    of_export = imported(export)
     preamble = "Processing [export.sqlite] with [cuda_gpu_trace.py]... \n"
     of_list = read(tmp_path, preamble + listed(export) + "\n")
     parts = parts_us(of_list)
@@ -230,7 +231,7 @@ def test_hostile_cells_read_or_are_told(tmp_path: Path) -> None:
         path = tmp_path / "fuzzed.csv"
         path.write_bytes(raw)
         try:
-            import_profile([SourceFile(path)])
+            imported(path)
         except (CorruptProfileError, IncompleteProfileError):
             told += 1
     assert 0 < told < 200

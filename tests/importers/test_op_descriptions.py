@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace import tpu_programs
 from roofline.model.profile import OpTable
+from tests.profiles import imported
 from tests.tools.gpu_captures import metadata_plane
 from tests.tools.small_profiles import MICROSECOND_PS, SmallOp, space_bytes, tpu_plane
 
@@ -23,7 +22,7 @@ REDUCE = (
 
 
 def ops_of(*paths: Path) -> OpTable:
-    return import_profile([SourceFile(path) for path in paths]).ops
+    return imported(*paths).ops
 
 
 def op(name: str, **more: Any) -> SmallOp:

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from roofline.devices.resolve import resolve
-from roofline.importers.registry import IMPORTERS, identify, import_profile
+from roofline.importers.registry import IMPORTERS, identify
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from tests.importers.kineto_profiles import codes, needs_shared, profile_of, row, shared_profile
+from tests.profiles import imported
 from tests.tools.make_kineto_traces import (
     BACKWARD_THREAD,
     BF16,
@@ -56,7 +57,7 @@ def test_samples_are_what_the_generator_writes() -> None:
 
 
 def test_training_sample() -> None:
-    profile = import_profile([SourceFile(SAMPLES / "h100-training.json")])
+    profile = imported(SAMPLES / "h100-training.json")
     k = row(profile, "aten::mm [8192x4096, 4096x12288] bf16")
     assert profile.ops.occurrences[k] == 2
     assert profile.ops.flop[k] == 2 * 2 * 8192 * 4096 * 12288
@@ -80,8 +81,8 @@ def test_training_sample() -> None:
 
 def test_ranks_add_up() -> None:
     paths = [SAMPLES / "mi300x-two-ranks" / f"rank{rank}.json" for rank in (0, 1)]
-    single = import_profile([SourceFile(paths[0])])
-    both = import_profile([SourceFile(path) for path in reversed(paths)])
+    single = imported(paths[0])
+    both = imported(*reversed(paths))
     assert both.device.core_count == 2
     assert both.device.traits.architecture == ""  # AMD's compute capability says nothing
     assert [host.hostname for host in both.hosts] == ["rank 0", "rank 1"]

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from roofline.importers.pytorch import attention, bytes_moved, convolutions, lookups, products
 from roofline.importers.pytorch.inputs import recorded_as
-from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES, read_signature
+from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES
+from tests.importers.kineto_profiles import signature
 
 FAMILIES = (
     attention.FAMILY,
@@ -39,15 +40,8 @@ def test_names_are_known_once() -> None:
 def test_any_arguments(
     operator: str, arguments: list[tuple[object, str, str]], has_values: bool
 ) -> None:
-    found = read_signature(
-        operator,
-        dims=[shape for shape, _, _ in arguments],
-        types=[spelled for _, spelled, _ in arguments],
-        strides=None,
-        values=[value for _, _, value in arguments] if has_values else None,
-        flop=-1,
-        moved_bytes=-1,
-    )
+    shapes, types, values = ([one[k] for one in arguments] for k in range(3))
+    found = signature(operator, shapes, types, values if has_values else None)
     for cost in (found.flop, found.moved_bytes):
         assert cost is None or 0 <= cost <= MAX_COUNT
     assert found.label.startswith(operator)

@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from roofline.importers.pytorch.attention_forms import Mask, kept
-from roofline.importers.pytorch.signatures import Signature, read_signature
-from tests.importers.kineto_profiles import codes, needs_shared, profile_of, row, shared_profile
+from roofline.importers.pytorch.signatures import Signature
+from tests.importers.kineto_profiles import (
+    codes,
+    needs_shared,
+    profile_of,
+    row,
+    shared_profile,
+    signature,
+)
 from tests.tools.make_kineto_traces import BF16, KinetoTrace
 
 HALF, FP8, INT = "c10::Half", "c10::Float8_e4m3fn", "int"
@@ -26,15 +33,9 @@ def call(
 ) -> Signature:
     """A call with tensors and plain arguments at these places."""
     places = range(max([length - 1, *tensors, *(values or {})]) + 1)
-    return read_signature(
-        operator,
-        dims=[tensors[k][0] if k in tensors else [] for k in places],
-        types=[tensors[k][1] if k in tensors else "" for k in places],
-        strides=None,
-        values=None if values is None else [values.get(k, "") for k in places],
-        flop=-1,
-        moved_bytes=-1,
-    )
+    dims, types = map(list, zip(*(tensors.get(k, ([], "")) for k in places), strict=True))
+    texts = None if values is None else [values.get(k, "") for k in places]
+    return signature(operator, dims, types, texts)
 
 
 def heads(*places: int, shape: list[int] = HEADS) -> dict[int, tuple[list[int], str]]:

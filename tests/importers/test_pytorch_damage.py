@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from roofline.importers.pytorch import events as reading
 from roofline.importers.pytorch.events import read_trace
-from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
+from tests.profiles import imported
 from tests.tools import damage
 from tests.tools.make_kineto_traces import KinetoTrace, h100_training, mi300x_rank
 
@@ -99,11 +99,11 @@ def ns(value: float | None) -> int | None:
 def test_windows_of_any_size_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "whole.json"
     path.write_text(h100_training())
-    whole = import_profile([SourceFile(path)])
+    whole = imported(path)
     for window, rows in ((257, 3), (1000, 7), (65_536, 1)):
         monkeypatch.setattr(reading, "WINDOW_BYTES", window)
         monkeypatch.setattr(reading, "ROWS_PER_SCAN", rows)
-        again = import_profile([SourceFile(path)])
+        again = imported(path)
         assert sorted(again.ops.name) == sorted(whole.ops.name)
         assert again.ops.flop.sum() == whole.ops.flop.sum()
         assert again.op_time_ps == whole.op_time_ps

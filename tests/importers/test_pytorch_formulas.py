@@ -6,24 +6,16 @@ from typing import Any
 import pytest
 
 from roofline.importers.pytorch.inputs import read_inputs
-from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.words import operator_category
 from roofline.importers.shared.kernel_names import kernel_category
+from tests.importers.kineto_profiles import signature as signature_of
 
 FP32, BF16 = "float", "c10::BFloat16"
 
 
-def signature(
-    operator: str,
-    dims: Any,
-    types: Sequence[str] | None = None,
-    values: Sequence[str] | None = None,
-    strides: Sequence[Sequence[int]] | None = None,
-) -> Signature:
-    types = types if types is not None else [FP32] * len(dims)
-    return read_signature(
-        operator, dims=dims, types=types, strides=strides, values=values, flop=-1, moved_bytes=-1
-    )
+def signature(operator: str, dims: Any, types: Any = None, **rest: Any) -> Signature:
+    return signature_of(operator, dims, [FP32] * len(dims) if types is None else types, **rest)
 
 
 CONV = ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"]
@@ -165,7 +157,7 @@ def test_backward_of_convolution_writes_what_is_asked_for() -> None:
     values = [*[""] * 10, "[False, True, False]"]
     dims = [[4, 8, 16, 16], IMAGE, FILTER, *[NONE] * 8]
     types = [FP32] * 3 + ["ScalarList"] * 8
-    found = signature("aten::convolution_backward", dims, types, values)
+    found = signature("aten::convolution_backward", dims, types, values=values)
     read = 4 * 8 * 256 + 4 * 3 * 256 + 8 * 27
     assert found.moved_bytes == 4 * (read + 8 * 27)
 

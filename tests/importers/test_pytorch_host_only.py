@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from roofline.analysis.analyse import analyse
 from roofline.analysis.knowledge import coverage
-from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.subjects.budget import budget_of
 from roofline.analysis.subjects.choose import choose
-from roofline.devices.resolve import resolve
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile, Severity
+from tests.builders import analysis_on
 from tests.importers.kineto_profiles import (
     SHARED,
     codes,
@@ -141,7 +139,7 @@ def test_processes_on_cpus_are_cores_of_their_own(tmp_path: Path) -> None:
 
 def test_the_time_to_launch_has_no_budget_and_lacks_no_peak(tmp_path: Path) -> None:
     profile = profile_of(tmp_path, launched("cudaLaunchKernel", H100))
-    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    analysis = analysis_on(profile)
     assert budget_of(analysis, choose(analysis)) is None
     assert "no-peaks" not in {note.code for note in analysis.diagnostics}
 

@@ -4,11 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.words import matrix_precisions, unit_of
 from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Profile
-from tests.importers.kineto_profiles import minimal_profile, needs_shared, row, shared_profile
+from tests.importers.kineto_profiles import (
+    minimal_profile,
+    needs_shared,
+    row,
+    shared_profile,
+    signature,
+)
 
 HALF, FP32, FP8, BYTE = "c10::Half", "float", "c10::Float8_e4m3fn", "unsigned char"
 INT, LONG = "int", "long int"
@@ -19,15 +25,8 @@ def call(
     operator: str, *tensors: tuple[list[int], str], values: list[str] | None = None
 ) -> Signature:
     """A call with these tensors at its first places."""
-    return read_signature(
-        operator,
-        dims=[shape for shape, _ in tensors],
-        types=[spelled for _, spelled in tensors],
-        strides=None,
-        values=values,
-        flop=-1,
-        moved_bytes=-1,
-    )
+    shapes, types = ([one[k] for one in tensors] for k in range(2))
+    return signature(operator, shapes, types, values)
 
 
 # ------------------------------------------------------------------------------ unknown is unknown
@@ -263,15 +262,7 @@ def test_fused_optimizers_write_weights_and_moments() -> None:
     """Weights, gradients and two moments are read; all but the gradients are written."""
     found = call("aten::_fused_adamw_", *[([100], FP32)] * 4)
     assert found.moved_bytes == 7 * 400
-    lists = read_signature(
-        "aten::_fused_adamw_",
-        dims=[[[100], [50]]] * 4,
-        types=["TensorList"] * 4,
-        strides=None,
-        values=None,
-        flop=-1,
-        moved_bytes=-1,
-    )
+    lists = signature("aten::_fused_adamw_", [[[100], [50]]] * 4, ["TensorList"] * 4)
     assert lists.moved_bytes is None  # types of tensors in lists are not recorded
 
 

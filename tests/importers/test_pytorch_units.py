@@ -7,20 +7,18 @@ import numpy as np
 import pytest
 
 from roofline.analysis.above_roof import impossible_share
-from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
-from roofline.analysis.records import UNDECIDED, AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import UNDECIDED
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.undecided import units_of
 from roofline.analysis.utilisation import utilisation_of
-from roofline.devices.resolve import resolve
 from roofline.exports.render import render
 from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Profile
 from roofline.presentation.op_details import compute_range, op_details
+from tests.builders import analysis_on
 from tests.importers.kineto_profiles import needs_shared, profile_of, row, shared_profile
 from tests.tools.make_kineto_traces import FP32, KinetoTrace
 
@@ -28,10 +26,6 @@ A100 = {"name": "NVIDIA A100-SXM4-80GB", "computeMajor": 8, "computeMinor": 0, "
 VECTOR, TF32 = ComputeUnit.VECTOR_FP32, ComputeUnit.MATRIX_TF32
 EITHER = UndecidedUnit.FP32
 GEMM = "some_gemm_of_a_library"
-
-
-def analysed(profile: Profile) -> RooflineAnalysis:
-    return analyse(profile, resolve(profile.device), AnalysisOptions())
 
 
 @pytest.mark.parametrize(
@@ -155,7 +149,7 @@ def range_trace() -> KinetoTrace:
 
 
 def test_undecided_work_has_a_range(tmp_path: Path) -> None:
-    analysis = analysed(profile_of(tmp_path, range_trace()))
+    analysis = analysis_on(profile_of(tmp_path, range_trace()))
     measures, table = analysis.ops.measures, analysis.profile.ops
     large, thin, middle = (row(analysis.profile, f"aten::mm [{m}]") for m in SIZES)
     ends = np.stack([measures.compute_low_ratio, measures.compute_high_ratio], axis=1)
@@ -186,7 +180,7 @@ SIZES = ("4096x4096, 4096x4096", "8192x8, 8x8192", "8192x40, 40x8192")
 def test_a_program_of_undecided_bound_says_so_and_has_no_mfu(tmp_path: Path) -> None:
     trace = KinetoTrace(device=A100)
     trace.call("aten::mm", [((8192, 40), FP32), ((40, 8192), FP32)], (GEMM, 344.0))
-    analysis = analysed(profile_of(tmp_path, trace))
+    analysis = analysis_on(profile_of(tmp_path, trace))
     view = analysis.with_infeed
     assert utilisation_of(analysis, view).hfu_ratio is None
     assert view.program.measures.bound[0] == UNKNOWN_BOUND
@@ -212,7 +206,7 @@ def test_winograd_is_no_doubt(tmp_path: Path) -> None:
     kernels = ("ampere_sgemm_32x128_nt", 150.0), ("winogradForwardOutput4x4<float>", 20.0)
     trace = KinetoTrace(device=A100)
     trace.call("aten::cudnn_convolution", tensors, *kernels, values=values)
-    analysis = analysed(profile_of(tmp_path, trace))
+    analysis = analysis_on(profile_of(tmp_path, trace))
     assert analysis.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(2.232, rel=1e-3)
     assert analysis.ops.above_roof[0] is Cause.FEWER_MULTIPLICATIONS
     assert impossible_share(analysis, analysis.with_infeed) == 0
@@ -225,7 +219,7 @@ def test_fp32_on_a_v100_is_the_vector_units(tmp_path: Path) -> None:
 
     Its cuDNN kernels have no unit in their names (`dgrad_engine<float, …>`).
     """
-    analysis = analysed(shared_profile("v100_kineto_2021_four_workers", tmp_path))
+    analysis = analysis_on(shared_profile("v100_kineto_2021_four_workers", tmp_path))
     measures, table = analysis.ops.measures, analysis.profile.ops
     count = len(table)
     busy = table.self_time_ps / table.self_time_ps.sum()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.words import operator_category
 from roofline.model.compute import ComputeUnit
-from tests.importers.kineto_profiles import codes, profile_of, row
+from tests.importers.kineto_profiles import codes, profile_of, row, signature
 from tests.shared_profiles import SHARED, needs_shared, shared
 from tests.tools.make_kineto_traces import BF16, FP32, KinetoTrace
 
@@ -29,15 +29,7 @@ def call(
     given = [dims[k] if k < len(dims) else [] for k in range(size)]
     texts = [(values or {}).get(k, "") for k in range(size)]
     types = ["Scalar" if texts[k] or not given[k] else kind for k in range(size)]
-    return read_signature(
-        operator,
-        dims=given,
-        types=types,
-        strides=strides,
-        values=texts,
-        flop=-1,
-        moved_bytes=-1,
-    )
+    return signature(operator, given, types, texts, strides)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +69,11 @@ def test_flop(found: Signature, flop: int | None) -> None:
 
 
 def test_rotation_counts_the_part_that_is_turned() -> None:
-    found = read_signature(
+    found = signature(
         "_C::rotary_embedding",
-        dims=[[32], [32, 4096], [32, 512], [], [131072, 32]],
-        types=[INT, BF16, BF16, "Scalar", BF16],
-        strides=None,
-        values=["", "", "", "64", ""],
-        flop=-1,
-        moved_bytes=-1,
+        [[32], [32, 4096], [32, 512], [], [131072, 32]],
+        [INT, BF16, BF16, "Scalar", BF16],
+        ["", "", "", "64", ""],
     )
     assert found.flop == 3 * 32 * (4096 + 512) // 2
 
@@ -238,14 +227,11 @@ def lookup(
     ]
     types = [FP32, kind, kind, kind, "int", INT, "int", "Scalar", "Scalar", INT, "Scalar", INT, INT]
     values = ["", "", "", "", "", "", "", total, most, "", "20", "", "", pooling]
-    return read_signature(
+    return signature(
         "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function",
-        dims=[*dims, [3000]] if weighted else dims,
-        types=[*types, "Scalar", *([FP32] if weighted else [])],
-        strides=None,
-        values=values,
-        flop=-1,
-        moved_bytes=-1,
+        [*dims, [3000]] if weighted else dims,
+        [*types, "Scalar", *([FP32] if weighted else [])],
+        values,
     )
 
 

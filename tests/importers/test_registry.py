@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roofline.importers import nsight_compute, registry, xspace
-from roofline.importers.registry import Importer, MirrorsXprof, import_profile
-from roofline.importers.source import SourceFile
-from roofline.model.profile import Profile
+from roofline.importers.registry import Importer, MirrorsXprof
+from tests.profiles import imported
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURE = ROOT / "tests/golden/xspace/s01_v4_training_cmem/host_0.xplane.pb"
@@ -18,17 +17,13 @@ def names_of(formats: Sequence[Importer]) -> list[str]:
     return [one.FORMAT_ID for one in formats]
 
 
-def read(path: Path, *, xprof_compat: bool = False) -> Profile:
-    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
-
-
 def test_the_profile_carries_the_names_of_its_format() -> None:
-    profile = read(CAPTURE)
+    profile = imported(CAPTURE)
     assert (profile.format_id, profile.format_label) == (xspace.FORMAT_ID, xspace.LABEL)
 
 
 def test_a_format_adds_its_detail_to_the_label() -> None:
-    profile = read(REPORT)
+    profile = imported(REPORT)
     assert profile.format_detail
     assert profile.format_label == f"{nsight_compute.LABEL} {profile.format_detail}"
 
@@ -36,5 +31,5 @@ def test_a_format_adds_its_detail_to_the_label() -> None:
 def test_only_formats_that_xprof_reads_see_its_mistakes() -> None:
     mirrors = [one for one in registry.IMPORTERS if isinstance(one, MirrorsXprof)]
     assert names_of(mirrors) == ["xspace", "xprof_export"]
-    ours, theirs = read(TABLE), read(TABLE, xprof_compat=True)
+    ours, theirs = imported(TABLE), imported(TABLE, xprof_compat=True)
     assert (ours.ops.name, ours.time_ps) == (theirs.ops.name, theirs.time_ps)

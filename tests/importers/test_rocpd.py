@@ -11,25 +11,21 @@ import pytest
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, MixedUploadError
 from roofline.importers.intake.folders import files_of_folder
-from roofline.importers.registry import identify, import_profile
+from roofline.importers.registry import identify
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
 from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
+from tests.profiles import imported
 from tests.shared_profiles import SHARED, needs_shared
 from tests.tools.make_rocpd import COPY_BYTES, KERNEL, SAMPLE, UUID, write
 
 REAL = SHARED / "samples"
 NAMES = ("ck_bmm_rocm7.1", "bmm64", "bmm64_other_build")
-
-
-def profile_of(path: Path) -> Profile:
-    return import_profile([SourceFile(path)])
 
 
 def change(path: Path, *statements: str) -> Path:
@@ -57,7 +53,7 @@ def test_time_by_part_equals_the_reference(name: str) -> None:
 
 
 def test_time_of_the_agent_that_ran_something() -> None:
-    profile = profile_of(SAMPLE)
+    profile = imported(SAMPLE)
     assert profile.format_id == "rocprofiler_sdk"
     assert profile.device.core_count == 1
     # A copy of 400 us, three kernels of 200 us, two gaps of 5 us, 600 us idle
@@ -74,7 +70,7 @@ def test_time_of_the_agent_that_ran_something() -> None:
 
 
 def test_a_copy_from_the_host_is_a_transfer_over_the_host_link() -> None:
-    timeline = profile_of(SAMPLE).timeline
+    timeline = imported(SAMPLE).timeline
     assert timeline is not None
     assert timeline.transfers.kind == ("in",)
     assert timeline.transfers.link == (MemoryLevel.HOST,)
@@ -82,7 +78,7 @@ def test_a_copy_from_the_host_is_a_transfer_over_the_host_link() -> None:
 
 
 def test_kernels_have_their_names_and_no_work() -> None:
-    profile = profile_of(SAMPLE)
+    profile = imported(SAMPLE)
     at = profile.ops.name.index(KERNEL)
     assert int(profile.ops.occurrences[at]) == 3
     assert not profile.ops.flop_known[at]
@@ -159,7 +155,7 @@ def test_roofs_beside_databases_of_passes_are_measured_peaks(tmp_path: Path) -> 
 
 
 def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
-    profile = profile_of(counted(tmp_path / "a.db", "SQ_INSTS_VALU_ADD_F32"))
+    profile = imported(counted(tmp_path / "a.db", "SQ_INSTS_VALU_ADD_F32"))
     at = profile.ops.name.index(KERNEL)
     # 64 lanes of 1,500.5 instructions, in each of three dispatches
     assert int(profile.ops.flop[at]) == pytest.approx(3 * 64 * 1500.5, abs=3)
@@ -167,7 +163,7 @@ def test_counters_of_all_instances_add_up(tmp_path: Path) -> None:
 
 def test_each_set_of_tables_is_a_process(tmp_path: Path) -> None:
     write(tmp_path / "a.db", "_one", UUID)
-    profile = profile_of(tmp_path / "a.db")
+    profile = imported(tmp_path / "a.db")
     assert profile.device.core_count == 2
     assert parts_us(profile)["total"] == 1610.0
 
@@ -184,13 +180,13 @@ def test_ranges_of_roctx_are_groups(tmp_path: Path) -> None:
         f"INSERT INTO rocpd_region{UUID} VALUES (7, 42, 1, 100, 4, 21), (8, 42, 5, 50, 5, 22)",
         f"INSERT INTO rocpd_region{UUID} VALUES (9, 41, 1, 100, 6, 23)",
     )
-    ops = profile_of(path).ops
+    ops = imported(path).ops
     assert ops.framework_path[ops.name.index(KERNEL)] == "step/forward"
 
 
 def test_a_dispatch_without_a_launch_is_in_all_sums(tmp_path: Path) -> None:
     path = change(tmp_path / "a.db", f"DROP TABLE rocpd_region{UUID}")
-    assert parts_us(profile_of(path)) == parts_us(profile_of(SAMPLE))
+    assert parts_us(imported(path)) == parts_us(imported(SAMPLE))
 
 
 def test_views_of_the_file_are_not_used(tmp_path: Path) -> None:
@@ -200,12 +196,12 @@ def test_views_of_the_file_are_not_used(tmp_path: Path) -> None:
         "CREATE VIEW rocpd_kernel_dispatch AS SELECT randomblob(1000000000) AS start",
     )
     assert identify(SourceFile(path)).FORMAT_ID == "rocprofiler_sdk"
-    assert parts_us(profile_of(path)) == parts_us(profile_of(SAMPLE))
+    assert parts_us(imported(path)) == parts_us(imported(SAMPLE))
 
 
 def test_environment_and_command_line_are_nowhere() -> None:
     assert b"hunter2" in SAMPLE.read_bytes()
-    assert "hunter2" not in repr(profile_of(SAMPLE))
+    assert "hunter2" not in repr(imported(SAMPLE))
 
 
 def test_without_dispatches_the_error_says_how_to_profile(tmp_path: Path) -> None:
@@ -215,17 +211,17 @@ def test_without_dispatches_the_error_says_how_to_profile(tmp_path: Path) -> Non
         f"DELETE FROM rocpd_memory_copy{UUID}",
     )
     with pytest.raises(IncompleteProfileError, match="neither kernels nor copies"):
-        profile_of(path)
+        imported(path)
 
 
 def test_a_text_in_place_of_a_time_is_damage(tmp_path: Path) -> None:
     path = change(tmp_path / "a.db", f"UPDATE rocpd_kernel_dispatch{UUID} SET start = 'x'")
     with pytest.raises(CorruptProfileError, match="3 rows of its table rocpd_kernel_dispatch"):
-        profile_of(path)
+        imported(path)
 
 
 def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     path.write_bytes(SAMPLE.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\x8f", 1))
     with pytest.raises(CorruptProfileError, match="not a sound SQLite database"):
-        profile_of(path)
+        imported(path)

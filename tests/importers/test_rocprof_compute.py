@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Timing
+from roofline.analysis.records import Timing
 from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
@@ -24,6 +23,8 @@ from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from roofline.pipeline import open_sources
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools import damage
 from tests.tools.make_rocprof_folder import GEMM, REDUCE, STENCIL, dispatch, table, workload
 
@@ -35,7 +36,7 @@ needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared 
 
 def read(folder: Path, *names: str) -> Profile:
     paths = [folder / name for name in names] or sorted(folder.iterdir())
-    return import_profile([SourceFile(path) for path in paths])
+    return imported(*paths)
 
 
 def written(folder: Path, files: Mapping[str, str]) -> Path:
@@ -114,7 +115,7 @@ def test_roofs_are_the_measured_ones() -> None:
 def test_bounds_of_the_page() -> None:
     profile = read(SAMPLE)
     device = resolve(profile.device, catalogue=False)
-    analysis = analyse(profile, device, AnalysisOptions())
+    analysis = analysis_on(profile, device)
     used = dict(
         zip(analysis.ops.name, analysis.ops.measures.roofline_efficiency_ratio, strict=True)
     )
@@ -147,7 +148,7 @@ def test_rounded_timestamps_are_no_times(stamp: str, tmp_path: Path) -> None:
     (note,) = [found for found in profile.diagnostics if found.code == "time-unknown"]
     assert "1 of 1 dispatches" in note.message
     device = resolve(profile.device, catalogue=False)
-    analysis = analyse(profile, device, AnalysisOptions())
+    analysis = analysis_on(profile, device)
     assert analysis.ops.timing[0] is Timing.PREDICTED
     assert np.isnan(analysis.ops.measures.roofline_efficiency_ratio[0])
 

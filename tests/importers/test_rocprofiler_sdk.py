@@ -15,6 +15,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
 from tests.importers.kineto_profiles import codes, row
+from tests.profiles import imported
 from tests.tools.make_rocprofiler_sdk import COPY, COUNTERS, GEMM, SAMPLE, VCOPY, results
 
 US = 10**6  # ps
@@ -41,7 +42,7 @@ def test_the_sample_is_current() -> None:
 
 
 def test_work_is_that_of_the_counters() -> None:
-    profile = import_profile([SourceFile(SAMPLE)])
+    profile = imported(SAMPLE)
     ops, gemm, vcopy = profile.ops, row(profile, GEMM), row(profile, VCOPY)
     assert profile.format_id == FORMAT_ID
     assert (ops.occurrences[gemm], ops.time_ps[gemm]) == (2, 400 * US)
@@ -56,7 +57,7 @@ def test_work_is_that_of_the_counters() -> None:
 
 
 def test_time_is_busy_and_idle() -> None:
-    profile = import_profile([SourceFile(SAMPLE)])
+    profile = imported(SAMPLE)
     assert profile.op_time_ps == (40 + 8 + 210 + 190) * US
     assert profile.time_ps == (50 + 8 + 2 + 210 + 2 + 190) * US
 

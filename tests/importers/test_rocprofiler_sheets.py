@@ -14,6 +14,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
+from tests.profiles import imported
 from tests.shared_profiles import SHARED, needs_shared
 
 GEMM = '"void gemm<float, 4>(float*, ""x"")"'
@@ -112,7 +113,7 @@ def test_a_run_with_counters_and_one_without_are_one_program(tmp_path: Path) -> 
     times.write_text(KERNELS)
     counted = tmp_path / "2_counter_collection.csv"
     counted.write_text(COUNTERS)
-    found = import_profile([SourceFile(counted), SourceFile(times)])
+    found = imported(counted, times)
     assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 200_000_000, "calls": 2}
 
 
@@ -179,8 +180,8 @@ def test_sums_beside_a_trace_are_a_second_opinion(tmp_path: Path) -> None:
 @needs_shared
 def test_examples_of_the_documentation() -> None:
     folder = SHARED / "samples/rocpd/csv_docs"
-    found = import_profile([SourceFile(folder / "1234_counter_collection.csv")])
+    found = imported(folder / "1234_counter_collection.csv")
     assert found.ops.occurrences.tolist() == [1, 1, 1, 1]
     assert not found.ops.flop_known.any() and "flop-not-counted" in codes(found)
-    copies = import_profile([SourceFile(folder / "1234_memory_copy_trace.csv")])
+    copies = imported(folder / "1234_memory_copy_trace.csv")
     assert not copies.ops.bytes_known.any()

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
 from roofline.analysis.time_records import TransferRecord
 from roofline.devices.choice import PeakChoice
 from roofline.devices.resolve import resolve
 from roofline.importers.shared.join_timelines import with_least
 from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import EachTransfer, Transfers, no_transfers
+from tests.builders import analysis_on
 from tests.importers.kineto_profiles import profile_of
 from tests.tools.make_kineto_traces import COMMUNICATION_STREAM, KinetoTrace
 
@@ -45,7 +44,7 @@ def rank(number: int, *lasts_us: float, group: int = 2) -> KinetoTrace:
 def transfer(folder: Path, *ranks: KinetoTrace) -> TransferRecord:
     profile = profile_of(folder, *ranks)
     device = resolve(profile.device, choice=PeakChoice(gbs={MemoryLevel.NVLINK: 450.0}))
-    (row,) = analyse(profile, device, AnalysisOptions()).transfers.rows
+    (row,) = analysis_on(profile, device).transfers.rows
     return row
 
 

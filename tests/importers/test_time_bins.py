@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from roofline.importers.registry import import_profile
 from roofline.importers.shared.sweep import sweep
 from roofline.importers.shared.time_bins import even_edges, most_bins
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace.line_bins import LineBins
 from roofline.importers.xspace.nested_sums import Walk
 from roofline.model.profile import Profile
 from roofline.model.time_bins import MOST_BINS, TimeBins
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.pipeline import analyse_files
+from tests.profiles import imported
 from tests.tools.gpu_captures import Event, gpu_plane, metadata_plane
 from tests.tools.small_profiles import SmallOp, space_bytes, tpu_plane
 
@@ -199,7 +198,7 @@ def test_two_streams_of_a_gpu_cut_by_hand(tmp_path: Path) -> None:
     streams: list[list[Event]] = [[("a", 0, 40 * US, [])], [("b", 20 * US, 40 * US, [])]]
     path = tmp_path / "host_0.xplane.pb"
     path.write_bytes(space_bytes([gpu_plane(streams), metadata_plane({})]))
-    profile = import_profile([SourceFile(path)])
+    profile = imported(path)
     assert_bins_add_up(profile)
     bins = bins_of(profile)
     first, last = bins.around(0, 30 * US)
@@ -241,7 +240,7 @@ def test_bins_of_nested_tpu_ops_add_up(tmp_path: Path) -> None:
     ]
     path = tmp_path / "host_0.xplane.pb"
     path.write_bytes(space_bytes([tpu_plane(ops, steps=[(0, 50 * US), (50 * US, 50 * US)])]))
-    profile = import_profile([SourceFile(path)])
+    profile = imported(path)
     assert_bins_add_up(profile)
     bins = bins_of(profile)
     assert bins.step_end_ps.tolist() == [50 * US, 100 * US]

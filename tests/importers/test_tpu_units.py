@@ -9,12 +9,11 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.causes import Cause
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices.resolve import resolve
-from roofline.importers.registry import import_profile
 from roofline.importers.shared.hlo_text import parse_instruction
-from roofline.importers.source import SourceFile
 from roofline.importers.xspace.tpu_programs import matrix_unit, unit_by_text
 from roofline.model.compute import ComputeUnit
 from roofline.pipeline import analyse_files
+from tests.profiles import imported
 from tests.tools.gpu_captures import metadata_plane
 from tests.tools.small_profiles import (
     CAPABILITIES,
@@ -143,7 +142,7 @@ def test_without_text_and_program_the_unit_is_unknown(tmp_path: Path) -> None:
 
 def test_comparison_mode_knows_one_unit(tmp_path: Path) -> None:
     path = ROOT / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
-    profile = import_profile([SourceFile(path)], xprof_compat=True)
+    profile = imported(path, xprof_compat=True)
     assert profile.ops.unit_flop == {}
     options = AnalysisOptions(xprof_compat=True)
     assert analyse(profile, resolve(profile.device), options).units == ()

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.analysis.analyse import analyse
 from roofline.analysis.knowledge import coverage
-from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
+from roofline.analysis.records import Measures, RooflineAnalysis
 from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
@@ -23,7 +22,7 @@ from roofline.errors import (
 )
 from roofline.exports.answering import answer_of
 from roofline.exports.text import describe
-from roofline.importers.registry import identify, import_profile
+from roofline.importers.registry import identify
 from roofline.importers.source import SourceFile
 from roofline.importers.xprof_export import FORMAT_ID, recognises
 from roofline.importers.xprof_export.tables import column_id
@@ -31,9 +30,10 @@ from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.units import gib_to_gb
-from tests.builders import profile_from_table
+from tests.builders import analysis_on, profile_from_table
 from tests.fuzz.importing import read as absurd_read
 from tests.narrowing import known
+from tests.profiles import imported
 from tests.tools import damage
 from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stats
 
@@ -47,13 +47,9 @@ TPU_JSON = SAMPLES / "v5e-roofline_model.json"
 STATS_CSV = SAMPLES / "a100-hlo_stats.csv"
 
 
-def read(*paths: Path) -> Profile:
-    return import_profile([SourceFile(path) for path in paths])
-
-
 def page(profile: Profile) -> RooflineAnalysis:
     device = resolve(profile.device, catalogue=False)
-    return analyse(profile, device, AnalysisOptions())
+    return analysis_on(profile, device)
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -73,7 +69,7 @@ def columns(measures: Measures, rows: Any = slice(None)) -> Iterator[tuple[str, 
 
 
 def test_csv_gives_the_ops_it_was_made_from() -> None:
-    found, expected = read(GPU_CSV).ops, profile_from_table(GPU_OPS).ops
+    found, expected = imported(GPU_CSV).ops, profile_from_table(GPU_OPS).ops
     at = [found.name.index(name) for name in expected.name]
     assert [found.category[k] for k in at] == list(expected.category)
     for column in (
@@ -92,7 +88,7 @@ def test_csv_gives_the_ops_it_was_made_from() -> None:
 
 
 def test_program_and_steps_come_from_the_program_rows() -> None:
-    profile = read(GPU_CSV)
+    profile = imported(GPU_CSV)
     idle_ps = profile.time_ps - profile.op_time_ps
     assert idle_ps == 210_000_000
     assert profile.steps.label == ("0", "1")
@@ -104,7 +100,7 @@ def test_program_and_steps_come_from_the_program_rows() -> None:
 
 
 def test_csv_peaks_are_recovered_and_the_lack_of_a_name_is_said() -> None:
-    profile = read(GPU_CSV)
+    profile = imported(GPU_CSV)
     assert profile.device.kind is DeviceKind.GPU
     assert profile.device.name == ""
     assert profile.device.peak_gflops == pytest.approx(311_869.44, rel=1e-9)
@@ -121,7 +117,7 @@ def test_csv_without_any_share_asks_for_the_device(tmp_path: Path) -> None:
     for row in tables[0]["rows"]:
         for share in shares:
             row["c"][ids.index(share)]["v"] = 0.0
-    profile = read(written(tmp_path / "t.csv", as_csv(tables[0])))
+    profile = imported(written(tmp_path / "t.csv", as_csv(tables[0])))
     assert profile.device.peak_gflops is None
     assert not profile.device.bandwidth_gbs
     assert any("choose the device" in limit for limit in profile.limits)
@@ -131,7 +127,7 @@ def test_csv_without_any_share_asks_for_the_device(tmp_path: Path) -> None:
 def test_json_has_name_peaks_and_messages(tmp_path: Path) -> None:
     tables = gpu_tables()
     tables[1]["rows"].append({"c": [{"v": "WARNING"}, {"v": "no step"}]})
-    profile = read(written(tmp_path / "t.json", json.dumps(tables)))
+    profile = imported(written(tmp_path / "t.json", json.dumps(tables)))
     assert profile.device.name == "Nvidia GPU (Ampere)"
     assert profile.device.peak_gflops == pytest.approx(311_869, rel=1e-5)
     assert not any("CSV" in limit for limit in profile.limits)
@@ -141,8 +137,8 @@ def test_json_has_name_peaks_and_messages(tmp_path: Path) -> None:
 def test_json_and_csv_give_the_same_ops(tmp_path: Path) -> None:
     table = gpu_tables()[0]
     both = [
-        read(written(tmp_path / "t.json", json.dumps([table]))).ops,
-        read(written(tmp_path / "t.csv", as_csv(table))).ops,
+        imported(written(tmp_path / "t.json", json.dumps([table]))).ops,
+        imported(written(tmp_path / "t.csv", as_csv(table))).ops,
     ]
     assert both[0].name == both[1].name
     assert both[0].flop.tolist() == both[1].flop.tolist()
@@ -150,7 +146,7 @@ def test_json_and_csv_give_the_same_ops(tmp_path: Path) -> None:
 
 
 def test_tpu_json_counts_every_memory() -> None:
-    profile = read(TPU_JSON)
+    profile = imported(TPU_JSON)
     assert profile.device.kind is DeviceKind.TPU
     assert profile.device.name == "TPU v5 lite"
     assert profile.device.core_count == 2
@@ -160,7 +156,7 @@ def test_tpu_json_counts_every_memory() -> None:
 
 
 def test_hlo_stats_has_ops_and_the_time_of_the_program() -> None:
-    profile, whole = read(STATS_CSV), read(GPU_CSV)
+    profile, whole = imported(STATS_CSV), imported(GPU_CSV)
     assert "infeed.0" not in profile.ops.name
     assert abs(profile.time_ps - whole.time_ps) <= 2
     assert profile.device.peak_gflops is None
@@ -173,7 +169,7 @@ def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path: Path) -> None:
     table = hlo_stats(gpu_tables()[0])
     table["rows"][0]["c"][4]["v"] = '%dot = bf16[8,8] dot(%a, %b), metadata={"x"}'
     stats = written(tmp_path / "stats.csv", as_csv(table))
-    profile = read(stats, GPU_CSV)
+    profile = imported(stats, GPU_CSV)
     assert profile.format_label == "XProf export of roofline_model"
     assert profile.ops.long_name[profile.ops.name.index("gemm_fusion_dot.12")].startswith("%dot")
 
@@ -181,13 +177,13 @@ def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path: Path) -> None:
 def test_two_tables_of_one_tool_are_refused(tmp_path: Path) -> None:
     other = written(tmp_path / "other.csv", GPU_CSV.read_bytes())
     with pytest.raises(UploadRejectedError, match="both exports of XProf's roofline_model"):
-        read(GPU_CSV, other)
+        imported(GPU_CSV, other)
 
 
 def test_ops_that_the_table_does_not_list_are_named(tmp_path: Path) -> None:
     rows = GPU_CSV.read_text().splitlines(keepends=True)
     kept = "".join(row for row in rows if "cublas-gemm.7" not in row)
-    profile = read(written(tmp_path / "t.csv", kept))
+    profile = imported(written(tmp_path / "t.csv", kept))
     (note,) = profile.diagnostics
     assert note.code == "ops-not-listed"
     assert "45.4 % of the FLOPs" in note.message
@@ -196,10 +192,10 @@ def test_ops_that_the_table_does_not_list_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lost", ["cublas-gemm.7", "cublas-gemm.7 gemm_fusion_dot.12"])
 def test_the_export_says_which_part_of_the_time_it_lists(lost: str, tmp_path: Path) -> None:
     """Of a whole table, what no op took is idle time: the part that is listed is not stated."""
-    assert coverage(read(GPU_CSV)) is None
+    assert coverage(imported(GPU_CSV)) is None
     rows = GPU_CSV.read_text().splitlines(keepends=True)
     kept = "".join(row for row in rows if not any(name in row for name in lost.split()))
-    profile = read(written(tmp_path / "t.csv", kept))
+    profile = imported(written(tmp_path / "t.csv", kept))
     listed_us = float(profile.ops.self_time_ps.sum()) / 1e6
     assert coverage(profile) == pytest.approx(listed_us / 5951.75)
 
@@ -211,7 +207,7 @@ def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path: P
     assert total[ids.index("operation")]["v"] == "Program"
     unsplit_gibs = 536870912 / (total[ids.index("total_time")]["v"] * 1e-6) / 2**30
     total[ids.index("hbm_bw")]["v"] -= unsplit_gibs
-    ops = read(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
+    ops = imported(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
     assert [n for n, k in zip(ops.name, ops.traffic_known, strict=True) if not k] == [
         "cublas-gemm.7",  # 536,870,912 bytes
         "custom-call.5",  # nothing counted
@@ -224,7 +220,7 @@ def test_steps_of_zeros_are_no_steps(tmp_path: Path) -> None:
     for row in tables[0]["rows"]:
         if row["c"][ids.index("step")]["v"] in {"0", "1", "Average"}:
             row["c"][ids.index("total_time")]["v"] = 0.0
-    profile = read(written(tmp_path / "t.csv", as_csv(tables[0])))
+    profile = imported(written(tmp_path / "t.csv", as_csv(tables[0])))
     assert len(profile.steps) == 0
     assert "XProf exported no steps with any time." in profile.limits
 
@@ -233,8 +229,8 @@ def test_spreadsheet_copy_is_read(tmp_path: Path) -> None:
     rows = list(csv.reader(io.StringIO(GPU_CSV.read_text())))
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\r\n").writerows(rows)
-    profile = read(written(tmp_path / "t.csv", out.getvalue().encode("utf-8-sig")))
-    assert profile.ops.flop.tolist() == read(GPU_CSV).ops.flop.tolist()
+    profile = imported(written(tmp_path / "t.csv", out.getvalue().encode("utf-8-sig")))
+    assert profile.ops.flop.tolist() == imported(GPU_CSV).ops.flop.tolist()
 
 
 def test_line_breaks_and_html_in_cells_survive(tmp_path: Path) -> None:
@@ -246,7 +242,7 @@ def test_line_breaks_and_html_in_cells_survive(tmp_path: Path) -> None:
     name = '<script>alert("x")</script>, fusion'
     row = tables[0]["rows"][3]["c"]
     row[ids.index("source_info")]["v"], row[ids.index("operation")]["v"] = source, name
-    ops = read(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
+    ops = imported(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
     at = ops.name.index(name)
     assert (ops.source_file[at], int(ops.source_line[at])) == ("a <b>.py", 5)
     assert ops.source_stack[at] == "a <b>.py:5\nmain.py:9"
@@ -255,7 +251,7 @@ def test_line_breaks_and_html_in_cells_survive(tmp_path: Path) -> None:
 def test_a_word_in_a_number_column_is_located(tmp_path: Path) -> None:
     content = GPU_CSV.read_text().replace('"1870.4"', '"fast"')
     with pytest.raises(CorruptProfileError, match=r"line 3: “fast” in column total_time"):
-        read(written(tmp_path / "t.csv", content))
+        imported(written(tmp_path / "t.csv", content))
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
@@ -296,7 +292,7 @@ def on_mi300x(tables: Sequence[dict[str, Any]]) -> str:
 
 def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path: Path) -> None:
     """The driver counts half of the transfers of HBM3; the data sheet says 5.3 TB/s."""
-    profile = read(written(tmp_path / "t.json", on_mi300x(gpu_tables())))
+    profile = imported(written(tmp_path / "t.json", on_mi300x(gpu_tables())))
     device = resolve(profile.device)
     assert device.part_name == "Instinct MI300X"
     assert device.memory_gbs(MemoryLevel.HBM) == pytest.approx(2 * gib_to_gb(2479.55))
@@ -308,7 +304,7 @@ def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path: Path) 
 def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path: Path) -> None:
     tables = gpu_tables()
     tables[0]["p"] |= {"peak_hbm_bw": "1448.36", "peak_vmem_write_bw": "36306.1"}
-    profile = read(written(tmp_path / "t.json", json.dumps(tables)))
+    profile = imported(written(tmp_path / "t.json", json.dumps(tables)))
     device = resolve(profile.device)
     assert "A100" in device.part_name
     # 128 bytes per SM and cycle; XProf says 256.
@@ -318,11 +314,11 @@ def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path: Path) -> 
 
 @needs_shared
 def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture() -> None:
-    export = read(SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json")
-    capture = read(SHARED / "profiles" / "amd-mi300x-conv-jax08" / "host_0.xplane.pb")
+    export = imported(SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json")
+    capture = imported(SHARED / "profiles" / "amd-mi300x-conv-jax08" / "host_0.xplane.pb")
     shares = []
     for profile in (export, capture):
-        analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+        analysis = analysis_on(profile)
         at = analysis.ops.name.index("input_transpose_fusion")
         shares.append(float(analysis.ops.measures.roofline_efficiency_ratio[at]))
     analysis = page(export)
@@ -347,7 +343,7 @@ def only_the_program(tables: Sequence[dict[str, Any]]) -> str:
 
 
 def test_an_export_without_any_kernel_is_not_idle(tmp_path: Path) -> None:
-    profile = read(written(tmp_path / "t.json", only_the_program(gpu_tables())))
+    profile = imported(written(tmp_path / "t.json", only_the_program(gpu_tables())))
     assert not len(profile.ops)
     (note,) = profile.diagnostics
     assert note.code == "no-operations"
@@ -360,7 +356,7 @@ def test_an_export_without_any_kernel_is_not_idle(tmp_path: Path) -> None:
 @needs_shared
 def test_a_real_export_without_any_kernel_says_why() -> None:
     """TensorFlow of 2020: no compiled programs, so XProf lists none of 1,330 kernels."""
-    profile = read(SHARED / "profiles" / "gpu-v100-tf-multiworker" / "reference.json")
+    profile = imported(SHARED / "profiles" / "gpu-v100-tf-multiworker" / "reference.json")
     assert [found.code for found in profile.diagnostics] == ["no-operations"]
     assert not len(page(profile).with_infeed.op)
 
@@ -369,7 +365,7 @@ def test_hlo_stats_without_any_row_says_what_that_means(tmp_path: Path) -> None:
     table = hlo_stats(gpu_tables()[0])
     table["rows"] = []
     with pytest.raises(IncompleteProfileError, match="XProf lists no operation of this capture"):
-        read(written(tmp_path / "t.csv", as_csv(table)))
+        imported(written(tmp_path / "t.csv", as_csv(table)))
 
 
 # Where XProf's table differs from the capture, as its reference does too: it counts HBM bytes of
@@ -382,8 +378,8 @@ NOT_LISTED = {"MemcpyH2D"}
 @needs_shared
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_a_page_of_the_export_is_that_of_the_capture(suffix: str) -> None:
-    capture = page(read(SHARED / "cases" / "s09_a100_training" / "host_0.xplane.pb"))
-    export = page(read(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
+    capture = page(imported(SHARED / "cases" / "s09_a100_training" / "host_0.xplane.pb"))
+    export = page(imported(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
     names = [n for n in capture.profile.ops.name if n not in OTHER_IN_XPROF | NOT_LISTED]
     assert set(names) | OTHER_IN_XPROF == set(export.profile.ops.name)
     theirs = [capture.ops.name.index(name) for name in names]
@@ -405,7 +401,7 @@ def test_the_program_of_the_export_is_what_xprof_shows(suffix: str) -> None:
     )[0]
     ids = [column["id"] for column in reference["cols"]]
     total = dict(zip(ids, (cell["v"] for cell in reference["rows"][0]["c"]), strict=True))
-    export = page(read(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
+    export = page(imported(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
     measures = export.with_infeed.program.measures
     found = {
         "total_time": measures.total_time_us[0],
@@ -439,35 +435,35 @@ def on_gpus(tmp_path: Path, cores: int, *occurrences: int) -> Path:
 def test_gpus_that_ran_nothing_are_not_in_the_mean(tmp_path: Path) -> None:
     """One GPU of eight worked for 6 ms: that is not 0.74 ms on each."""
     path = on_gpus(tmp_path, 8, 1)
-    profile = read(path)
+    profile = imported(path)
     assert profile.device.core_count == profile.hosts[0].core_count == 1
     total = page(profile).with_infeed.program.measures
     assert total.total_time_per_core_us[0] == pytest.approx(5951.75)
     (note,) = [one for one in profile.diagnostics if one.code == "gpus-without-kernels"]
     assert note.message.startswith("7 of 8 GPUs ran nothing")
-    as_xprof = import_profile([SourceFile(path)], xprof_compat=True)
+    as_xprof = imported(path, xprof_compat=True)
     assert as_xprof.device.core_count == 8
     assert "gpus-without-kernels" not in {one.code for one in as_xprof.diagnostics}
 
 
 def test_only_gpus_that_certainly_rested_are_left_out(tmp_path: Path) -> None:
-    most = read(on_gpus(tmp_path, 8, 3, 2))
+    most = imported(on_gpus(tmp_path, 8, 3, 2))
     assert most.device.core_count == 3
     assert any("At least 5 of 8 GPUs ran nothing" in one.message for one in most.diagnostics)
     # Ten runs of each operation may be ten of one GPU or two of five: the rows do not tell.
-    assert read(on_gpus(tmp_path, 8, 10)).device.core_count == 8
-    assert read(on_gpus(tmp_path, 8, 0)).device.core_count == 8
+    assert imported(on_gpus(tmp_path, 8, 10)).device.core_count == 8
+    assert imported(on_gpus(tmp_path, 8, 0)).device.core_count == 8
 
 
 @needs_shared
 def test_real_export_of_eight_gpus_that_all_ran() -> None:
     path = SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json"
-    assert read(path).device.core_count == 8
+    assert imported(path).device.core_count == 8
 
 
 @needs_shared
 def test_real_tpu_export_has_steps_and_cmem() -> None:
-    profile = read(SHARED / "samples" / "xprof_export" / "v4_roofline_model.csv")
+    profile = imported(SHARED / "samples" / "xprof_export" / "v4_roofline_model.csv")
     assert profile.steps.label == ("0", "1", "2", "3")
     assert profile.device.kind is DeviceKind.TPU
     assert profile.device.peak_gflops == pytest.approx(275_000, rel=1e-9)
@@ -506,7 +502,7 @@ def test_other_tables_are_left_to_others(content: bytes, tmp_path: Path) -> None
 )
 def test_hollow_tables_are_refused(content: str, tmp_path: Path) -> None:
     with pytest.raises(RooflineError):
-        read(written(tmp_path / "t.json", content))
+        imported(written(tmp_path / "t.json", content))
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
+from roofline.analysis.records import Measures, RooflineAnalysis
 from roofline.devices.resolve import resolve
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools.make_xprof_exports import as_csv, hlo_stats
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +42,8 @@ def tables_in(path: Path) -> list[Table]:
 
 
 def page(path: Path) -> RooflineAnalysis:
-    profile = import_profile([SourceFile(path)])
-    return analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    profile = imported(path)
+    return analysis_on(profile, resolve(profile.device, catalogue=False))
 
 
 def row_of(measures: Measures, row: int) -> dict[str, float]:

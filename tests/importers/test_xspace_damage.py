@@ -14,8 +14,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.devices.resolve import resolve
 from roofline.errors import RooflineError
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
+from tests.profiles import imported
 from tests.tools import rewire
 from tests.tools.comparison import compare
 from tests.tools.generate_xspace import Config, write_profile
@@ -35,7 +34,7 @@ def outcome(path: Path) -> RooflineError | None:
     shown = None
     for compat in (False, True):
         try:
-            profile = import_profile([SourceFile(path)], xprof_compat=compat)
+            profile = imported(path, xprof_compat=compat)
             options = AnalysisOptions(xprof_compat=compat)
             analyse(profile, resolve(profile.device), options)
         except RooflineError as error:

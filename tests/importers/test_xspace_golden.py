@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
+from tests.profiles import imported
 from tests.tools.comparison import compare
 from tests.tools.edge_cases import EDGE_CASES
 from tests.tools.xprof_json import our_tables
@@ -89,6 +88,6 @@ def test_comparison_notices_a_changed_cell() -> None:
 def test_steps_that_no_annotation_launched_are_numbered_from_zero(tmp_path: Path) -> None:
     """XProf goes on after the annotations that launched nothing, which are other steps."""
     (file,) = EDGE_CASES["roots_without_launch_and_two_cores"](tmp_path)
-    assert import_profile([SourceFile(file)]).steps.label == ("0", "1", "2")
-    as_xprof = import_profile([SourceFile(file)], xprof_compat=True)
+    assert imported(file).steps.label == ("0", "1", "2")
+    as_xprof = imported(file, xprof_compat=True)
     assert as_xprof.steps.label == ("2", "3", "4")

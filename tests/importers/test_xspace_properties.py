@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies._internal.random import ArtificialRandom
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
-from roofline.devices.resolve import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
+from tests.builders import analysis_on
+from tests.profiles import imported
 from tests.tools.small_profiles import MICROSECOND_PS as US
 from tests.tools.small_profiles import SmallOp, hbm, space_bytes, tpu_plane
 from tests.tools.xspace_wire import CMEM, HBM, READ, WRITE, PlaneBuilder
@@ -99,10 +99,6 @@ def read(folder: Path, *hosts: Sequence[PlaneBuilder]) -> Profile:
     return import_profile(sources)
 
 
-def analysed(profile: Profile) -> RooflineAnalysis:
-    return analyse(profile, resolve(profile.device), AnalysisOptions())
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("properties")
@@ -132,7 +128,7 @@ def test_self_time_of_an_op_never_exceeds_its_time(
 def test_ops_and_idle_fill_the_capture(
     kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
 ) -> None:
-    analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 50)])]))
+    analysis = analysis_on(read(folder, [plane_of(kinds, spans, steps=[(0, 50)])]))
     total_us = analysis.with_infeed.total_time_us
     filled = analysis.ops.measures.self_time_us[analysis.with_infeed.op].sum()
     assert filled == pytest.approx(total_us)
@@ -156,7 +152,7 @@ def test_host_order_does_not_matter(
     ]
     shuffled = list(planes)
     order.shuffle(shuffled)
-    first, second = (analysed(read(folder, *order)) for order in (planes, shuffled))
+    first, second = (analysis_on(read(folder, *order)) for order in (planes, shuffled))
     assert _by_name(first) == _by_name(second)
     assert _program(first) == _program(second)
 
@@ -165,7 +161,7 @@ def test_host_order_does_not_matter(
 def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(
     kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
 ) -> None:
-    analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 300)])]))
+    analysis = analysis_on(read(folder, [plane_of(kinds, spans, steps=[(0, 300)])]))
     measures = analysis.ops.measures
     rate, roof = measures.flop_rate_gflops, measures.attainable_gflops
     efficiency = measures.roofline_efficiency_ratio
@@ -182,7 +178,9 @@ def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(
 def test_steps_never_hold_more_work_than_the_program(
     kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
 ) -> None:
-    analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 20), (20, 20), (40, 30)])]))
+    analysis = analysis_on(
+        read(folder, [plane_of(kinds, spans, steps=[(0, 20), (20, 20), (40, 30)])])
+    )
     profile = analysis.profile
     in_steps = int(profile.steps.sums.flop.sum())
     in_program = sum(
@@ -227,10 +225,10 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
     assert flop == {"known": 9, "no symbol": 71, "nameless": 5}  # each at its own cost
     (note,) = [one for one in profile.diagnostics if one.code == "ops-without-id"]
     assert note.count == 2
-    analysis = analysed(profile)
+    analysis = analysis_on(profile)
     idle_us = analysis.ops.self_time_per_core_us[analysis.ops.name.index("IDLE")]
     assert idle_us == choose(analysis).parts.idle == 1
-    theirs = import_profile([SourceFile(folder / "host_0.xplane.pb")], xprof_compat=True)
+    theirs = imported(folder / "host_0.xplane.pb", xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 6 * US)
 
 
@@ -245,9 +243,9 @@ def test_events_whose_metadata_is_lost_are_work_of_unknown_cost(folder: Path) ->
         [True, False],
     )
     assert profile.time_ps - profile.op_time_ps == 1 * US
-    parts = choose(analysed(profile)).parts
+    parts = choose(analysis_on(profile)).parts
     assert (parts.unknown, parts.unknown_wait) == (3, 1)
-    theirs = import_profile([SourceFile(path)], xprof_compat=True)
+    theirs = imported(path, xprof_compat=True)
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 4 * US)
 
 

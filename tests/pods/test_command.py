@@ -19,6 +19,7 @@ from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank
 from tests.pods import runs
+from tests.profiles import imported
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.make_kineto_traces import KinetoTrace
 
@@ -52,11 +53,9 @@ def test_a_folder_of_hosts_has_the_values_of_each() -> None:
 
 def test_work_is_the_budget_without_waits() -> None:
     """Work is what the timeline leaves without communication, infeed, gaps and idle."""
-    from roofline.importers.registry import import_profile
-    from roofline.importers.source import SourceFile
 
     file = THREE_HOSTS / "host_0.xplane.pb"
-    times = import_profile([SourceFile(file)]).timeline
+    times = imported(file).timeline
     assert times is not None
     of = times.times
     mine = of.scope == -1

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.presentation.capture_titles import title_of_capture
 from tests.builders import profile_from_table
+from tests.profiles import imported
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
@@ -68,5 +67,5 @@ def test_name_of_the_file_stays_where_the_capture_says_nothing() -> None:
 def test_real_captures_say_what_they_are_of(place: str, title: str) -> None:
     path = SHARED / place
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
-    profile = import_profile([SourceFile(one) for one in files])
+    profile = imported(*files)
     assert title_of_capture(profile, profile.device.name, ["host_0"]) == title

@@ -11,8 +11,6 @@ from roofline.devices.catalogue import parts
 from roofline.devices.choice import PeakChoice
 from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.library.samples import find_samples
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.charts.choices import Infeed
@@ -20,6 +18,7 @@ from roofline.presentation.facts_and_view import Document, part_of_page
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, facts_data, page_data, view_data, view_of_page
 from tests.conftest import SAMPLES
+from tests.profiles import imported
 from tests.shared_profiles import SHARED, needs_shared
 
 INFEEDS: tuple[Infeed, ...] = ("in", "out")
@@ -38,7 +37,7 @@ HARD = (
 
 def choices_with_other_facts(files: Sequence[Path], choices: Sequence[PeakChoice]) -> list[str]:
     """The choices under which the facts are not those of the profile's own device."""
-    profile = import_profile([SourceFile(file) for file in files])
+    profile = imported(*files)
     prepared = prepare(profile, AnalysisOptions())
     own = hold(prepared, resolve(profile.device))
     answer = answer_of(own)
@@ -67,7 +66,7 @@ def test_no_peak_changes_a_fact_of_a_hard_profile(path: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_each_document_is_its_keys_of_the_page(name: str) -> None:
-    profile = import_profile([SourceFile(file) for file in FILES[name]])
+    profile = imported(*FILES[name])
     analysis = hold(prepare(profile, AnalysisOptions()), resolve(profile.device))
     answer = answer_of(analysis)
     page = page_data(analysis, answer, IDENTITY)

@@ -12,8 +12,6 @@ from roofline.analysis.subjects.choose import choose
 from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.parts import Part
 from roofline.devices.resolve import resolve
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
@@ -23,6 +21,7 @@ from roofline.presentation.text_table import spaced
 from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from tests.builders import profile_from_table, reported
 from tests.conftest import SAMPLES
+from tests.profiles import imported
 
 OPS = """
 op     | category    | self_us | flop | hbm_bytes
@@ -90,7 +89,7 @@ def test_no_total_is_predicted_from_less_than_half_of_the_time() -> None:
 def test_kernels_without_times_have_no_prediction(tmp_path: Path) -> None:
     path = tmp_path / "kernels.csv"
     path.write_text("name,flops,bytes\ngemm,2e9,1e6\n")
-    found = lines(import_profile([SourceFile(path)]), "t4")
+    found = lines(imported(path), "t4")
     for one in (found["here"], *found["devices"]):
         assert (one["time_us"], one["change_us"]) == (None, None)
         assert one["texts"] == ["cannot be told: the profile has no times", "", "", ""]
@@ -109,7 +108,7 @@ def test_a_table_begins_with_the_maker_and_the_newest_of_each_other() -> None:
 
 def test_a_unit_that_a_part_lacks_has_a_stand_in_and_a_note() -> None:
     kernels = SAMPLES / "nsight_compute" / "a100-kernels.ncu-rep"
-    profile = import_profile([SourceFile(kernels)])
+    profile = imported(kernels)
     (line,) = lines(profile, "tpu-v5e")["devices"]
     assert any("as long as here" in note for note in line["notes"])
     assert lines(profile, "h100-sxm")["here"]["notes"] == lines(profile, "t4")["here"]["notes"]
@@ -117,7 +116,7 @@ def test_a_unit_that_a_part_lacks_has_a_stand_in_and_a_note() -> None:
 
 def test_a_part_with_less_memory_says_so() -> None:
     kernels = SAMPLES / "nsight_compute" / "a100-kernels.ncu-rep"
-    (line,) = lines(import_profile([SourceFile(kernels)]), "t4")["devices"]
+    (line,) = lines(imported(kernels), "t4")["devices"]
     assert any(note.startswith("Less memory: ") for note in line["notes"])
 
 

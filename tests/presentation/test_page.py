@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.devices.resolve import resolve
 from roofline.exports.answering import answer_of
 from roofline.library.samples import Sample, find_samples
@@ -37,6 +36,7 @@ from roofline.presentation.shown import listed_ops, shown_levels
 from tests.builders import (
     ABSENT,
     analysed,
+    analysis_on,
     counters,
     make_steps,
     profile_from_table,
@@ -250,7 +250,7 @@ def test_units_name_their_columns() -> None:
     profile = profile_from_table(OPS, device=V6)
     flop = {ComputeUnit.MATRIX_BF16: profile.ops.flop}
     split = replace(profile, ops=replace(profile.ops, unit_flop=flop))
-    data = page(analyse(split, resolve(V6), AnalysisOptions()))
+    data = page(analysis_on(split, resolve(V6)))
     (unit,) = data["units"]
     assert set(unit) == {"id", "label", "peak_gflops", "columns"}
     assert all(f'"{key}"' in DOCUMENT for key in unit)

@@ -9,13 +9,12 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
 from roofline.devices.resolve import resolve
 from roofline.exports.xprof import to_xprof
-from roofline.importers.registry import import_profile
-from roofline.importers.source import SourceFile
+from tests.profiles import imported
 
 
 def our_tables(files: Sequence[Path]) -> list[dict[str, Any]]:
     """The tables of `files`, the hosts of one profile in order."""
-    profile = import_profile([SourceFile(file) for file in files], xprof_compat=True)
+    profile = imported(*files, xprof_compat=True)
     analysis = analyse(
         profile, resolve(profile.device, catalogue=False), AnalysisOptions(xprof_compat=True)
     )

@@ -21,6 +21,7 @@ from roofline.analysis.time_records import TransferRecords
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import Aligned
 from roofline.model.profile import Diagnostic, Profile
 
 I64 = NDArray[np.int64]
@@ -184,7 +185,7 @@ class LinkUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OpRecords:
+class OpRecords(Aligned):
     """All ops, one row each, in the profile's order; the last row is IDLE.
 
     `saving_per_core_us` is the self time an op would save at its roof. Times of ops that are not
@@ -217,12 +218,9 @@ class OpRecords:
     clocks: OpClocks
     moved: LinkUse
 
-    def __len__(self) -> int:
-        return len(self.name)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProgramPoints:
+class ProgramPoints(Aligned):
     """Total, counters, average and steps, in that order. `outlier` marks steps off the median.
 
     `flop_is_least` and `bytes_is_least` mark rates that are lower bounds, because a part of the
@@ -238,9 +236,6 @@ class ProgramPoints:
     bytes_is_least: Bools
     measures: Measures
     placement: Measures | None
-
-    def __len__(self) -> int:
-        return len(self.label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ decided here and decide nothing themselves. `docs/verdict.md` has the tables.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from roofline.analysis.subjects.records import Kind, OpPart, OpTimes, Subject
 from roofline.analysis.verdict_records import KnownShares, Place, Verdict, VerdictClass
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import Bools
+from roofline.model.plain_data import alike
 
 BUSY_LEAST = 0.60
 """Below it a busy share is latency: NVIDIA's rule, in the text of its Speed Of Light section."""
@@ -155,8 +156,9 @@ def decide(case: Case) -> Verdict:
     idle = case.of_all(case.idle_us)
     waits = {link: case.of_all(us) for link, us in _largest_first(case.waits_us).items() if us > 0}
     place, then = _decided(case, idle, waits)
-    return Verdict(
-        **{one.name: getattr(place, one.name) for one in fields(Place)},
+    return alike(
+        Verdict,
+        place,
         is_least=_known_us(case) < NEARLY_ALL * case.busy_us,
         idle_ratio=idle if case.total_us > 0 else None,
         waits=waits,

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
+from roofline.cli.options import add_files, add_ledger, add_of, add_peaks
 from roofline.cli.output import put_out
 from roofline.errors import BadViewError
 
@@ -16,13 +16,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "Say what would help most, and what each change saves of the time after those before it."
         " Savings end at the next roof."
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=file_argument,
-        metavar="FILE",
-        help="one file per host, or archives of them",
-    )
+    add_files(parser)
     parser.add_argument("--top", type=int, default=5, metavar="N", help="findings to print (5)")
     parser.add_argument(
         "--target",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_ledger, add_of, add_peaks, file_argument
+from roofline.cli.options import add_files, add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import UploadRejectedError
 from roofline.presentation.quantities import percent
@@ -26,12 +26,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "Say what changed from A to B: which operation is which, and what each change of time comes"
         " from. From three captures of each side on, say whether it is noise, too."
     )
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=file_argument,
-        metavar="FILE",
-        help="A and B: one capture of each; without B the likeliest file beside A",
+    add_files(
+        parser, "A and B: one capture of each; without B the likeliest file beside A", nargs="*"
     )
     for side, meaning in (("a", "before"), ("b", "after")):
         parser.add_argument(
@@ -140,13 +136,7 @@ def add_series(parser: argparse.ArgumentParser) -> None:
         " before it that passed, by the exact rules of the budget. Lasting changes of time are"
         " found by all captures together."
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=file_argument,
-        metavar="FILE",
-        help="one capture each, the oldest first",
-    )
+    add_files(parser, "one capture each, the oldest first")
     parser.add_argument(
         "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"
     )

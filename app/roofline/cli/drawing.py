@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_of, add_peaks, file_argument
+from roofline.cli.options import add_files, add_of, add_peaks
 from roofline.cli.output import has_colour, print_bytes
 from roofline.errors import BadViewError, RooflineError
 
@@ -117,13 +117,7 @@ def _watch(given: argparse.Namespace) -> None:
 
 
 def _add_files(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
-    parser.add_argument(
-        "files",
-        nargs=nargs,
-        type=file_argument,
-        metavar="FILE",
-        help="one file per host, or archives of them",
-    )
+    add_files(parser, nargs=nargs)
     add_of(parser)
     add_peaks(parser)
 

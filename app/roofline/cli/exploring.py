@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import add_peaks, file_argument
+from roofline.cli.options import add_files, add_peaks
 from roofline.cli.output import put_out
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ def add_whatif(parser: argparse.ArgumentParser) -> None:
         "Say what other number formats, or fewer bytes over links, would save of a measured run."
         " The stored format changes bytes, the computed one the roof. Savings end at the next roof."
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=file_argument,
-        metavar="FILE",
-        help="one file per host, or archives of them",
-    )
+    add_files(parser)
     parser.add_argument(
         "--storage", metavar="TYPE", help="store tensors so: fp8, int8, int4:g128 (groups of 128)"
     )

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from roofline.cli.comparing import FORMATS, UNITS, read_runs
-from roofline.cli.options import add_of, add_peaks, file_argument
+from roofline.cli.options import add_files, add_of, add_peaks
 from roofline.cli.output import print_bytes, put_out, write
 from roofline.errors import SettingsError
 
@@ -35,9 +35,7 @@ def add_baseline(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(actions=actions.choices)
     save = actions.add_parser("save", help="write captures of one program as a baseline")
     save.add_argument("baseline", type=Path, metavar="OUT", help="the file to write")
-    save.add_argument(
-        "files", nargs="+", type=file_argument, metavar="FILE", help="one capture each"
-    )
+    add_files(save, "one capture each")
     save.add_argument("--note", default="", help="text to keep with it, such as a commit")
     add_of(save)
     add_peaks(save)
@@ -52,9 +50,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         " captures of each side on. Exit status: 0 passed, 1 a rule is broken, 2 a file cannot be"
         " read, 3 inconclusive or nothing tested."
     )
-    parser.add_argument(
-        "files", nargs="+", type=file_argument, metavar="FILE", help="one capture each"
-    )
+    add_files(parser, "one capture each")
     parser.add_argument("--against", type=Path, metavar="FILE", help="the baseline")
     parser.add_argument(
         "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"

@@ -33,6 +33,15 @@ def file_argument(text: str) -> Path:
     return path
 
 
+def add_files(
+    parser: argparse.ArgumentParser,
+    told: str = "one file per host, or archives of them",
+    nargs: str = "+",
+) -> None:
+    """The files that a command reads."""
+    parser.add_argument("files", nargs=nargs, type=file_argument, metavar="FILE", help=told)
+
+
 def add_of(parser: argparse.ArgumentParser) -> None:
     """The option that chooses the subject of all numbers."""
     parser.add_argument(

@@ -258,16 +258,13 @@ def _capture(given: argparse.Namespace) -> None:
 def _wish(given: argparse.Namespace) -> "CaptureWish":
     from roofline.api.captures import CaptureWish
 
-    return CaptureWish(
+    return alike(
+        CaptureWish,
+        given,
         duration_ms=given.duration,
-        host_level=given.host_level,
-        python=given.python,
         hlo=not given.no_hlo,
         after_ms=given.at,
         retries=given.retry,
-        remote_dir=given.remote_dir,
-        steps=given.steps,
-        by_stage=given.by_stage,
     )
 
 

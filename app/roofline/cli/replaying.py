@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roofline.cli.options import file_argument
+from roofline.cli.options import add_files
 from roofline.cli.output import put_out
 from roofline.errors import BadViewError
 
@@ -23,13 +23,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
         " captured shapes, strides and types, or run it here and lay its time beside the captured"
         " one. Without --op and --top: what can be replayed. See docs/replay.md."
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=file_argument,
-        metavar="FILE",
-        help="one file per host, or archives of them",
-    )
+    add_files(parser)
     parser.add_argument(
         "--op",
         action="append",

@@ -15,7 +15,7 @@ from roofline.api.servers import (
     with_of,
 )
 from roofline.cli import sharing
-from roofline.cli.options import add_of, file_argument
+from roofline.cli.options import add_files, add_of
 from roofline.cli.output import print_bytes
 from roofline.model.plain_data import alike
 
@@ -26,13 +26,7 @@ def add_upload(parser: argparse.ArgumentParser) -> None:
         "Send the files of one run to a server and print the link. A server that asks for a token"
         " gets the one in --token-file, ROOFLINE_TOKEN_FILE or ROOFLINE_TOKEN."
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=file_argument,
-        metavar="FILE",
-        help="one file per host, or archives of them",
-    )
+    add_files(parser)
     sharing.add_server(parser)
     add_labels(parser)
     parser.add_argument(

@@ -26,6 +26,7 @@ from roofline.compare.changes import (
     Side,
 )
 from roofline.compare.statistics import noise_us
+from roofline.model.plain_data import alike
 
 Scope = tuple[str, ...]
 
@@ -351,15 +352,11 @@ def _row(part: Part) -> PlaceChange:
     sides_a = [side for one in part.entries for side in one.a]
     sides_b = [side for one in part.entries for side in one.b]
     line = part.named_by
-    return PlaceChange(
-        kind=part.kind,
-        name=part.name,
+    return alike(
+        PlaceChange,
+        part,
         a=_place(sides_a),
         b=_place(sides_b),
-        is_itself=part.is_itself,
-        phase=part.phase,
-        around=part.around,
-        copies=part.copies,
         source=line.source,
         library=line.library,
         noise_us=noise_us(_captures(sides_a), _captures(sides_b)),

@@ -33,6 +33,7 @@ from roofline.model.device import (
     ReportedDevice,
 )
 from roofline.model.memory import LINKS, MemoryLevel, main_level
+from roofline.model.plain_data import alike
 from roofline.model.units import GIGA
 
 _BY_USER = "Set by you"
@@ -137,15 +138,13 @@ class PublishedPeaks:
         )
 
     def _compute_peak(self, peak: PartPeak) -> ComputePeak:
-        return ComputePeak(
+        return alike(
+            ComputePeak,
+            peak,
             id=peak.unit.value,
-            label=peak.label,
-            gflops=peak.gflops,
             origin=self.part.origin,
             source=self._source(peak),
-            unit=peak.unit,
             covers=same_hardware(self.part.kind, peak.unit),
-            clock_ghz=peak.clock_ghz,
         )
 
     def _memory_peak(self, level: MemoryLevel, peak: PartBandwidth) -> MemoryPeak:
@@ -239,17 +238,12 @@ def resolve(
             comparisons = compare(reported, first.part, first.compute, first.memory)
     table = reduce(PeakTable.or_else, tables).with_choice(chosen, list(reported.bandwidth_gbs))
     peaks = table.memory_in_order
-    device = Device(
-        kind=reported.kind,
-        name=reported.name,
-        core_count=reported.core_count,
+    device = alike(
+        Device,
+        reported,
         compute=table.compute,
         memory=tuple(peak for peak in peaks if not peak.level.is_link),
         links=tuple(peak for peak in peaks if peak.level.is_link),
-        has_megacore=reported.has_megacore,
-        has_cmem=reported.has_cmem,
-        has_merged_vmem=reported.has_merged_vmem,
-        counters=reported.counters,
         part_id=first.part.id if first else None,
         part_name=first.part.name if first else "",
         comparisons=comparisons,

@@ -8,11 +8,12 @@ chunks of a collective pass both at once, so it takes the longer of the two, and
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from roofline.devices.parts import Figure, LinkShape, Part
 from roofline.errors import BadViewError
 from roofline.model.device import DeviceKind
+from roofline.model.plain_data import alike
 from roofline.model.units import GIGA, TERA, US_PER_S
 
 ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER = "all-reduce", "all-gather", "reduce-scatter"
@@ -62,7 +63,7 @@ class NetworkChoice:
     @property
     def choice(self) -> "NetworkChoice":
         """These fields alone, of options that have others beside them."""
-        return NetworkChoice(**{one.name: getattr(self, one.name) for one in fields(NetworkChoice)})
+        return alike(NetworkChoice, self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from roofline.library.instance import Instance
 from roofline.library.reader import Failed, ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
 from roofline.model.outer_limits import END_S
+from roofline.model.plain_data import alike
 from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
@@ -310,12 +311,7 @@ class ProfileLibrary:
 
 
 def _stored(file: StagedFile) -> StoredFile:
-    return StoredFile(
-        name=file.name,
-        size_bytes=file.size_bytes,
-        sha256=file.sha256,
-        stored_bytes=file.stored_bytes,
-    )
+    return alike(StoredFile, file)
 
 
 def _without(files: Sequence[StoredFile], sent: Sequence[StoredFile]) -> Iterator[StoredFile]:

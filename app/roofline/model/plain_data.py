@@ -10,6 +10,16 @@ class _Dataclass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
+class Aligned:
+    """A record of columns with an entry per row each: as long as the first of them."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __len__(self) -> int:
+        return len(getattr(self, next(iter(self.__dataclass_fields__))))
+
+
 Record = TypeVar("Record", bound=_Dataclass)
 
 
@@ -19,7 +29,9 @@ def read_beside(module: str, name: str) -> Any:
 
 
 def alike(kind: type[Record], source: object, /, **others: Any) -> Record:
-    """A record of a dataclass: `others`, and every other field from `source`, where it has the same
-    name."""
-    names = (one.name for one in fields(kind) if one.name not in others)
+    """A record of a dataclass: `others`, and every other field from `source`, where that has one of
+    the same name."""
+    names = (
+        one.name for one in fields(kind) if one.name not in others and hasattr(source, one.name)
+    )
     return kind(**{name: getattr(source, name) for name in names}, **others)

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from roofline.model.device import ReportedDevice
-from roofline.model.instances import ModuleInstances
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
+from roofline.model.plain_data import Aligned
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 
@@ -213,7 +213,7 @@ LABELS: Mapping[str, Label] = declared(OpTable, Label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LaunchTable:
+class LaunchTable(Aligned):
     """Single launches of ops (kernels), in the file's order: what an op's row sums up.
 
     `op` is the row of the op in the op table; `detail` says what tells launches apart (grid, block,
@@ -226,12 +226,9 @@ class LaunchTable:
     flop: F64
     traffic_bytes: Mapping[MemoryLevel, F64]
 
-    def __len__(self) -> int:
-        return len(self.op)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StepTable:
+class StepTable(Aligned):
     """Steps in order. `time_ps` is core-time (summed over cores, idle included).
 
     `begin_ps`, `end_ps` and `duration_ps` are those of the step's longest marker on any core.
@@ -246,9 +243,6 @@ class StepTable:
     duration_ps: U64
     time_ps: U64
     sums: OpColumns
-
-    def __len__(self) -> int:
-        return len(self.label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,6 +313,30 @@ class Stated:
     theirs: float
     where: str
     agrees: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModuleInstances:
+    """Single instances of modules, a row per (step, instance): sums over all cores.
+
+    An instance in one direction ("forward", "backward" or "recomputed") has a `name`
+    ("DecoderLayer_17") and the `path` of its class ("Model/DecoderLayer"), one entry each; `step`
+    is a place among the steps (-1: in none), `instance` a place in `name`.
+    `flop` and `bytes` are sums of what is known.
+    """
+
+    name: tuple[str, ...]
+    path: tuple[str, ...]
+    direction: tuple[str, ...]
+    step: I64
+    instance: I64
+    calls: I64
+    time_ps: F64
+    flop: F64
+    bytes: F64
+
+    def __len__(self) -> int:
+        return len(self.step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.model.op_columns import OpColumns
+from roofline.model.plain_data import Aligned
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -14,7 +15,7 @@ PHASES = ("prefill", "decode", "mixed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ServingSteps:
+class ServingSteps(Aligned):
     """One entry per step, in the order of the profile's steps; NaN is unknown.
 
     `sequences`, `prefill_tokens`, `decode_tokens` (new tokens) and `context_tokens` (tokens in the
@@ -46,6 +47,3 @@ class ServingSteps:
     work_step: I64
     work_op: I64
     work: OpColumns
-
-    def __len__(self) -> int:
-        return len(self.phase)

@@ -12,6 +12,7 @@ import numpy as np
 
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F32, F64, I8, I32, I64
+from roofline.model.plain_data import Aligned
 
 MOST_BINS = 400
 
@@ -38,7 +39,7 @@ class BinTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BinOps:
+class BinOps(Aligned):
     """One row per (bin, op, kind), in order of the bin: what ran, summed over cores.
 
     `time_ps` is the time of its occurrences in the bin, `own_ps` the part of it that the op owns
@@ -52,9 +53,6 @@ class BinOps:
     time_ps: F32
     own_ps: F32
     calls: F32
-
-    def __len__(self) -> int:
-        return len(self.op)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, Bools
+from roofline.model.plain_data import Aligned
 from roofline.model.time_bins import TimeBins
 
 WHOLE_CAPTURE = -1
@@ -22,7 +23,7 @@ LAUNCH_GAP_PS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CoreTimes:
+class CoreTimes(Aligned):
     """One row per (core, scope): how its time divides, in ps. The parts and `work` add up to it.
 
     `exposed_ps` has one column per link that communication is known to use; `None` stands for
@@ -43,12 +44,9 @@ class CoreTimes:
     host_wait_ps: F64
     start_idle_ps: F64
 
-    def __len__(self) -> int:
-        return len(self.core)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WorkTimes:
+class WorkTimes(Aligned):
     """One row per (core, scope, op): time in which the core did this op's work.
 
     `time_ps` is exclusive: on overlapping streams an instant is shared equally. `calls` is how
@@ -63,12 +61,9 @@ class WorkTimes:
     calls: F64
     is_work: Bools
 
-    def __len__(self) -> int:
-        return len(self.op)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Transfers:
+class Transfers(Aligned):
     """Transfers over links: one row per kind of transfer (a start op, or a kernel).
 
     `op` is the row in the op table of what starts the transfer, `done` of what waits for it (-1:
@@ -90,12 +85,9 @@ class Transfers:
     each: "EachTransfer | None" = None
     least_ps: F64 | None = None
 
-    def __len__(self) -> int:
-        return len(self.op)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TransferOccurrences:
+class TransferOccurrences(Aligned):
     """One row per asynchronous occurrence, or for all `count` synchronous ones of an op on a core.
 
     `transfer` is the row of its kind. Bytes and times (ps) are sums over the occurrences.
@@ -114,20 +106,14 @@ class TransferOccurrences:
     wait_ps: F64
     exposed_ps: F64
 
-    def __len__(self) -> int:
-        return len(self.transfer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EachTransfer:
+class EachTransfer(Aligned):
     """Single collectives: the row of their kind, their core, and their time, in order of begin."""
 
     transfer: I64
     core: I64
     time_ps: F64
-
-    def __len__(self) -> int:
-        return len(self.transfer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -18,7 +18,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.options import asked
 from roofline.analysis.subjects.records import Subject
-from roofline.model.instances import ModuleInstances
+from roofline.model.profile import ModuleInstances
 from roofline.model.units import PS_PER_US
 from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.grouping import Key, instance_level, module_of, op_keys

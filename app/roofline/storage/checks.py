@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, select
 
+from roofline.model.plain_data import alike
 from roofline.storage.database import insert_new
 from roofline.storage.records import ScrubState, timestamp
 from roofline.storage.tables import damage, scrub
@@ -30,12 +31,4 @@ def damaged_files(connection: Connection) -> dict[str, str]:
 def scrub_states(connection: Connection) -> tuple[ScrubState, ...]:
     """How far the check of each part is that has begun."""
     rows = connection.execute(select(scrub).order_by(scrub.c.part))
-    return tuple(
-        ScrubState(
-            part=row.part,
-            finished_at=row.finished_at,
-            checked=row.checked,
-            repaired=row.repaired,
-        )
-        for row in rows
-    )
+    return tuple(alike(ScrubState, row) for row in rows)

@@ -13,6 +13,7 @@ from roofline.errors import MixedUploadError
 from roofline.library.number_changes import changes_since
 from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.samples import Sample
+from roofline.model.plain_data import alike
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility, WaitsFor
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorBody, error_body
@@ -199,21 +200,13 @@ def body_of(request: Request, state: State) -> ProfileBody:
 
 def stored_body(request: Request, manifest: Manifest, *, rev: str | None = None) -> ProfileBody:
     """A stored profile; `rev` makes the address of its page data immutable."""
-    return ProfileBody(
-        id=manifest.id,
+    return alike(
+        ProfileBody,
+        manifest,
         url=profile_url(request, manifest.id),
         state="ready",
-        title=manifest.title,
         files=_files(manifest.files),
-        note=manifest.note,
-        tags=manifest.tags,
         uploader=shown_owner(manifest.uploader or "") or None,
-        pinned=manifest.pinned,
-        visibility=manifest.visibility,
-        expires_at=manifest.expires_at,
-        created_at=manifest.created_at,
-        format=manifest.format,
-        summary=manifest.summary,
         rev=rev,
         computed_by=None if rev is None else computed_by(manifest),
     )

@@ -9,28 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.options import options
 from roofline.analysis.subjects.records import Kind, OpPart
 from roofline.analysis.time_range import in_range
-from roofline.devices.resolve import resolve
 from roofline.model.ceilings import Ceiling
-from roofline.model.device import MemoryPeak, PeakOrigin
 from roofline.model.memory import MemoryLevel
-from roofline.model.op_columns import F64
-from roofline.model.profile import Profile, StepTable
+from roofline.model.profile import StepTable
 from roofline.model.timeline import (
-    WHOLE_CAPTURE,
-    CoreTimes,
     Timeline,
-    TransferOccurrences,
-    Transfers,
-    WorkTimes,
-    no_transfers,
 )
 from tests.builders import profile_from_table
 from tests.conftest import SAMPLES
+from tests.moving import NAN, Moved, analysis_with_ici, one_core, transfers_of
 from tests.shared_profiles import analysed, needs_shared, shared
 from tests.subject_sums import check_sums
 
@@ -42,79 +34,17 @@ blind | custom     | 50      | 1     | –    | –
 moved | all-reduce | 40      | 1     | –    | –
 """
 NEAR, BLIND, MOVED, IDLE = range(4)
-ICI_GBS = 100.0
-
-
-def ps(*us: float) -> F64:
-    return np.array(us) * PS_PER_US
 
 
 def timeline(*scopes: tuple[float, float, float, float], moved_bytes: float = 0.0) -> Timeline:
     """One core: time of `near` and `blind`, exposed and idle time, of the capture and each step."""
-    near, blind, exposed, idle = (ps(*column) for column in zip(*scopes, strict=True))
-    count, scope = len(scopes), np.arange(len(scopes)) + WHOLE_CAPTURE
-    transfers = no_transfers()
-    if moved_bytes:
-        transfers = transfer(moved_bytes, scopes[0][2])
-    return Timeline(
-        cores=("core 0",),
-        steps=count - 1,
-        times=CoreTimes(
-            core=np.zeros(count, np.int64),
-            scope=scope,
-            total_ps=near + blind + exposed + idle,
-            infeed_outfeed_ps=np.zeros(count),
-            host_ps=np.zeros(count),
-            exposed_ps={MemoryLevel.ICI: exposed},
-            launch_gaps_ps=np.zeros(count),
-            idle_ps=idle,
-            host_wait_ps=np.zeros(count),
-            start_idle_ps=np.zeros(count),
-        ),
-        work=WorkTimes(
-            core=np.zeros(2 * count, np.int64),
-            scope=np.repeat(scope, 2),
-            op=np.tile([NEAR, BLIND], count),
-            time_ps=np.stack([near, blind], axis=1).ravel(),
-            calls=np.stack([near / ps(10)[0], blind / ps(50)[0]], axis=1).ravel(),
-            is_work=np.ones(2 * count, np.bool_),
-        ),
-        transfers=transfers,
-    )
-
-
-def transfer(moved_bytes: float, exposed_us: float) -> Transfers:
-    one, no = np.array([1.0]), np.array([np.nan])
-    return Transfers(
-        op=np.array([MOVED]),
-        done=np.array([-1]),
-        kind=("all-reduce",),
-        link=(MemoryLevel.ICI,),
-        group_size=np.array([4]),
-        unpaired=np.array([False]),
-        occurrences=TransferOccurrences(
-            transfer=np.array([0]),
-            core=np.array([0]),
-            count=one,
-            wire_bytes=one * moved_bytes,
-            payload_bytes=one * moved_bytes,
-            interval_ps=ps(exposed_us),
-            wait_ps=no,
-            exposed_ps=ps(exposed_us),
-        ),
-    )
+    exposed = scopes[0][2]
+    moved = Moved(MOVED, -1, "all-reduce", MemoryLevel.ICI, moved_bytes, exposed, NAN, exposed)
+    return one_core(*scopes, transfers=transfers_of([moved], 4) if moved_bytes else None)
 
 
 def analysis_of(line: Timeline | None, ops: str = OPS, **rest: Any) -> RooflineAnalysis:
-    return of_profile(profile_from_table(ops, timeline=line, **rest))
-
-
-def of_profile(profile: Profile) -> RooflineAnalysis:
-    ici = MemoryPeak(
-        level=MemoryLevel.ICI, gbs=ICI_GBS, origin=PeakOrigin.CATALOGUE, source="a test"
-    )
-    device = replace(resolve(profile.device), links=(ici,))
-    return analyse(profile, device, AnalysisOptions())
+    return analysis_with_ici(profile_from_table(ops, timeline=line, **rest))
 
 
 def steps(*us: float) -> StepTable:
@@ -313,7 +243,9 @@ def with_busy(busy: float) -> RooflineAnalysis:
     """The table, whose L1 was busy for this share of the time of each op."""
     profile = profile_from_table(OPS)
     column = profile.ops.time_ps.astype(np.float64) * busy
-    return of_profile(replace(profile, ops=replace(profile.ops, busy_ps={Ceiling.L1: column})))
+    return analysis_with_ici(
+        replace(profile, ops=replace(profile.ops, busy_ps={Ceiling.L1: column}))
+    )
 
 
 def test_busy_time_without_useful_work_is_wasted() -> None:
@@ -340,6 +272,6 @@ def test_a_busy_share_alone_is_not_a_share_of_the_roof() -> None:
     blind = "op | category | self_us | times | flop | hbm_bytes\nblind | custom | 50 | 1 | – | –\n"
     profile = profile_from_table(blind)
     busy = {Ceiling.L1: profile.ops.time_ps.astype(np.float64) * 0.99}
-    subject = choose(of_profile(replace(profile, ops=replace(profile.ops, busy_ps=busy))))
+    subject = choose(analysis_with_ici(replace(profile, ops=replace(profile.ops, busy_ps=busy))))
     assert subject.roof_ratio is None
     assert subject.known_ratio == pytest.approx(1)

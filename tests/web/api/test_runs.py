@@ -21,6 +21,7 @@ from roofline.storage.sweeping import sweep_partials
 from roofline.web.api.run_bodies import NOTHING_YET
 from tests.cli.test_main import run as command
 from tests.conftest import SAMPLES
+from tests.profiles import imported
 from tests.web.conftest import Client, Launch, running
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
@@ -114,12 +115,10 @@ def test_a_folder_is_imported_and_says_what_the_command_says(
 
 
 def test_pushed_hosts_and_partials_are_one_run(server: Client) -> None:
-    from roofline.importers.registry import import_profile
-    from roofline.importers.source import SourceFile
     from roofline.pods.folders import digest_of
 
     client, run = server, made(server)
-    partial = partial_of(import_profile([SourceFile(FILES[1])]), file_digest=digest_of(FILES[1]))
+    partial = partial_of(imported(FILES[1]), file_digest=digest_of(FILES[1]))
     packed = (f"{FILES[1].name}.partial", pack(partial))
     whole = [(file.name, file.read_bytes()) for file in FILES]
     assert pushed(client, run["id"], whole[0], packed).json()["added"] == 2
@@ -135,12 +134,10 @@ def test_pushed_hosts_and_partials_are_one_run(server: Client) -> None:
 
 
 def test_a_host_in_a_packed_file_is_opened_and_one_of_a_partial_is_not(server: Client) -> None:
-    from roofline.importers.registry import import_profile
-    from roofline.importers.source import SourceFile
     from roofline.pods.folders import digest_of
 
     client, run = server, made(server, hosts=2)
-    partial = partial_of(import_profile([SourceFile(FILES[1])]), file_digest=digest_of(FILES[1]))
+    partial = partial_of(imported(FILES[1]), file_digest=digest_of(FILES[1]))
     pushed(client, run["id"], (f"{FILES[0].name}.gz", gzip.compress(FILES[0].read_bytes())))
     pushed(client, run["id"], (f"{FILES[1].name}.partial", pack(partial)))
     document = settled(client, run["id"])

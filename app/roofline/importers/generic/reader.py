@@ -24,6 +24,7 @@ from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import counted, noted, notes_beside
+from roofline.model.plain_data import alike
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import MIB, PS_PER_S
 
@@ -158,19 +159,14 @@ def _levels(kernels: Iterable[Kernel]) -> set[MemoryLevel]:
 
 
 def _launch(kernel: Kernel, known: Iterable[ComputeUnit]) -> Launch:
-    return Launch(
-        name=kernel.name,
+    return alike(
+        Launch,
+        kernel,
         category=kernel.category or CATEGORY,
-        detail=kernel.detail,
-        framework_path=kernel.framework_path,
-        operands=kernel.operands,
-        results=kernel.results,
-        calls=kernel.calls,
         time_ps=None if kernel.time_s is None else round(kernel.time_s * PS_PER_S),
         flop=None if kernel.flop is None else round(kernel.flop),
         unit_flop=_unit_flop(kernel, frozenset(known)),
         traffic_bytes={level: round(value) for level, value in kernel.moved.items()},
-        is_rate=kernel.is_rate,
         busy={of: min(percent / 100, 1.0) for of, percent in kernel.busy.items()},
     )
 

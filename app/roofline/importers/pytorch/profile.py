@@ -26,13 +26,13 @@ from roofline.importers.pytorch.words import matrix_precisions, unit_of, working
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
-from roofline.model.instances import ModuleInstances
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, OpColumns
 from roofline.model.profile import (
     Host,
     Kernels,
     LaunchTable,
+    ModuleInstances,
     OpTable,
     Profile,
     Provenance,

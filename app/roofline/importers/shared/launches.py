@@ -15,6 +15,7 @@ from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
+from roofline.model.plain_data import alike
 from roofline.model.profile import (
     Kernels,
     LaunchTable,
@@ -276,16 +277,7 @@ def _in_use(order: Iterable[Key], columns: Sequence[Mapping[Key, int]]) -> tuple
 
 
 def _labels(launch: Launch, slow: tuple[str, str]) -> OpLabels:
-    return OpLabels(
-        name=launch.name,
-        category=launch.category,
-        long_name=launch.long_name,
-        framework_path=launch.framework_path,
-        operands=launch.operands,
-        results=launch.results,
-        slow_why=slow[0],
-        slow_words=slow[1],
-    )
+    return alike(OpLabels, launch, slow_why=slow[0], slow_words=slow[1])
 
 
 def _whole(values: Sequence[int | None]) -> U64:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.kernels import kernel, part
+from roofline.model.plain_data import Aligned
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -35,14 +36,11 @@ _ROOM = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Windows:
+class Windows(Aligned):
     """Disjoint windows of time in order, begin inclusive, end exclusive."""
 
     begin: I64
     end: I64
-
-    def __len__(self) -> int:
-        return len(self.begin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -40,6 +40,7 @@ from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
+from roofline.model.plain_data import Aligned
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
 
 _NOTES = notes_beside(__file__)
@@ -55,7 +56,7 @@ _END = "end: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OpEvents:
+class OpEvents(Aligned):
     """Op events of all threads, one entry each. `text` numbers the instruction's name.
 
     `self_ps` is the time outside op events nested in it, on its own thread.
@@ -68,9 +69,6 @@ class OpEvents:
     begin_ps: U64
     end_ps: U64
     self_ps: U64
-
-    def __len__(self) -> int:
-        return len(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

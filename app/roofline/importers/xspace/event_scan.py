@@ -22,6 +22,7 @@ from roofline.importers.xspace.messages import (
     wire_tag,
     wire_varint,
 )
+from roofline.model.plain_data import Aligned
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -243,7 +244,7 @@ class StatColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Events:
+class Events(Aligned):
     """Columns of one line's events, in file order.
 
     `meta` is the dense index of the event metadata (-1: unknown id); `begin_ps` is absolute on the
@@ -255,9 +256,6 @@ class Events:
     duration_ps: U64
     occurrences: I64
     stats: Mapping[str, StatColumn]
-
-    def __len__(self) -> int:
-        return len(self.meta)
 
     @property
     def end_ps(self) -> U64:

@@ -19,6 +19,7 @@ from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, Bools
+from roofline.model.plain_data import Aligned
 
 NAN = float("nan")
 
@@ -168,7 +169,7 @@ def _start_name(kind: OpKind, text: Instruction | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrences:
+class Occurrences(Aligned):
     """Transfers of one core, as columns: event metadata of the halves (-1: none), times in ps.
 
     `is_paired` is false for a half whose other half is not in the capture.
@@ -180,9 +181,6 @@ class Occurrences:
     wait_ps: F64
     exposed_ps: F64
     is_paired: Bools
-
-    def __len__(self) -> int:
-        return len(self.start_meta)
 
 
 def pair_halves(

@@ -17,6 +17,7 @@ from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
+from roofline.model.plain_data import alike
 from roofline.model.profile import StepTable
 
 
@@ -38,18 +39,7 @@ def _labels(core: CoreOps) -> tuple[list[OpLabels], I64]:
 
 def label_of(kind: OpKind) -> OpLabels:
     """The label of an op of this kind."""
-    return OpLabels(
-        name=kind.name,
-        program_id=kind.program_id,
-        category=kind.category,
-        has_source=kind.has_source,
-        source_file=kind.source_file,
-        source_line=kind.source_line,
-        source_stack=kind.source_stack,
-        long_name=kind.long_name,
-        framework_path=kind.framework_path,
-        results=kind.shape,
-    )
+    return alike(OpLabels, kind, results=kind.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

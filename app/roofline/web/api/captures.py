@@ -108,9 +108,7 @@ def add_capture(
             remedy=f"Try again in {math.ceil(wait_s / 60)} min.",
             retry_after_s=wait_s,
         )
-    options = CaptureOptions(
-        duration_ms=wish.duration_ms, host_level=wish.host_level, python=wish.python, hlo=wish.hlo
-    )
+    options = alike(CaptureOptions, wish)
     asked = alike(CaptureAsked, wish, options=options, owner=actor.owner)
     typed = " ".join(wish.addresses)[:1000]
     details = f"{typed} for {wish.duration_ms} ms, host level {wish.host_level}"

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 
 from roofline.library import labels
 from roofline.model.outer_limits import LISTING, MAX_ATTEMPTS
+from roofline.model.plain_data import alike
 from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.web.api import responses
@@ -183,12 +184,10 @@ def limits(parts: Parts) -> LimitList:
 
 def _limit(told: _Told, settings: Settings) -> Limit:
     is_set = told.id in Settings.model_fields
-    return Limit(
-        id=told.id,
-        label=told.label,
+    return alike(
+        Limit,
+        told,
         value=_setting(told.id, settings) if is_set else told.value,
-        unit=told.unit,
-        past=told.past,
         setting=f"ROOFLINE_{told.id.upper()}" if is_set else "",
     )
 

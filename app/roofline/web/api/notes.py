@@ -85,14 +85,7 @@ async def add_note(
     For the profile's uploader and administrators.
     """
     await run_in_threadpool(_check, request, profile_id, parts)
-    note = PointNote(
-        kind=new.kind,
-        name=new.name,
-        program=new.program,
-        text=new.text,
-        author=actor_of(request).owner,
-        at="",
-    )
+    note = alike(PointNote, new, author=actor_of(request).owner, at="")
     store = parts.instance.store
     kept = await computed(reader, profile_id, lambda: keep_note(store, reader, profile_id, note))
     details = f"{kept.id}: {kept.name[:_SHOWN_LENGTH]}"

@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from roofline.errors import BadEditError, ProfileNotFoundError
 from roofline.exports.run_page import Arriving, host_called, so_far
 from roofline.library.runs import RunLibrary, RunWish
+from roofline.model.plain_data import alike
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.adding import check_upload_rate
@@ -119,14 +120,7 @@ def list_found(parts: Parts) -> FoundRuns:
     now = time.time()
     return FoundRuns(
         runs=tuple(
-            FoundRun(
-                uri=one.place,
-                name=one.name,
-                hosts=one.hosts,
-                size_bytes=one.size_bytes,
-                age_s=max(0.0, now - one.newest_at),
-                is_complete=one.is_complete,
-            )
+            alike(FoundRun, one, uri=one.place, age_s=max(0.0, now - one.newest_at))
             for one in parts.runs.watch.found
         )
     )

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.compare.series_records import STATE_WORDS
+from roofline.model.plain_data import alike
 from roofline.presentation.charts.series_figure import PlottedRun, series_figure
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
@@ -122,18 +123,15 @@ def _gate(one: SeriesRun) -> str:
 
 
 def _row(one: SeriesRun, before_url: str) -> views.SeriesRow:
-    return views.SeriesRow(
-        title=one.title,
-        created_at=one.created_at,
-        device=one.device,
+    return alike(
+        views.SeriesRow,
+        one,
         gate=_gate(one),
         gate_tone=_TONES.get(one.gate, "muted"),
-        url=one.url,
         before_url=before_url,
         time=duration(one.time_us),
         roof=duration(one.roof_us),
         floor=duration(one.floor_us),
         of_the_roof=percent(one.roof_ratio),
         known=percent(one.known_ratio),
-        done=one.done,
     )

@@ -4,8 +4,6 @@ from alembic import op
 
 revision = "0011"
 down_revision = "0010"
-branch_labels = None
-depends_on = None
 
 _POSTGRES = """
 CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit
