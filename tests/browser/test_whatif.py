@@ -196,4 +196,6 @@ def test_single_launches_and_the_profilers_limits_are_told(
     launches = page.locator("#drawer .launches")
     expect(launches.locator("thead")).to_contain_text("DRAM")
     expect(launches.locator("tbody tr").first).to_be_visible()
+    spread = page.locator("#drawer .facts").filter(has_text="90 % take at most")
+    expect(spread).to_contain_text("95 % reach at most")
     expect(page.locator("[data-limits]")).to_contain_text("cannot know")
