@@ -39,7 +39,9 @@ def launch_records(analysis: RooflineAnalysis) -> Callable[[int], dict[str, floa
     }
     is_rate = (moved > 0) & (launches.time_ps > 0)
     rate = np.divide(moved, launches.time_ps, np.full(len(moved), np.nan), where=is_rate)
-    columns["p95_gibs"] = _at(launches.op, launches.count, rate, 0.95, n_ops) * PS_PER_S / GIB
+    p95 = _at(launches.op, launches.count, rate, 0.95, n_ops) * PS_PER_S / GIB
+    is_shown = np.array([why is None for why in analysis.ops.not_shown[:n_ops]], np.bool_)
+    columns["p95_gibs"] = np.where(is_shown, p95, np.nan)
 
     def record(op: int) -> dict[str, float]:
         if op >= n_ops or count[op] < _LEAST:
