@@ -185,5 +185,9 @@ def six_digits(part: Any) -> Any:
     if isinstance(part, dict):
         return {key: six_digits(value) for key, value in part.items()}
     if isinstance(part, list):
-        return [six_digits(value) for value in part]
+        # Most of a figure is lists of numbers.
+        return [
+            float(f"{value:.{_DIGITS}g}") if type(value) is float else six_digits(value)
+            for value in part
+        ]
     return float(f"{part:.{_DIGITS}g}") if isinstance(part, float) else part

@@ -96,8 +96,9 @@ class Board:
         best: tuple[float, Spot, Box] | None = None
         for spot in spots:
             box = box_of(spot, text, size)
-            cost = self._cost(box, spot)
-            if cost <= worst and (best is None or cost < best[0]):
+            most = worst if best is None else best[0]
+            cost = self._cost(box, spot, most)
+            if cost <= most and (best is None or cost < most):
                 best = cost, spot, box
             if cost == 0:
                 break
@@ -110,23 +111,21 @@ class Board:
         """Whether no text lies on the line."""
         return not any(_crosses(line, box) for box in self.taken)
 
-    def _cost(self, box: Box, spot: Spot) -> float:
+    def _cost(self, box: Box, spot: Spot, most: float) -> float:
+        """What the box crosses and covers, counted until it is more than `most`."""
         left, top, right, bottom = box
         is_out = left < 0 or top < 0 or right > self.width or bottom > self.height
         if is_out or any(_overlaps(box, other) for other in self.taken):
             return float("inf")
-        crossed = sum(_crosses(line, box) for line in self.lines)
-        return _CROSSED * crossed + self._covered(box, spot)
-
-    def _covered(self, box: Box, spot: Spot) -> float:
-        """How many small marks the box covers; infinite for a large one that is not its own."""
-        left, top, right, bottom = box
-        covered = 0.0
+        cost = _CROSSED * sum(_crosses(line, box) for line in self.lines)
         for x, y, radius in self._near(box):
+            if cost > most:
+                break
             across, down = max(left - x, 0.0, x - right), max(top - y, 0.0, y - bottom)
             if hypot(across, down) < radius and (x, y) != (spot.x, spot.y):
-                covered += float("inf") if radius > _LARGE else 1.0
-        return covered
+                # No text lies on a large mark that is not its own.
+                cost += float("inf") if radius > _LARGE else 1.0
+        return cost
 
 
 def _overlaps(box: Box, other: Box) -> bool:

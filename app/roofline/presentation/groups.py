@@ -4,8 +4,9 @@ Rows, waits and work without a name add up to the subject's time. Definitions: `
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from roofline.presentation.quantities import DASH
 _MOSTLY = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Group:
     """The work of some ops in a subject, in us per unit and core; their waits are not in it.
 
@@ -31,7 +32,8 @@ class Group:
 
     `path` names the groups from the outermost to this one; it ends with "" for ops that no deeper
     group has, and for those of which the profile does not say it. `ops` are places in the
-    analysis, and `bound` the code of what binds most of their known time.
+    analysis, and `bound` the code of what binds most of their known time. `divide` makes the groups
+    in it: a list shows those of few.
     """
 
     path: Key
@@ -47,7 +49,12 @@ class Group:
     roof_ratio: float | None
     known_ratio: float | None
     bound: int
-    children: tuple["Group", ...] = ()
+    divide: Callable[[], tuple["Group", ...]] = field(default=tuple, compare=False, repr=False)
+
+    @cached_property
+    def children(self) -> tuple["Group", ...]:
+        """The groups in it, those that take longest first."""
+        return self.divide()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,57 +152,68 @@ def _roof_ratio(needed_us: float, known_us: float, time_us: float) -> float | No
     return needed_us / known_us if known_us > 0 and known_us >= LEAST_KNOWN * time_us else None
 
 
-@dataclass(frozen=True, slots=True)
 class _Tree:
     """How ops divide into groups."""
 
-    analysis: RooflineAnalysis
-    subject: Subject
-    keys: list[Key]
-    depth: int | None
+    def __init__(
+        self, analysis: RooflineAnalysis, subject: Subject, keys: list[Key], depth: int | None
+    ) -> None:
+        ops = subject.ops
+        self._keys, self._depth = keys, depth
+        self._bound = np.asarray(analysis.ops.measures.bound).astype(np.int64)
+        self._known_us = ops.needed_us + ops.to_gain_us
+        is_measured = ~np.isnan(ops.wasted_us)
+        # One array, because a program has hundreds of groups: to add up ten columns takes as long
+        # as to add up one.
+        self._columns = np.stack(
+            [
+                ops.work_us,
+                ops.needed_us,
+                np.where(ops.assumed, ops.needed_us, 0.0),
+                np.where(ops.assumed, ops.to_gain_us, 0.0),
+                ops.to_gain_us,
+                np.where(is_measured, ops.wasted_us, 0.0),
+                is_measured,
+                ops.unknown_us,
+                ops.impossible_us,
+                ops.work_gain_us,
+            ]
+        )
 
     def split(self, rows: I64, above: Key) -> tuple[Group, ...]:
         """The groups of `rows` one level below `above`; none where all of them end there."""
         level = len(above)
-        if self.depth is not None and level >= self.depth:
+        if self._depth is not None and level >= self._depth:
             return ()
         members: dict[str, list[int]] = defaultdict(list)
         for op in rows.tolist():
-            key = self.keys[op]
+            key = self._keys[op]
             members[key[level] if len(key) > level else ""].append(op)
         if level and list(members) == [""]:
             return ()
-        groups = [
-            self._group((*above, name), np.array(at, np.int64)) for name, at in members.items()
-        ]
+        groups = [self._group((*above, name), at) for name, at in members.items()]
         return tuple(sorted(groups, key=lambda one: (-one.time_us, one.path)))
 
-    def _group(self, path: Key, rows: I64) -> Group:
-        ops = self.subject.ops
-        judged = rows[~ops.assumed[rows]]
-        needed, to_gain = ops.needed_us[judged].sum(), ops.to_gain_us[judged].sum()
-        known, time_us = float(needed + to_gain), float(ops.work_us[rows].sum())
-        wasted = ops.wasted_us[rows]
+    def _group(self, path: Key, ops: list[int]) -> Group:
+        rows = np.array(ops, np.int64)
+        sums: list[float] = self._columns.take(rows, axis=1).sum(axis=1).tolist()
+        time_us, needed, assumed, assumed_gain, to_gain, wasted, measured, *rest = sums
+        unknown, impossible, gain = rest
+        known = needed - assumed + to_gain - assumed_gain
+        bound = np.bincount(self._bound[rows], self._known_us[rows])
         return Group(
             path=path,
-            ops=tuple(rows.tolist()),
+            ops=tuple(ops),
             time_us=time_us,
-            needed_us=float(ops.needed_us[rows].sum()),
-            assumed_us=float(ops.needed_us[rows].sum() - needed),
-            to_gain_us=float(ops.to_gain_us[rows].sum()),
-            wasted_us=None if np.isnan(wasted).all() else float(np.nansum(wasted)),
-            unknown_us=float(ops.unknown_us[rows].sum()),
-            impossible_us=float(ops.impossible_us[rows].sum()),
-            gain_us=float(ops.work_gain_us[rows].sum()),
-            roof_ratio=_roof_ratio(float(needed), known, time_us),
+            needed_us=needed,
+            assumed_us=assumed,
+            to_gain_us=to_gain,
+            wasted_us=wasted if measured else None,
+            unknown_us=unknown,
+            impossible_us=impossible,
+            gain_us=gain,
+            roof_ratio=_roof_ratio(needed - assumed, known, time_us),
             known_ratio=known / time_us if time_us > 0 else None,
-            bound=self._bound(rows),
-            children=self.split(rows, path) if path[-1] else (),
+            bound=int(bound.argmax()) if bound.any() else 0,
+            divide=(lambda: self.split(rows, path)) if path[-1] else tuple,
         )
-
-    def _bound(self, rows: I64) -> int:
-        """The code of what binds the most known time; 0 where nothing is known."""
-        ops = self.subject.ops
-        bound = np.asarray(self.analysis.ops.measures.bound)[rows].astype(np.int64)
-        time_us = np.bincount(bound, ops.needed_us[rows] + ops.to_gain_us[rows])
-        return int(time_us.argmax()) if time_us.any() else 0
