@@ -520,7 +520,8 @@ def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice
     """
     if target is not None and not 0 < target <= 1:
         raise BadViewError(
-            "The target is a share of the roof.", remedy="Give a number above 0, 1 at most."
+            "The target is a share of the roof.",
+            remedy="Give a number above 0, 1 at most (`target`, `--target`).",
         )
     found = opened(profile)
     made = found.answered if target is None else answered(found.analysis, found.of, target=target)

@@ -69,32 +69,24 @@ def _advise(given: argparse.Namespace) -> None:
 
     # The process ends with the answer: collecting garbage on the way costs time for nothing.
     gc.disable()
+    from roofline.api.comparing import runs_of
+    from roofline.api.profiles import advise
     from roofline.cli.comparing import read_runs
     from roofline.cli.ledger import LedgerFile, decide
-    from roofline.cli.progress import progress_on_terminal
-    from roofline.compare.from_analysis import run_of_address
+    from roofline.cli.progress import opened
     from roofline.devices.choice import read_choice
     from roofline.exports.advice import chains_text, render_record
-    from roofline.exports.answering import answered
-    from roofline.pipeline import analyse_files
 
-    if given.target is not None and not 0 < given.target <= 1:
-        raise BadViewError(
-            "--target is a share of the roof.", remedy="Give a number above 0, 1 at most."
-        )
     if given.top < 1:
         raise BadViewError("--top is a number of findings.", remedy="Give 1 or more.")
-    choice = read_choice(given.device, given.peak)
-    with progress_on_terminal() as progress:
-        analysis = analyse_files(given.files, choice=choice, progress=progress)
-    record = answered(analysis, given.of, target=given.target).advice
+    profile = opened(given.files, device=given.device, peaks=given.peak, of=given.of)
+    record = advise(profile, target=given.target).to_dict()
     if given.fusion and given.format != "json":
         put_out(chains_text(record, given.top).encode(), given.output)
         return
     ledger, name = LedgerFile(given.ledger), given.files[0].name
     if given.before is not None:
-        after = run_of_address(analysis, given.of, name)
-        before = read_runs([given.before], choice, given.of)
-        ledger.measure([given.before], given.files, before, [after])
+        before = read_runs([given.before], read_choice(given.device, given.peak), given.of)
+        ledger.measure([given.before], given.files, before, runs_of(profile, None, given.of))
     record = decide(record, ledger, name, given)
     put_out(render_record(record, given.format, given.top), given.output)

@@ -7,14 +7,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_files, add_of, add_peaks
 from roofline.cli.output import has_colour, print_bytes
 from roofline.errors import BadViewError, RooflineError
-
-if TYPE_CHECKING:
-    from roofline.api.profiles import Profile
 
 _MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(mm|cm|in|pt)?")
@@ -86,9 +82,10 @@ def _plot(given: argparse.Namespace) -> None:
 
 
 def _draw(given: argparse.Namespace, files: Sequence[Path]) -> None:
+    from roofline.cli.progress import opened  # loads slowly, as does the next
     from roofline.presentation.terminal_plot import Look, plotted
 
-    profile = _opened(given, files)
+    profile = opened(files, device=given.device, peaks=given.peak, of=given.of)
     columns = given.width or shutil.get_terminal_size().columns
     # A terminal of another encoding, or none that is known, has no dots.
     is_ascii = given.ascii or not (sys.stdout.encoding or "").lower().startswith("utf")
@@ -135,20 +132,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _opened(given: argparse.Namespace, files: Sequence[Path]) -> "Profile":
-    from roofline.api.profiles import open_profile  # loads slowly, as does the next
-    from roofline.cli.progress import progress_on_terminal
-
-    with progress_on_terminal() as progress:
-        return open_profile(
-            *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
-        )
-
-
 def _figure(given: argparse.Namespace) -> None:
     from dataclasses import replace
 
-    profile = _opened(given, given.files)
+    from roofline.cli.progress import opened
+
+    profile = opened(given.files, device=given.device, peaks=given.peak, of=given.of)
     if given.title:
         profile = replace(profile, title=given.title)
     named = _OUTPUT.fullmatch(given.output)

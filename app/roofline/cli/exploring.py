@@ -3,13 +3,9 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_files, add_peaks
 from roofline.cli.output import put_out
-
-if TYPE_CHECKING:
-    from roofline.api.profiles import Profile
 
 FORMATS = ("text", "json", "markdown")
 _PARTS_OF_OPS = 3
@@ -54,10 +50,11 @@ def share(text: str) -> float:
 
 def _whatif(given: argparse.Namespace) -> None:
     from roofline.api.exploring import in_formats
+    from roofline.cli.progress import opened
 
     names = ("storage", "compute", "tensors", "category", "op", "link_bytes")
     found = in_formats(
-        _opened(given.files, given.device, given.peak),
+        opened(given.files, device=given.device, peaks=given.peak),
         **{name: getattr(given, name) for name in names},
     )
     if given.format == "json":
@@ -71,17 +68,10 @@ def parts_over(files: list[Path], prices: list[str], names: list[str], ops: int)
     """The table of `roofline devices --over`: the subject here, on `names` and the usual parts; and
     the `ops` longest operations on each of `names`, or of the usual parts."""
     from roofline.api.exploring import over_parts
+    from roofline.cli.progress import opened
     from roofline.devices.table import read_prices
     from roofline.exports.on_parts import ops_text, parts_text
 
-    found = over_parts(_opened(files, None, []), names, _PARTS_OF_OPS if ops else 0)
+    found = over_parts(opened(files), names, _PARTS_OF_OPS if ops else 0)
     table = parts_text(found, read_prices(" ".join(prices)))
     return table + (f"\n{ops_text(found, ops)}" if ops else "")
-
-
-def _opened(files: list[Path], device: str | None, peaks: list[str]) -> "Profile":
-    from roofline.api.profiles import open_profile
-    from roofline.cli.progress import progress_on_terminal
-
-    with progress_on_terminal() as progress:
-        return open_profile(*files, device=device, peaks=peaks, progress=progress)

@@ -123,19 +123,16 @@ def _measured(given: argparse.Namespace) -> MeasuredRequest:
 
 def _over(step: Step, given: argparse.Namespace) -> "Record":
     """The step over the profile in the files, of one host each."""
-    from roofline.cli.progress import progress_on_terminal
+    from roofline.cli.progress import opened
     from roofline.compare.from_analysis import run_of
     from roofline.exports.model_overlay import overlay, overlay_record
-    from roofline.pipeline import analyse_files
 
     if given.format == "generic":
         raise BadViewError(
             "A file of kernels has no place for a measured run.",
             remedy="Leave out --over, or choose another --format.",
         )
-    with progress_on_terminal() as progress:
-        analysis = analyse_files(given.over, progress=progress)
-    return overlay_record(overlay(step, run_of(analysis)))
+    return overlay_record(overlay(step, run_of(opened(given.over).analysis)))
 
 
 def _csv(over: "Record | None") -> bytes:

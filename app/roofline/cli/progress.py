@@ -1,16 +1,19 @@
 """What takes longer than a second says what it does, where standard error is a terminal."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roofline.importers.source import Progress, silent
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+
+    from roofline.api.profiles import Profile
 
 _PHASES = {"unpack": "Unpacking", "recognise": "Recognising", "read": "Reading events"}
 _PATIENCE_S = 1.0
@@ -45,6 +48,14 @@ def progress_on_terminal() -> Iterator[Progress]:
         timer.cancel()
         timer.join()  # it may be about to show the bar
         bar.end()
+
+
+def opened(files: Sequence[str | Path], **options: Any) -> "Profile":
+    """`open_profile`, whose progress a terminal shows."""
+    from roofline.api.profiles import open_profile  # loads slowly
+
+    with progress_on_terminal() as progress:
+        return open_profile(*files, **options, progress=progress)
 
 
 class _LateBar:

@@ -85,8 +85,7 @@ def _report(given: argparse.Namespace) -> None:
 
 def _page_of(given: argparse.Namespace) -> "Profile | Comparison | str":
     from roofline.api.comparing import Comparison  # loads slowly, as do the others
-    from roofline.api.profiles import open_profile
-    from roofline.cli.progress import progress_on_terminal
+    from roofline.cli.progress import opened
     from roofline.compare.comparison import compare
     from roofline.devices.choice import read_choice
 
@@ -105,10 +104,7 @@ def _page_of(given: argparse.Namespace) -> "Profile | Comparison | str":
     if _is_calculator(given.files):
         return str(given.files[0])
     files = given.files or [given.link]
-    with progress_on_terminal() as progress:
-        return open_profile(
-            *files, device=given.device, peaks=given.peak, of=given.of, progress=progress
-        )
+    return opened(files, device=given.device, peaks=given.peak, of=given.of)
 
 
 def _is_calculator(files: list[str]) -> bool:
