@@ -141,8 +141,9 @@ def is_link(source: object) -> bool:
 def download(link: str, folder: Path) -> Path:
     """The uploaded file of the profile behind `link`, in `folder`; several files are an archive.
 
-    The link is that of a page, or a share link. A page's server gets the token of the environment,
-    if `ROOFLINE_SERVER` does not name another server. Raises `UploadRejectedError`.
+    The link is that of a page, or a share link. The token of the environment goes to the server
+    that `ROOFLINE_SERVER` names and to no other: links come from anybody. Raises
+    `UploadRejectedError`.
     """
     parts = urlsplit(link)
     base, kind, rest = next(
@@ -154,8 +155,7 @@ def download(link: str, folder: Path) -> Path:
             remedy="Copy the address of its page (…/p/ID), or a share link (…/l/…).",
         )
     server = f"{parts.scheme}://{parts.netloc}{base}"
-    own = os.environ.get("ROOFLINE_SERVER")
-    is_own = own is None or urlsplit(own)[:2] == parts[:2]
+    is_own = urlsplit(os.environ.get("ROOFLINE_SERVER") or HERE)[:2] == parts[:2]
     token = read_token(None) if kind == "/p/" and is_own else None
     path = f"/api/v1/profiles/{rest}" if kind == "/p/" else f"/l/{rest}"
     return ServerLink(Receiver(server, token)).download(f"{path}/source", folder)
