@@ -187,6 +187,12 @@ def test_code_that_one_run_alone_has_is_named_with_its_line() -> None:
     assert _largest(_compared(BASE, [*BASE, *installed])) == "oops is new: +20 of +20 µs (y.py:3)."
 
 
+def test_a_kernel_that_one_run_alone_has_is_gone() -> None:
+    kept = Row(name="tiled", category="other", time_us=4.0)
+    base = [Row(name="basic", category="other", time_us=90.0), kept]
+    assert _largest(_compared(base, [kept])) == "basic is gone: −90.0 of −90.0 µs."
+
+
 def test_a_layer_is_new_or_gone_whatever_its_operations_were_paired_with() -> None:
     """As of PyTorch: one row for all modules that call it, named by the longest of them."""
     base = [*BASE, Row(name="t", path="Model/Block/Linear/t", time_us=1.0)]

@@ -9,6 +9,8 @@ from roofline.compare.statistics import Tested, noise_us
 
 MODULE, CATEGORY, WAIT, UNNAMED = "module", "category", "wait", "unnamed"
 OPERATION = "operation"
+CODE = (MODULE, OPERATION)
+"""Kinds of rows that one run alone can have; of a category it has no operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,12 +146,12 @@ class PlaceChange:
     @property
     def is_new(self) -> bool:
         """True for code that A does not have."""
-        return self.kind == MODULE and not self.a.time_us and bool(self.b.time_us)
+        return self.kind in CODE and not self.a.time_us and bool(self.b.time_us)
 
     @property
     def is_gone(self) -> bool:
         """True for code that B does not have."""
-        return self.kind == MODULE and not self.b.time_us and bool(self.a.time_us)
+        return self.kind in CODE and not self.b.time_us and bool(self.a.time_us)
 
     @property
     def beyond_us(self) -> float:

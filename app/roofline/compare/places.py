@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from roofline.analysis.paths import FORWARD, op_path
 from roofline.compare.changes import (
     CATEGORY,
+    CODE,
     MODULE,
     OPERATION,
     UNNAMED,
@@ -92,7 +93,7 @@ class Part:
     @property
     def is_new(self) -> bool:
         """True for code that A does not have."""
-        return self.kind == MODULE and not any(one.before for one in self.entries)
+        return self.kind in CODE and not any(one.before for one in self.entries)
 
     @property
     def named_by(self) -> Entry:
