@@ -166,11 +166,12 @@ def test_too_much_is_refused_before_it_is_sent(
 
 
 def test_failed_import_is_explained_at_its_own_address(
-    new_page: NewPage, server: Server, tmp_path: Path
+    new_page: NewPage, server: Server, watches: list[Watch], tmp_path: Path
 ) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a profile " * 100)
     page = new_page()
+    watches[0].expect("415")  # of an import that fails before the upload is answered
     page.goto("/")
     with page.expect_response("**/api/v1/profiles?*") as answer:
         drop(page, path)
