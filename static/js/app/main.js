@@ -250,8 +250,6 @@ async function main() {
     notify(
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
     );
-  // Parsed beside what follows; an error is told where the charts are drawn.
-  plotlyReady().catch(() => undefined);
   try {
     const facts = read(written("factsUrl")); // of the longest alone: kept
     const hardware = createChosenHardware({
@@ -264,6 +262,7 @@ async function main() {
     const found = await withDevices(hardware, withListing(state));
     const link = { state: found.state, unknown: [...unreadable, ...found.unknown] };
     const opened = await seenBy(hardware, link);
+    plotlyReady().catch(() => undefined); // compiled beside `open`; a failure is told at the charts
     await painted();
     const view = open(hardware, opened);
     performance.mark("roofline:interactive");
