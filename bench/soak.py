@@ -36,10 +36,7 @@ SAMPLES = tuple(
 PEOPLE = 4
 KEPT = 2  # of each sample: another mix of large and small ones would be other memory, and no leak
 SAMPLED_EVERY_S = 20.0
-# A fresh process loads modules and fills caches, and takes memory for as many large answers as it
-# ever makes at once: that is not a leak. Without pauses all of it is done within minutes; with
-# them the curve rises for more than an hour.
-BRISK_S = 600.0
+# A fresh process loads modules and fills caches: that is not a leak.
 SETTLED_S = 1800.0
 SLOPE_MB_PER_HOUR, SLOPE_FILES = 1.0, 1.0
 POINTS = 12  # of the curve that is printed
@@ -91,17 +88,14 @@ class Person:
         )
 
     def work(self, over: threading.Event, pause_s: float) -> None:
-        """Acts until `over`, without pauses at first."""
         weights, acts = zip(*self._acts, strict=True)
-        brisk_until = time.monotonic() + BRISK_S
         while not over.is_set():
             try:
                 self._random.choices(acts, weights)[0]()
             except httpx.HTTPError as error:
                 with self._team.lock:
                     self._team.faults.append(f"{type(error).__name__}: {error}")
-            if time.monotonic() > brisk_until:
-                over.wait(self._random.uniform(0, 2 * pause_s))
+            over.wait(self._random.uniform(0, 2 * pause_s))
 
     def _ask(self, method: str, path: str, **given: Any) -> httpx.Response:
         answer = self._client.request(method, path, **given)
