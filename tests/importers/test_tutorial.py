@@ -23,6 +23,7 @@ NEEDED = (
     "app",
     "sample_profiles",
     "tests/conftest.py",
+    "tests/profiles.py",
     "tests/tools",
     "tests/importers",
     "pyproject.toml",
