@@ -113,7 +113,9 @@ def test_cores_and_hosts_of_a_tpu_count_together() -> None:
 def test_a_range_of_the_time_and_one_operation(tmp_path: Path) -> None:
     trace = uneven(tmp_path / "trace.json")
     cut = analyse_files([trace])
-    edges = cut.profile.timeline.bins.edges_ps  # type: ignore[union-attr]
+    timeline = cut.profile.timeline
+    assert timeline is not None and timeline.bins is not None
+    edges = timeline.bins.edges_ps
     part = in_range(cut.profile, float(edges[1]), float(edges[-2]))
     assert part.timeline is not None
     assert part.timeline.launches is None

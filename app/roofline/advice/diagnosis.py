@@ -37,8 +37,8 @@ class OpFacts:
     Of counters: `is_counted` (the profiler counted how busy units are), `is_bound` and `is_latency`
     (a unit is near, or none is), `is_piped` (the nearest is a pipe or the issue slots), `is_unsaid`
     (a latency without a measured reason), and `near` (shares of the nearest unit). `is_moved`: a
-    copy, which does no arithmetic. `is_mergeable`: called at least
-    twice, or as short as a call that does nothing. `rule` is the label, for those beside it.
+    copy, which does no arithmetic. `is_mergeable`: called at least twice, or as short as a call
+    that does nothing. `rule` is the label, for those beside it.
     """
 
     time_us: Floats

@@ -169,8 +169,8 @@ class _Tree:
             [
                 ops.work_us,
                 ops.needed_us,
-                np.where(ops.assumed, ops.needed_us, 0.0),
-                np.where(ops.assumed, ops.to_gain_us, 0.0),
+                np.where(ops.assumed, 0.0, ops.needed_us),
+                np.where(ops.assumed, 0.0, ops.to_gain_us),
                 ops.to_gain_us,
                 np.where(is_measured, ops.wasted_us, 0.0),
                 is_measured,
@@ -197,22 +197,22 @@ class _Tree:
     def _group(self, path: Key, ops: list[int]) -> Group:
         rows = np.array(ops, np.int64)
         sums: list[float] = self._columns.take(rows, axis=1).sum(axis=1).tolist()
-        time_us, needed, assumed, assumed_gain, to_gain, wasted, measured, *rest = sums
+        time_us, needed, judged, judged_gain, to_gain, wasted, measured, *rest = sums
         unknown, impossible, gain = rest
-        known = needed - assumed + to_gain - assumed_gain
+        known = judged + judged_gain
         bound = np.bincount(self._bound[rows], self._known_us[rows])
         return Group(
             path=path,
             ops=tuple(ops),
             time_us=time_us,
             needed_us=needed,
-            assumed_us=assumed,
+            assumed_us=needed - judged,
             to_gain_us=to_gain,
             wasted_us=wasted if measured else None,
             unknown_us=unknown,
             impossible_us=impossible,
             gain_us=gain,
-            roof_ratio=_roof_ratio(needed - assumed, known, time_us),
+            roof_ratio=_roof_ratio(judged, known, time_us),
             known_ratio=known / time_us if time_us > 0 else None,
             bound=int(bound.argmax()) if bound.any() else 0,
             divide=(lambda: self.split(rows, path)) if path[-1] else tuple,
