@@ -18,7 +18,12 @@ from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import CAPTURE, STEP, Run, from_document, run_from_json, run_to_json
 from roofline.errors import BadViewError, CorruptProfileError, RooflineError
+from roofline.exports.comparison_words import change_verdict
+from roofline.importers.generic.reader import CATEGORY
+from roofline.importers.shared.kernel_names import OTHER
+from roofline.importers.xspace.kernels import KERNEL_CATEGORY
 from roofline.pipeline import analyse_files
+from roofline.presentation.sentences import plain_text
 from tests.compare.runs import Row, make_run
 from tests.conftest import ROOT
 
@@ -264,3 +269,62 @@ def test_a_run_survives_its_document() -> None:
 def test_the_source_of_an_operation(tmp_path: Path) -> None:
     run = make_run([Row(name="a", source="train.py", line=12), Row(name="b", source="train.py")])
     assert (run.source(0), run.source(1)) == ("train.py:12", "train.py")
+
+
+def _kernels(device: str, *rows: tuple[str, str, float]) -> Run:
+    named = [Row(name=name, category=kind, time_us=time_us) for name, kind, time_us in rows]
+    return make_run(named, device=device)
+
+
+@pytest.mark.parametrize("kind", [OTHER, CATEGORY, KERNEL_CATEGORY])
+def test_kernels_of_no_known_kind_are_no_common_ground(kind: str) -> None:
+    found = compare([_kernels("A", ("x", kind, 10.0))], [_kernels("B", ("y", kind, 12.0))])
+    assert not found.is_comparable
+    assert found.matched == {"only": 1.0}
+
+
+def test_kinds_of_kernels_need_half_of_both_runs() -> None:
+    old = _kernels("A", ("x", "matmul", 90.0), ("z", "copy", 10.0))
+    near = _kernels("B", ("y", "matmul", 60.0), ("w", "sort", 40.0))
+    far = _kernels("B", ("y", "matmul", 5.0), ("w", "sort", 1.0))
+    assert compare([old], [near]).is_comparable
+    for there, back in ((old, far), (far, old)):
+        found = compare([there], [back])
+        assert not found.is_comparable
+        assert (found.groups, found.matched) == ((), {"only": 1.0})
+        assert found.terms["new"] + found.terms["gone"] == pytest.approx(found.change_us)
+
+
+def _in_backward(name: str, time_us: float, rest_us: float) -> Run:
+    rows = [
+        Row(name=name, path=f"jit(f)/backward/{name}", operands=name, time_us=time_us),
+        Row(name=f"{name}0", path=f"jit(f)/Top{name}/dot", operands=f"{name}8", time_us=rest_us),
+    ]
+    return make_run(rows)
+
+
+def test_a_scope_that_both_have_counts_with_what_both_have_of_it() -> None:
+    assert not compare([_in_backward("x", 5.0, 80.0)], [_in_backward("y", 900.0, 90.0)]).groups
+    slower = compare([_in_backward("x", 50.0, 40.0)], [_in_backward("y", 900.0, 90.0)])
+    assert slower.is_comparable and slower.groups[0].scope == "backward"
+
+
+def test_next_to_nothing_is_no_earlier_version() -> None:
+    same, rest = Row(name="x", operands="f32[8]"), Row(name="y", operands="f32[9]")
+    grown = make_run([same, replace(rest, time_us=300.0)])
+    other = make_run([same, replace(rest, time_us=800.0)])
+    assert compare([make_run([same])], [grown]).is_comparable
+    assert not compare([make_run([same])], [other]).is_comparable
+
+
+def test_a_training_and_a_convolution_of_two_vendors_are_apart() -> None:
+    v100, mi300x = (
+        SHARED / "profiles" / name / "host_0.xplane.pb"
+        for name in ("gpu-v100-tf-multiworker", "amd-mi300x-conv-jax08")
+    )
+    if not v100.is_file():
+        pytest.skip("no shared profiles here")
+    old, new = (run_of(analyse_files([path]), path.name) for path in (v100, mi300x))
+    found = compare([old], [new])
+    assert not found.is_comparable
+    assert "% of the time has no partner" in plain_text(change_verdict(found).lead)

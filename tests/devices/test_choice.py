@@ -2,7 +2,8 @@
 
 import pytest
 
-from roofline.devices.choice import PeakChoice, read_choice
+from roofline.devices.catalogue import parts
+from roofline.devices.choice import PeakChoice, known_part, read_choice
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -92,3 +93,34 @@ def test_name_of_several_parts_lists_them() -> None:
     with pytest.raises(BadViewError, match="the name of several devices") as raised:
         read_choice("NVIDIA H100", [])
     assert raised.value.remedy == "Choose one of: h100-sxm, h100-sxm-96, h100-pcie."
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("v6e", "tpu-v6e"),
+        ("V5p", "tpu-v5p"),
+        ("v4", "tpu-v4"),
+        ("v5lite", "tpu-v5e"),
+        ("trillium", "tpu-v6e"),
+        ("4090", "rtx-4090"),
+        ("RTX4070ti", "rtx-4070-ti"),
+        ("H100 SXM", "h100-sxm"),
+        ("a100_80gb pcie", "a100-80-pcie"),
+        ("MI-300X", "mi300x"),
+        ("amd mi300x", "mi300x"),
+    ],
+)
+def test_device_as_people_write_it(written: str, meant: str) -> None:
+    assert known_part(written).id == meant
+
+
+@pytest.mark.parametrize("written", ["v5", "h100", "a100 80gb", "2060", "tpu"])
+def test_what_fits_several_devices_is_not_guessed(written: str) -> None:
+    with pytest.raises(BadViewError, match="the name of several devices"):
+        known_part(written)
+
+
+def test_every_name_of_the_catalogue_means_its_part() -> None:
+    for part in parts():
+        assert {known_part(name).id for name in (part.id, part.name, *part.aliases)} == {part.id}

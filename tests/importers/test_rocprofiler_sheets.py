@@ -1,5 +1,6 @@
 """CSV files of rocprofv3: kernels, counters, copies without sizes, agents, calls."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -177,8 +178,31 @@ def test_sums_beside_a_trace_are_a_second_opinion(tmp_path: Path) -> None:
     assert codes(other)["second-opinion"] == 1
 
 
+def test_tables_of_another_clock_are_left_out(tmp_path: Path) -> None:
+    days = "90000000000000"  # 25 hours, before the ns in the tables above
+    files = {"kernel_trace": KERNELS, "counter_collection": COUNTERS, "agent_info": AGENTS}
+    late = COPIES.replace("900000,1000000", f"{days},{days}90")
+    calls = CALLS.replace(",990000,991000", f",{days},{days}7").replace(",1250000,", f",{days},")
+    alone = profile(tmp_path, **files)
+    found = profile(tmp_path, memory_copy_trace=late, hip_api_trace=calls, **files)
+    assert codes(found)["clocks-apart"] == 3 and "clocks-apart" not in codes(alone)
+    assert parts_us(found) == parts_us(alone)
+    assert found.ops.name == alone.ops.name
+
+
+def test_counters_of_another_clock_have_no_time(tmp_path: Path) -> None:
+    third = f"3,3,4,77,4096,{GEMM},64,SQ_INSTS_VALU_FMA_F32,5,1600000,1700000\n"
+    counters = re.sub(r"(\d{7}),(\d{7})$", r"9000000\1,9000000\2", COUNTERS + third, flags=re.M)
+    found = profile(tmp_path, kernel_trace=KERNELS, counter_collection=counters)
+    assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 200_000_000, "calls": 3}
+    assert codes(found)["time-unknown"] == 1
+
+
 @needs_shared
 def test_examples_of_the_documentation() -> None:
+    folder = SHARED / "samples/rocpd/csv_docs"
+    together = import_profile([SourceFile(path) for path in sorted(folder.iterdir())])
+    assert together.wall_time_ps == 144_400_000 and codes(together)["clocks-apart"] == 9
     folder = SHARED / "samples/rocpd/csv_docs"
     found = imported(folder / "1234_counter_collection.csv")
     assert found.ops.occurrences.tolist() == [1, 1, 1, 1]

@@ -78,7 +78,7 @@ HEADLINES = {
     ): "78.8 s, 76.0 of them waiting for host transfers; 50.3 would do.",
     (
         "profiles/tpu-v5p-training-golden/reference.json",
-    ): "97.7 ms a step; 51.4 would do, leaving out 2 operations with impossible numbers.",
+    ): "97.7 ms a step; 51.4 would do, including all time of 2 operations with impossible numbers.",
     (
         "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb",
     ): "20.6 ms a step; the cost of 14.8 of them is not known.",
@@ -176,7 +176,7 @@ FORMS = [
     (
         Form.DOUBT_PARTLY,
         subject_of(40, 40, 0, 6),
-        "86.0 ms a step; 46.0 would do, leaving out 1 operation with impossible numbers.",
+        "86.0 ms a step; 46.0 would do, including all time of 1 operation with impossible numbers.",
     ),
     (
         Form.WAITS,

@@ -440,8 +440,8 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "two ops above the compute peak": (
         f"{HEAD}k|custom-call|100|2e8|1\nl|custom-call|100|3e8|1\nd|convolution|800|1e8|1",
         {},
-        "1.00 ms of operation time; 0.30 would do, leaving out 2 operations with impossible "
-        "numbers.",
+        "1.00 ms of operation time; 0.30 would do, including all time of 2 operations with "
+        "impossible numbers.",
         "At 13 % of the roof (80 % known).",
     ),
     "a short op above the compute peak": (
@@ -507,7 +507,7 @@ def test_a_profile_without_operations_says_why() -> None:
 def test_impossible_work_is_not_said_to_be_latency() -> None:
     """Most ops are far below their roofs, and one far above: the picture is in doubt, no more."""
     three = said(f"{HEAD}slow|loop fusion|900|1|1e6\nfast|convolution|100|5e9|1")
-    assert "leaving out 1 operation with impossible numbers" in three[0]
+    assert "including all time of 1 operation with impossible numbers" in three[0]
     assert "latency" not in " ".join(three).lower()
 
 

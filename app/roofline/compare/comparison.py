@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from roofline.analysis.roofline import Floats
 from roofline.compare.attribution import OF_PAIRS, Costs, add_up, attribute, regrouped, roof_us
 from roofline.compare.changes import (
     Captures,
@@ -24,7 +25,7 @@ from roofline.compare.statistics import FEWEST_CAPTURES, Tested, capture_median,
 from roofline.errors import BadViewError
 
 ONLY = "only"
-_LEAST_MATCHED = 0.5
+_LEAST_MATCHED, _LEAST_OF_BOTH = 0.5, 0.05
 _ABOVE_ROOF = 1.03
 _VISIBLE = 0.01
 _EXPOSED = "communication"
@@ -103,6 +104,9 @@ def _of_matching(
 ) -> Comparison:
     of_a, of_b = captures
     time_a, time_b = a.units[unit], b.units[unit]
+    is_little = _have_little_in_common((time_a.time_us, time_b.time_us), matching)
+    if is_little:
+        matching = matching.without_groups()
     ops = op_changes(a, b, unit, matching.matches)
     groups = group_changes(a, b, unit, matching.groups)
     only_a = only_ops(a, unit, matching.only_a)
@@ -122,7 +126,7 @@ def _of_matching(
     notes = (*_notes(a, b, of_a, of_b), *_above_roof(ops))
     if not matched:
         notes = ("no-time", *notes)
-    elif _have_little_in_common((time_a, only_a), (time_b, only_b)):
+    elif is_little:
         notes = ("little-matched", *notes)
     return Comparison(
         unit=unit,
@@ -225,12 +229,28 @@ def _matched(
     return {name: value / total for name, value in times.items() if value > 0}
 
 
-def _have_little_in_common(*sides: tuple[UnitTimes, Sequence[OnlyOp]]) -> bool:
-    """True where most of either side has no partner: much that is new leaves A as it was."""
-    return all(
-        sum(one.side.time_us for one in only) > (1 - _LEAST_MATCHED) * float(times.time_us.sum())
-        for times, only in sides
-    )
+def _have_little_in_common(times: tuple[Floats, Floats], matching: Matching) -> bool:
+    """True where the runs are of different programs, as far as their operations tell.
+
+    Half of one side is enough: much that is new leaves A as it was, unless A is next to nothing
+    beside it. Of a group that counts which both have: a scope such as "backward" is in many
+    programs. Groups by category alone need half of each side.
+    """
+
+    def taken(one: Match | Group) -> Floats:
+        return np.array([of[list(at)].sum() for of, at in zip(times, (one.a, one.b), strict=True)])
+
+    total, sure = np.array([of.sum() for of in times]), np.zeros(2)
+    for match in matching.matches:
+        sure += taken(match)
+    maybe = sure.copy()
+    for group in matching.groups:
+        maybe += taken(group).min()
+        sure += 0.0 if group.is_category else taken(group).min()
+    if (maybe >= _LEAST_MATCHED * total).all():
+        return False
+    is_next_to_nothing = sure.sum() < _LEAST_OF_BOTH * total.sum()
+    return bool(is_next_to_nothing or (sure < _LEAST_MATCHED * total).all())
 
 
 def _notes(a: Run, b: Run, of_a: Captures, of_b: Captures) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ times is refused.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from roofline.compare.features import Op, assign
 MOST_RATIO = 4.0
 """Quantities of a pair may differ by this factor; beyond it in all of them, it is refused."""
 
+# Categories of kernels whose kind no importer knows: two of these may be anything.
+_NO_KIND = frozenset({"other", "kernel", "kernel without HLO"})
 _LARGEST_KEY = 200  # above it rows are aligned by sorted work
 _NAMES_HOLD = 0.9  # of the pairs
 _LOST = 5.0  # the distance of something from nothing
@@ -53,6 +55,7 @@ class Group:
     scope: str
     a: tuple[int, ...]
     b: tuple[int, ...]
+    is_category: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +67,18 @@ class Matching:
     only_a: tuple[int, ...]
     only_b: tuple[int, ...]
 
+    def without_groups(self) -> "Matching":
+        """The same with what is in groups left over."""
+        in_a = (row for one in self.groups for row in one.a)
+        in_b = (row for one in self.groups for row in one.b)
+        only_a, only_b = sorted((*self.only_a, *in_a)), sorted((*self.only_b, *in_b))
+        return replace(self, groups=(), only_a=tuple(only_a), only_b=tuple(only_b))
+
     def swapped(self) -> "Matching":
         """The same with the sides exchanged."""
         return Matching(
-            matches=tuple(Match(a=one.b, b=one.a, tier=one.tier) for one in self.matches),
-            groups=tuple(Group(scope=one.scope, a=one.b, b=one.a) for one in self.groups),
+            matches=tuple(replace(one, a=one.b, b=one.a) for one in self.matches),
+            groups=tuple(replace(one, a=one.b, b=one.a) for one in self.groups),
             only_a=self.only_b,
             only_b=self.only_a,
         )
@@ -369,9 +379,16 @@ def _by_scope(ops: Iterable[Op], depth: int) -> dict[tuple[tuple[str, ...], str]
 
 
 def _category_groups(a: Sequence[Op], b: Sequence[Op]) -> list[Group]:
-    of_a = _by_key((one for one in a if one.path is None), lambda op: op.category or None)
-    of_b = _by_key((one for one in b if one.path is None), lambda op: op.category or None)
-    return [_group(str(key), of_a[key], of_b[key], "") for key in of_a if key in of_b]
+    def kind_of(op: Op) -> str | None:
+        is_told = op.path is None and op.category not in _NO_KIND
+        return op.category if is_told and op.category else None
+
+    of_a, of_b = _by_key(a, kind_of), _by_key(b, kind_of)
+    return [
+        replace(_group(str(key), of_a[key], of_b[key], ""), is_category=True)
+        for key in of_a
+        if key in of_b
+    ]
 
 
 def _group(scope: str, a: Sequence[Op], b: Sequence[Op], direction: str) -> Group:

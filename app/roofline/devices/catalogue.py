@@ -4,9 +4,11 @@ Some figures follow from an architecture: what one processor does per cycle, tim
 clock. JSON, not TOML: the standard library's TOML reader takes twenty times as long for this file.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from roofline.devices.parts import (
@@ -24,6 +26,7 @@ from roofline.model.plain_data import read_beside
 from roofline.model.units import GIGA
 
 _UNITS = {unit.value for unit in ComputeUnit}
+_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,18 @@ def sharing(name: str) -> tuple[Part, ...]:
     return tuple(map(_part, _by_shared_name().get(spelling(name), ())))
 
 
+def fitting(written: str) -> tuple[Part, ...]:
+    """The parts that a person can mean: "v6e", "4090", "H100 SXM", "a100 pcie 40gb".
+
+    A name decides whatever stands between its words, an id also without its family ("tpu").
+    Otherwise the part has to have every word, or words that are written as one.
+    """
+    words = _WORD.findall(written.casefold())
+    alike = [at for at, (names, _) in enumerate(_written()) if "".join(words) in names]
+    holding = [at for at, (_, known) in enumerate(_written()) if words and known.issuperset(words)]
+    return tuple(map(_part, alike or holding))
+
+
 def spelling(name: str) -> str:
     """`name` without what spellings differ in: capitals and spaces around."""
     return " ".join(name.split()).casefold()
@@ -121,6 +136,31 @@ def _by_name() -> Mapping[str, int]:
         for at, fields in enumerate(_document()["parts"])
         for name in (fields["id"], fields["name"], *fields["aliases"])
     }
+
+
+@cache
+def _written() -> Sequence[tuple[set[str], set[str]]]:
+    """Of each part its names with nothing between words, and its words and runs of them."""
+    return [
+        (
+            {"".join(words) for words in (*names, _without_family(names[0]))},
+            {run for words in names for run in _runs(words)},
+        )
+        for names in (
+            [_WORD.findall(name.casefold()) for name in (one["id"], one["name"], *one["aliases"])]
+            for one in _document()["parts"]
+        )
+    ]
+
+
+def _without_family(words: Sequence[str]) -> Sequence[str]:
+    """A word of letters, such as "rtx", is the family of several."""
+    return words[words[0].isalpha() :]
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    for begin in range(len(words)):
+        yield from accumulate(words[begin:])
 
 
 @cache

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from roofline.devices.catalogue import find, parts, sharing
+from roofline.devices.catalogue import find, fitting, parts, sharing
 from roofline.devices.parts import Part
 from roofline.devices.topology import NetworkChoice, rate_of
 from roofline.errors import BadViewError
@@ -17,6 +17,7 @@ THIS_MACHINE = "this-machine"
 MEASURED = "measured:"
 """Ids of accelerators as they were measured begin with this."""
 NAMES_SHOWN = 5
+_MOST_MEANT = 10  # "tpu" is any of these; "nvidia" names none
 
 _PEAK = re.compile(r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)\s*(?P<unit>[a-z/]+)", re.IGNORECASE)
 _GFLOPS = {"gflop/s": 1.0, "tflop/s": KILO, "pflop/s": MEGA, "gop/s": 1.0, "top/s": KILO}
@@ -159,20 +160,20 @@ def part_id_of(name: str) -> str:
 
 
 def known_part(name: str) -> Part:
-    """The part that `name` means; `BadViewError` lists names near it."""
+    """The part that `name` means, as people write it; `BadViewError` lists names near it."""
     found = find(name)
-    if found is None:
-        several = [part.id for part in sharing(name)]
-        if several:
-            raise BadViewError(
-                f'"{name}" is the name of several devices.',
-                remedy=f"Choose one of: {', '.join(several)}.",
-            )
+    several = (found,) if found else sharing(name) or fitting(name)
+    if len(several) == 1:
+        return several[0]
+    if 0 < len(several) <= _MOST_MEANT:
         raise BadViewError(
-            f'The catalogue has no device "{name}".',
-            remedy=f"{_near(name)} `roofline devices` lists them all.",
+            f'"{name}" is the name of several devices.',
+            remedy=f"Choose one of: {', '.join(part.id for part in several)}.",
         )
-    return found
+    raise BadViewError(
+        f'The catalogue has no device "{name}".',
+        remedy=f"{_near(name)} `roofline devices` lists them all.",
+    )
 
 
 def _near(name: str) -> str:

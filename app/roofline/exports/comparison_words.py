@@ -457,7 +457,7 @@ def _certainty(found: Comparison) -> Sentence:
     if test is not None and test.low is not None and test.high is not None:
         ends = {"low": percent(test.low), "high": percent(test.high)}
         said += say("change_tested", **counts, **ends, chance=Number(test.p, "ratio"))
-    elif found.change_us:
+    elif found.change_us and found.is_comparable:
         is_one_each = old == new == 1
         said += say("change_one_each") if is_one_each else say("change_untested", **counts)
         spread = found.captures_a.spread_us

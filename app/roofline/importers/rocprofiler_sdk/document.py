@@ -31,13 +31,14 @@ from roofline.importers.shared.kernel_names import NAN
 from roofline.importers.shared.tables_text import decode, first_row, parse_number, read_whole_table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
-from roofline.model.units import GIB
+from roofline.model.units import GIB, NS_PER_S
 
 TOOL = "rocprofiler-sdk-tool"
 MOST_BYTES = 2 * GIB
 SUMS = ({"name", "calls", "totaldurationns"},)
 _GPU = 2  # rocprofiler_agent_type_t
 _MAX_ROWS = 1_000_000
+_APART_NS = 3_600 * NS_PER_S  # no program leaves its GPU alone so long between copies and kernels
 _NAME = re.compile(r"(.*?)_?(?:kernel|memory_copy|counter|agent|marker_api|hip_api|hsa_api)_")
 _AGENT = re.compile(r"(?:Agent )?(\d{1,20})")
 _TIMES = {"start": "start_timestamp", "end": "end_timestamp"}
@@ -199,18 +200,20 @@ class _Listed:
     copies: list[Json] = field(default_factory=list)
     agents: list[Json] = field(default_factory=list)
     calls: list[Json] = field(default_factory=list)
+    apart: int = 0
 
     def process(self, names: Names) -> Process:
         """The process. Raises `CorruptProfileError` where its records are of two programs."""
         gpus = [one for one in self.agents if str(one.get("agent_type")).strip().upper() == "GPU"]
         described = {_number(one.get("node_id")): one for one in gpus}
         found = ProcessTables(self._tables(), names).process(self.file_name, described)
-        return replace(found, pid=self.pid or 0)
+        return replace(found, pid=self.pid or 0, apart=self.apart)
 
     def _tables(self) -> Tables:
         texts, counters = Names(), Names()
         kernels, of_record = self._dispatches(texts)
         kernels.numbers["event_id"] = np.arange(len(kernels)) + 1
+        self.calls, self.copies = (self._near(kernels, one) for one in (self.calls, self.copies))
         domains = [str(one.get("domain")) for one in self.calls]
         calls = _table(self.calls, **_TIMES, tid="thread_id", key="correlation_id")
         calls["key"][[at for at, one in enumerate(domains) if one.startswith(MARKER)]] = 0
@@ -248,6 +251,13 @@ class _Listed:
         }
         return Tables({f"{PREFIX}{name}": table for name, table in found.items()})
 
+    def _near(self, kernels: Table, records: list[Json]) -> list[Json]:
+        """The records, or none where their file has another clock than the kernels."""
+        if not _is_apart(kernels, _table(records, **_TIMES)):
+            return records
+        self.apart += len(records)
+        return []
+
     def _dispatches(self, texts: Names) -> tuple[Table, I64]:
         """The kernels in the order of time, and the place of each record among them: what a trace
         does not say of a dispatch, the table of its counters may."""
@@ -255,6 +265,10 @@ class _Listed:
         names = [kernel_name(one) or "unnamed kernel" for one in records]
         table = _table(records, **_DISPATCH, key="correlation_id")
         table.numbers["kernel_id"] = texts.places(names)
+        traced, counted = np.split(np.arange(len(records)), [len(self.kernels)])
+        if _is_apart(table.selected(traced), table.selected(counted)):
+            for name in _TIMES:  # the counters are those of these kernels, in another run
+                table.numbers[name][counted] = ABSENT
         number, own = table["dispatch_id"], -1 - np.arange(len(records))
         number[:] = np.where(number == ABSENT, own, number)
         first, place = in_order(*np.unique(number, return_inverse=True))
@@ -272,6 +286,16 @@ class _Listed:
                 )
         order = np.lexsort([np.maximum(table[of], 0) for of in ("end", "start")])
         return table.selected(order), np.argsort(order)[place]
+
+
+def _is_apart(one: Table, other: Table) -> bool:
+    """True where all times of `other` are far from all times of `one`."""
+    timed = [table.selected(np.flatnonzero(table["start"] > 0)) for table in (one, other)]
+    spans = [(table["start"].min(), table["end"].max()) for table in timed if len(table)]
+    if len(spans) < 2:
+        return False
+    (begin, end), (other_begin, other_end) = spans
+    return bool(max(other_begin - end, begin - other_end) > _APART_NS)
 
 
 def _table(records: Sequence[Json], **columns: str) -> Table:

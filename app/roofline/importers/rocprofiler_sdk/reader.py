@@ -171,6 +171,7 @@ def _profile(
     counts = {
         "flop-not-counted": int(uncounted.sum()) if counters else 0,
         "time-unknown": int((~launches.timed).sum()),
+        "clocks-apart": sum(one.apart for one in processes),
     }
     timeline = _timeline(events, device, launches, table.op, ops)
     return without_steps(

@@ -54,7 +54,8 @@ class Process:
     Columns are those of `EVENT`, of copies without those of a dispatch; `ABSENT` is unknown. Times
     are ns of the machine's clock, both known or neither. `launched` is when the host called; `name`
     and `path`, the ranges around that call, are places among the names of the upload. Grids are in
-    work items, sizes in bytes. `counters` are those of a kernel, by its row.
+    work items, sizes in bytes. `counters` are those of a kernel, by its row. `apart` records were
+    left out, as their clock is another.
     """
 
     file_name: str
@@ -63,6 +64,7 @@ class Process:
     kernels: Table
     copies: Table
     counters: dict[int, dict[str, float]]
+    apart: int = 0
 
 
 def read_database(source: SourceFile, names: Names) -> list[Process]:
