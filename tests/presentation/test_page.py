@@ -32,6 +32,7 @@ from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page, facts_data, view_data
 from roofline.presentation.page_frame import FILTERS
 from roofline.presentation.rounding import numbers as rounded_numbers
+from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import listed_ops, shown_levels
 from tests.builders import (
     ABSENT,
@@ -366,13 +367,17 @@ def test_names_that_are_no_unicode_are_sent() -> None:
 
 @given(st.lists(st.floats(), max_size=5))
 def test_rounding_keeps_six_digits_of_any_number(values: Sequence[float]) -> None:
-    found = rounded_numbers(np.array(values))
-    for value, rounded in zip(values, found, strict=True):
+    for value, shown in zip(values, rounded_numbers(np.array(values)), strict=True):
         if not math.isfinite(value):
-            assert rounded is None
+            assert shown is None
         else:
-            assert rounded == pytest.approx(value, rel=5.1e-6, abs=1e-320)
-            assert len(f"{rounded!r}".partition("e")[0].replace(".", "").strip("-0")) <= 6
+            assert shown == pytest.approx(value, rel=5.1e-6, abs=1e-320)
+            assert len(f"{shown!r}".partition("e")[0].replace(".", "").strip("-0")) <= 6
+
+
+@given(st.floats())
+def test_one_number_is_rounded_as_in_a_column(value: float) -> None:
+    assert rounded(value) == rounded_numbers(np.array([value]))[0]
 
 
 @pytest.mark.parametrize("value", [1e-300, 5e-324, 1.7976931348623157e308, 1e22, 1234565.0, 1e-17])
