@@ -142,6 +142,7 @@ def test_cpu_steps(tmp_path: Path) -> None:
     assert profile.steps.label == ("2", "3")
     assert profile.device.kind is DeviceKind.CPU
     assert "cpu-only" in codes(profile)
+    assert profile.steps.time_ps.sum() == profile.time_ps
 
 
 # ------------------------------------------------------------------------------------- attribution
@@ -255,6 +256,21 @@ def test_work_counts_in_the_step_that_launched_it(read: Callable[..., Profile]) 
     assert profile.steps.sums.flop[:, 0].tolist() == [2 * 64 * 32 * 16] * 2
     assert profile.steps.sums.time_ps[:, 0].tolist() == [505 * US] * 2
     assert codes(profile)["work-outside-steps"] == 1
+
+
+def test_steps_whose_work_runs_side_by_side_add_up_to_the_program(
+    read: Callable[..., Profile],
+) -> None:
+    """A copy of the first step runs beside the second: its time is the second's, not both's."""
+    trace = KinetoTrace()
+    for number in (1, 2):
+        begin = trace.host_us
+        trace.launch("step_kernel", 100.0, stream=7)
+        trace.launch("long_copy_kernel", 140.0, stream=20)
+        trace.step(number, begin)
+    profile = read(trace)
+    assert profile.steps.time_ps.sum() == profile.time_ps
+    assert profile.steps.time_ps[0] < 140 * US
 
 
 def test_a_step_that_launched_nothing_is_not_one(read: Callable[..., Profile]) -> None:

@@ -14,13 +14,16 @@ from roofline.analysis.records import I64, U64, Bools, KnownTime, Measures, Prog
 from roofline.analysis.roofline import Floats
 from roofline.analysis.serving import batches
 from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
+from roofline.analysis.subjects.records import Sample
 from roofline.model.device import MeasuredWork
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.profile import Profile, Provenance
-from roofline.model.units import gib_to_gb
+from roofline.model.timeline import Timeline
+from roofline.model.units import PS_PER_US, gib_to_gb
 
 OUTLIER_RATIO = 0.3
+_FEW = 2  # steps: which of them is usual cannot be told
 
 # The columns that follow from the ops that have a place on the roofline.
 _SLACK = 0.02  # of the FLOPs: with less missing a rate is as good as exact
@@ -59,8 +62,9 @@ def program_points(scoped: Scoped) -> ProgramPoints:
     if context.profile.has_average and averages:
         scopes.append(Scope.AVERAGE)
         labels.append("Average")
-        works.append(_average_work(scoped))
-        divisors.append(np.full(1, max(len(steps), 1)))
+        rows = _mean_steps(scoped)
+        works.append(_average_work(scoped, rows))
+        divisors.append(np.full(1, max(len(rows), 1)))
     for name, rows in () if context.oddities.on else batches(context.profile.serving):
         scopes.append(Scope.PHASE)
         labels.append(name)
@@ -101,6 +105,39 @@ def _outliers(scopes: Sequence[Scope], time_us: Floats) -> Bools:
         return is_step
     median = float(np.median(time_us[is_step]))
     return is_step & (np.abs(time_us - median) > OUTLIER_RATIO * median)
+
+
+def _mean_steps(scoped: Scoped) -> I64:
+    """The steps that the average is of: as the mean step of the page; in XProf's way, all."""
+    profile, timeline = scoped.context.profile, scoped.context.profile.timeline
+    if scoped.context.oddities.on or timeline is None or timeline.steps != len(profile.steps):
+        return np.arange(len(profile.steps))
+    return of_mean(step_us(timeline))[0]
+
+
+def step_us(timeline: Timeline) -> Floats:
+    """The time of each step, as a mean over the cores that ran it; 0 where none did."""
+    inside = timeline.times.scope >= 0
+    scope, total = timeline.times.scope[inside], timeline.times.total_ps[inside]
+    cores = np.bincount(scope, minlength=timeline.steps)
+    sums = np.bincount(scope, total, timeline.steps)
+    return np.asarray(sums / np.maximum(cores, 1) / PS_PER_US)
+
+
+def of_mean(times_us: Floats) -> tuple[I64, Sample]:
+    """The steps that a mean step is of: all, but a first one that is far off the others, and a last
+    one that is far shorter: the capture ends with its last operation, not with the next step."""
+    rows, left_out = np.arange(len(times_us)), dict[str, float]()
+    if len(rows) > _FEW:
+        usual = float(np.median(times_us[:-1]))
+        if times_us[-1] < (1 - OUTLIER_RATIO) * usual:
+            rows, left_out["last"] = rows[:-1], float(times_us[-1]) / usual
+    if len(rows) > 1:
+        usual = float(np.median(times_us[rows[1:]]))
+        if usual and abs(times_us[0] - usual) > OUTLIER_RATIO * usual:
+            rows, left_out["first"] = rows[1:], float(times_us[0]) / usual
+    median = float(np.median(times_us[rows]))
+    return rows, Sample(used=len(rows), found=len(times_us), median_us=median, left_out=left_out)
 
 
 def slow_step_us(points: ProgramPoints) -> float | None:
@@ -176,11 +213,10 @@ def _step_work(scoped: Scoped) -> OpColumns:
     return _program_work(scoped, rows, np.array(time, np.uint64))
 
 
-def _average_work(scoped: Scoped, chosen: I64 | None = None) -> OpColumns:
-    """All steps, or the `chosen` ones, as one row; its shown times are divided by their number
+def _average_work(scoped: Scoped, rows: I64) -> OpColumns:
+    """The steps of these `rows` as one row; its shown times are divided by their number
     afterwards."""
     steps = scoped.context.profile.steps
-    rows = np.arange(len(steps)) if chosen is None else chosen
     whole = steps.sums.summed(0, rows, keepdims=True)
     time = int(steps.time_ps[rows].sum(dtype=np.uint64))
     if not scoped.include:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.options import options
 from roofline.analysis.subjects.records import Kind, OpPart
@@ -104,9 +104,14 @@ def test_a_first_step_that_is_far_off_the_others_is_left_out(first_us: float, us
 def test_a_last_step_that_ends_with_the_capture_is_left_out(last_us: float, used: int) -> None:
     """Its wait for the host lies behind its last kernel, where nothing tells it."""
     line = timeline((600, 0, 0, 0), *[(100.0, 0.0, 0.0, 0.0)] * 4, (last_us, 0, 0, 0))
-    sample = choose(analysis_of(line, steps=steps(100, 100, 100, 100, last_us))).sample
+    analysis = analysis_of(line, steps=steps(100, 100, 100, 100, last_us), has_average=True)
+    subject = choose(analysis)
+    sample = subject.sample
     assert sample is not None and sample.used == used
     assert sample.left_out == ({"last": pytest.approx(0.39)} if used == 4 else {})
+    program = analysis.with_infeed.program
+    average_us = program.measures.total_time_per_core_us[program.scope.index(Scope.AVERAGE)]
+    assert average_us == pytest.approx(subject.time_us), "one answer to how long a step takes"
 
 
 def test_what_does_not_exist_is_named_and_the_default_is_shown() -> None:

@@ -5,20 +5,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from roofline.analysis.program import OUTLIER_RATIO
+from roofline.analysis.program import of_mean, step_us
 from roofline.analysis.records import I64, RooflineAnalysis
-from roofline.analysis.roofline import Floats
 from roofline.analysis.serving import batch_name, by_batch, step_label
 from roofline.analysis.subjects.addresses import range_address, read_range
 from roofline.analysis.subjects.records import Kind, Sample
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile
 from roofline.model.serving import ServingSteps
-from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
 # How profilers call copies, which are not kernels.
-_FEW = 2  # steps: which of them is usual cannot be told
 _COPIES = ("Memcpy", "Memset", "MEMORY_COPY")
 
 
@@ -161,28 +158,3 @@ def _range(begin_ps: int, end_ps: int) -> Option:
         unit_word="",
         span_ps=(begin_ps, end_ps),
     )
-
-
-def step_us(timeline: Timeline) -> Floats:
-    """The time of each step, as a mean over the cores that ran it; 0 where none did."""
-    inside = timeline.times.scope >= 0
-    scope, total = timeline.times.scope[inside], timeline.times.total_ps[inside]
-    cores = np.bincount(scope, minlength=timeline.steps)
-    sums = np.bincount(scope, total, timeline.steps)
-    return np.asarray(sums / np.maximum(cores, 1) / PS_PER_US)
-
-
-def of_mean(times_us: Floats) -> tuple[I64, Sample]:
-    """The steps that a mean step is of: all, but a first one that is far off the others, and a last
-    one that is far shorter: the capture ends with its last operation, not with the next step."""
-    rows, left_out = np.arange(len(times_us)), dict[str, float]()
-    if len(rows) > _FEW:
-        usual = float(np.median(times_us[:-1]))
-        if times_us[-1] < (1 - OUTLIER_RATIO) * usual:
-            rows, left_out["last"] = rows[:-1], float(times_us[-1]) / usual
-    if len(rows) > 1:
-        usual = float(np.median(times_us[rows[1:]]))
-        if usual and abs(times_us[0] - usual) > OUTLIER_RATIO * usual:
-            rows, left_out["first"] = rows[1:], float(times_us[0]) / usual
-    median = float(np.median(times_us[rows]))
-    return rows, Sample(used=len(rows), found=len(times_us), median_us=median, left_out=left_out)

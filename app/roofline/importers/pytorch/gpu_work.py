@@ -444,16 +444,11 @@ class _GpuWork:
         return np.where(known, self._found.launched_ns, NO_LAUNCH) if known.any() else None
 
     def _step_core_ns(self, device: I64, n_devices: int) -> I64:
-        n_steps = len(self._steps)
-        group = np.where(self._scope >= 0, self._scope * np.int64(n_devices) + device, -1)
-        work = self._trace.work
-        busy = busy_times(group, work["begin"], work["duration"], n_steps * n_devices)
         lasted = np.array([step.end_ns - step.begin_ns for step in self._steps], np.int64)
         spans = self._spans(device, n_devices)
         # A step without work lasts as long as the host was in it.
         lasted = np.where(spans.any(axis=1, keepdims=True), spans, lasted[:, None])
-        core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted).sum(axis=1)
-        return core
+        return np.asarray(lasted.sum(axis=1))
 
     def _spans(self, device: I64, n_devices: int) -> I64:
         """How long each step took on each device: from its first work to that of the next step.

@@ -396,7 +396,10 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     scope = step_at(begin, steps)
     row = np.array([_row(trace, k, numbers) for k in range(n_signatures)], np.int64)
     all_threads = np.zeros(len(begin), np.int64)
-    lasted = np.array([step.end_ns - step.begin_ns for step in steps], np.int64)
+    ends = begin + duration
+    edges = np.array([one.begin_ns for one in steps] + [one.end_ns for one in steps[-1:]], np.int64)
+    first = min([int(begin.min()), *edges[:1].tolist()])
+    last = max([int(ends.max()), *edges[-1:].tolist()])
     numbers.note_gaps(
         flop=row[signature[counted.costs.flop[signature] < 0]],
         moved_bytes=row[signature[counted.costs.moved_bytes[signature] < 0]],
@@ -414,11 +417,12 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     return FileWork(
         sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
-        step_core_ns=lasted,
+        # A step lasts until the next one begins, as on a device.
+        step_core_ns=np.diff(edges),
         busy_ns=busy_times(all_threads, begin, duration, 1),
-        span_ns=np.array([(begin + duration).max() - begin.min()]),
-        begin_ns=int(begin.min()),
-        end_ns=int((begin + duration).max()),
+        span_ns=np.array([last - first]),
+        begin_ns=first,
+        end_ns=last,
         notes=_notes(trace, signature),
         flop_slack=float(counted.costs.slack[signature[counted.flop]].sum()),
         instances=InstanceSums.of(

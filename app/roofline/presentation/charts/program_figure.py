@@ -250,10 +250,20 @@ def _counts(points: Sequence[Point]) -> str:
         return ""  # no time was measured: the chart's place says so
     if steps == 0:
         return "No steps in this profile."
-    if all(point["scope"] != "average" for point in points):
+    average = next((point for point in points if point["scope"] == "average"), None)
+    if average is None or not average["total_time_per_core_us"]:
         return f"{counted(steps, 'step')}.{_slow_steps(points)}"
-    complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
-    return f"Average of {complete}.{_slow_steps(points)}"
+    used = _averaged(average, points[0])
+    complete = "one complete step" if used == 1 else f"{count(used)} complete steps"
+    of_all = f" of {count(steps)}" if used < steps else ""
+    return f"Average of {complete}{of_all}.{_slow_steps(points)}"
+
+
+def _averaged(average: Point, total: Point) -> int:
+    """How many steps the average is of: its time is that of one, per core, and the sum of all."""
+    cores: float = total["total_time_us"] / total["total_time_per_core_us"]
+    step_us: float = average["total_time_per_core_us"]
+    return round(float(average["total_time_us"]) / step_us / cores)
 
 
 def _hardware_note(points: Sequence[Point], fields: Sequence[Mapping[str, Any]]) -> str:
