@@ -317,6 +317,13 @@ def test_next_to_nothing_is_no_earlier_version() -> None:
     assert not compare([make_run([same])], [other]).is_comparable
 
 
+def test_much_that_is_new_leaves_a_program_as_it_was() -> None:
+    """A layer that takes a hundred times as long as the program in which it is new."""
+    layers = [Row(name=f"dot.{k}", operands=f"f32[{k},8]", path=f"f/L{k}/dot") for k in range(1, 9)]
+    new = Row(name="oops", operands="f32[99]", path="f/oops/dot", time_us=80_000.0)
+    assert compare([make_run(layers)], [make_run([*layers, new])]).is_comparable
+
+
 def test_a_training_and_a_convolution_of_two_vendors_are_apart() -> None:
     v100, mi300x = (
         SHARED / "profiles" / name / "host_0.xplane.pb"

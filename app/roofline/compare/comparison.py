@@ -26,6 +26,7 @@ from roofline.errors import BadViewError
 
 ONLY = "only"
 _LEAST_MATCHED, _LEAST_OF_BOTH = 0.5, 0.05
+_PROGRAM = 8  # operations that are alike in both show one program, however much is new in it
 _ABOVE_ROOF = 1.03
 _VISIBLE = 0.01
 _EXPOSED = "communication"
@@ -232,9 +233,9 @@ def _matched(
 def _have_little_in_common(times: tuple[Floats, Floats], matching: Matching) -> bool:
     """True where the runs are of different programs, as far as their operations tell.
 
-    Half of one side is enough: much that is new leaves A as it was, unless A is next to nothing
-    beside it. Of a group that counts which both have: a scope such as "backward" is in many
-    programs. Groups by category alone need half of each side.
+    Half of one side is enough: much that is new leaves A as it was, unless A is a few operations
+    and next to nothing beside it. Of a group that counts which both have: a scope such as
+    "backward" is in many programs. Groups by category alone need half of each side.
     """
 
     def taken(one: Match | Group) -> Floats:
@@ -250,7 +251,8 @@ def _have_little_in_common(times: tuple[Floats, Floats], matching: Matching) -> 
     if (maybe >= _LEAST_MATCHED * total).all():
         return False
     is_next_to_nothing = sure.sum() < _LEAST_OF_BOTH * total.sum()
-    return bool(is_next_to_nothing or (sure < _LEAST_MATCHED * total).all())
+    is_few = len(matching.matches) < _PROGRAM
+    return bool((is_few and is_next_to_nothing) or (sure < _LEAST_MATCHED * total).all())
 
 
 def _notes(a: Run, b: Run, of_a: Captures, of_b: Captures) -> tuple[str, ...]:
