@@ -89,6 +89,7 @@ def test_the_tools_are_the_ten_of_the_documents_and_cost_little() -> None:
         ("what_if", {"profile": TRAINING, "device": "b200"}, "(certain: modelled)"),
         ("what_if", {"profile": TRAINING, "compute": "fp8"}, "(certain: modelled)"),
         ("what_if", {"profile": TRAINING, "peaks": ["hbm=2TB/s"]}, "under hbm=2TB/s"),
+        ("what_if", {"profile": V6E, "link_bytes": 0.5}, "fewer bytes over links"),
     ],
 )
 def test_a_tool_answers_in_words(name: str, given: dict[str, Any], said: str) -> None:
@@ -108,6 +109,8 @@ def test_a_tool_answers_in_words(name: str, given: dict[str, Any], said: str) ->
         ("top_ops", {"profile": TRAINING, "group": "colour"}, "is none of"),
         ("what_if", {"profile": TRAINING}, "Nothing is changed"),
         ("what_if", {"profile": TRAINING, "device": "h999"}, "h999"),
+        ("what_if", {"profile": V6E, "link_bytes": 0}, "not above 0"),
+        ("what_if", {"profile": V6E, "device": "h200", "compute": "fp8"}, "Too much"),
         ("check", {"profile": TRAINING, "baseline": "none.json"}, "none.json"),
         ("capture", {"address": "192.0.2.1:9999"}, "may be captured"),
         ("capture", {"address": "localhost:1", "seconds": 0.05}, "listens"),

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from roofline.api import servers as upload
-from roofline.api.servers import Receiver, Upload, read_token, send
-from roofline.errors import UploadRejectedError
+from roofline.api.servers import Receiver, ServerLink, Upload, read_token, send
+from roofline.errors import StorageFullError, UploadRejectedError
 from tests.browser.serving import Server, serving
 from tests.conftest import PYTHON_PATH
 from tests.tools.generate_xspace import Config, write_profile
@@ -149,6 +149,31 @@ def test_proxy_that_refuses_in_the_middle_is_understood(tmp_path: Path) -> None:
         with pytest.raises(UploadRejectedError, match=r"413|reached"):
             send(Upload(files=(tmp_path / "large.pb",)), Receiver(url), wait_s=1)
         stranger.shutdown()
+
+
+class _Sender(_Stranger):
+    """Sends 4 of the bytes that it promised, or all of them."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "8" if "cut" in self.path else "4")
+        self.end_headers()
+        self.wfile.write(b"four")
+
+
+def test_a_full_disk_is_no_broken_connection_and_each_is_said(tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "profile").symlink_to("/dev/full")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Sender) as sender:
+        threading.Thread(target=sender.serve_forever, daemon=True).start()
+        link = ServerLink(Receiver(f"http://127.0.0.1:{sender.server_address[1]}"))
+        assert link.download("/whole", tmp_path).read_bytes() == b"four"
+        with pytest.raises(StorageFullError, match="No space left"):
+            link.download("/whole", full)
+        with pytest.raises(UploadRejectedError, match="cannot be reached"):
+            link.download("/cut", tmp_path)
+        sender.shutdown()
 
 
 def test_files_of_two_machines_are_told_apart_and_split_when_asked(server: Server) -> None:

@@ -9,17 +9,22 @@ import http.client
 import json
 import os
 import secrets
-import shutil
 import ssl
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
-from roofline.errors import MixedUploadError, RooflineError, UploadRejectedError
+from roofline.errors import (
+    MixedUploadError,
+    RooflineError,
+    StorageFullError,
+    UploadRejectedError,
+)
 
 HERE = "http://127.0.0.1:8000"
 PIECE_BYTES = 1 << 20
@@ -270,33 +275,52 @@ class ServerLink:
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, dict[str, Any]]:
         """The status and the JSON of the answer, also of one that refuses."""
-        connection = self._connect(timeout_s)
-        try:
-            answer = self._exchange(connection, method, path, body, headers or {})
-            content = answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from error
-        finally:
-            connection.close()
-        return answer.status, self._understood(answer.status, content)
+        with closing(self._connect(timeout_s)) as connection:
+            with self._reached():
+                answer = self._exchange(connection, method, path, body, headers or {})
+            return answer.status, self._understood(answer)
 
     def download(self, path: str, folder: Path) -> Path:
-        """The file that the answer is, by its own name in `folder`; raises like `ask`."""
-        connection = self._connect(TIMEOUT_S)
-        try:
-            answer = self._exchange(connection, "GET", path, None, {"Accept": "*/*"})
+        """The file that the answer is, by its own name in `folder`; raises like `ask`, and
+        `StorageFullError` where the file cannot be written."""
+        with closing(self._connect(TIMEOUT_S)) as connection:
+            with self._reached():
+                answer = self._exchange(connection, "GET", path, None, {"Accept": "*/*"})
             if answer.status != http.client.OK:
-                raise refusal(answer.status, self._understood(answer.status, answer.read()))
+                raise refusal(answer.status, self._understood(answer))
             into = folder / (Path(answer.headers.get_filename() or "").name or "profile")
-            with into.open("wb") as file:
-                shutil.copyfileobj(answer, file, PIECE_BYTES)
-            if (length := answer.headers["Content-Length"]) and into.stat().st_size < int(length):
-                raise http.client.IncompleteRead(b"", int(length))
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from error
-        finally:
-            connection.close()
+            try:
+                with into.open("wb") as file:
+                    file.writelines(self._pieces(answer))
+            except OSError as error:
+                raise StorageFullError(
+                    f"{into.name} cannot be written to {folder}: {error.strerror or error}.",
+                    remedy="Make room there, or name another folder in TMPDIR.",
+                ) from error
         return into
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Says of a connection that breaks that the server cannot be reached."""
+        try:
+            yield
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise UploadRejectedError(
+                f"{self._shown} cannot be reached: {reason}.",
+                remedy="Check that the server runs, the address, and the network between.",
+            ) from error
+
+    def _pieces(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
+        """The whole body, as it comes."""
+        while True:
+            with self._reached():
+                piece = answer.read(PIECE_BYTES)
+                if not piece and answer.length:
+                    raise http.client.IncompleteRead(b"", answer.length)
+            if not piece:
+                return
+            yield piece
 
     def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
@@ -325,26 +349,20 @@ class ServerLink:
                 raise
         return connection.getresponse()
 
-    def _understood(self, status: int, content: bytes) -> dict[str, Any]:
-        if status == http.client.NO_CONTENT:
+    def _understood(self, answer: http.client.HTTPResponse) -> dict[str, Any]:
+        content = b"".join(self._pieces(answer))
+        if answer.status == http.client.NO_CONTENT:
             return {}
         try:
-            answer = json.loads(content)
+            found = json.loads(content)
         except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
+            found = None
+        if not isinstance(found, dict):
             raise UploadRejectedError(
-                f"{self._shown} answered {status}, and not as a Roofline server does.",
+                f"{self._shown} answered {answer.status}, and not as a Roofline server does.",
                 remedy="Check the address; a proxy in front of the server may refuse large bodies.",
             )
-        return answer
-
-    def _unreachable(self, error: Exception) -> RooflineError:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return UploadRejectedError(
-            f"{self._shown} cannot be reached: {reason}.",
-            remedy="Check that the server runs, the address, and the network between.",
-        )
+        return found
 
 
 def refusal(status: int, answer: Mapping[str, Any]) -> RooflineError:
@@ -367,10 +385,14 @@ def _size(path: Path) -> int:
         if path.is_file() and os.access(path, os.R_OK):
             return size
     except OSError as error:
-        raise UploadRejectedError(
-            f"{path} cannot be read: {error.strerror}.", remedy="Check the path."
-        ) from error
+        raise _unreadable(path, error) from error
     raise UploadRejectedError(f"{path} is not a file that can be read.", remedy="Name its files.")
+
+
+def _unreadable(path: Path, error: OSError) -> UploadRejectedError:
+    return UploadRejectedError(
+        f"{path} cannot be read: {error.strerror}.", remedy="Check the path."
+    )
 
 
 def _heads(upload: Upload, boundary: str, sizes: Sequence[int]) -> list[bytes]:
@@ -411,10 +433,13 @@ def _body(
     for path, size, head in zip(files, sizes, heads, strict=True):
         yield head
         sent = 0
-        with path.open("rb") as file:
-            while piece := file.read(min(PIECE_BYTES, size - sent)):
-                sent += len(piece)
-                yield piece
+        try:
+            with path.open("rb") as file:
+                while piece := file.read(min(PIECE_BYTES, size - sent)):
+                    sent += len(piece)
+                    yield piece
+        except OSError as error:
+            raise _unreadable(path, error) from error
         if sent < size:
             raise UploadRejectedError(
                 f"{path} became shorter while it was sent.",

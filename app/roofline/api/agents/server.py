@@ -342,17 +342,22 @@ class Tools:
         storage: str = "",
         compute: str = "",
         peaks: list[str] | None = None,
+        link_bytes: float | None = None,
     ) -> str:
         """Calculated, never measured: on another device (h100-sxm), with tensors stored or products
-        computed in fp8 or int8, or under peaks such as hbm=3.35TB/s. One of them at a time."""
+        computed in fp8 or int8 and this part of the bytes over links (0.5), or under peaks such as
+        hbm=3.35TB/s. One of the three at a time."""
+        formats = Formats(storage=storage or None, compute=compute or None, link_bytes=link_bytes)
+        is_formats = bool(storage or compute or link_bytes is not None)
+        if sum((bool(device), is_formats, bool(peaks))) != 1:
+            raise BadViewError(
+                "Too much is changed at once." if device or peaks else "Nothing is changed.",
+                remedy="Name device, or peaks, or some of storage, compute and link_bytes.",
+            )
+        reading = self._source_of(context).open(profile)
         if device:
-            return on_part(self._source_of(context).open(profile), device)
-        if storage or compute:
-            chosen = Formats(storage=storage or None, compute=compute or None)
-            return InFormats(self._source_of(context).open(profile), chosen).to_markdown()
-        if peaks:
-            return under_peaks(self._source_of(context).open(profile), peaks)
-        raise BadViewError("Nothing is changed.", remedy="Name device, storage, compute or peaks.")
+            return on_part(reading, device)
+        return under_peaks(reading, peaks) if peaks else InFormats(reading, formats).to_markdown()
 
 
 def _grouping(text: str) -> Grouping:
