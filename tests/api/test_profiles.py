@@ -12,6 +12,7 @@ import pytest
 from plotly.graph_objs import Figure, Scatter
 
 import roofline
+from roofline.figures.figure import of_width
 from roofline.library.samples import Sample, find_samples
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -88,6 +89,10 @@ def test_every_sample_has_a_short_repr_and_a_cell_without_scripts(sample: Sample
     said = _Text()
     said.feed(cell)
     assert found.sentence in said.texts
+    sure = f"How sure what binds is: {found.answered.advice['certain']}."
+    assert any(one.startswith(sure) for one in said.texts)
+    assert any("Peaks per" in one or "No roof is drawn." in one for one in said.texts)
+    assert cell.count("<tr>") == 1 + min(10, len(found.ops))
 
 
 class _Text(HTMLParser):
@@ -261,6 +266,16 @@ def test_names_of_roofs_are_texts_with_their_peaks() -> None:
     found = traces(of_table().figure())
     assert any("HBM" in text and "GB/s" in text for text in found["names"].text)
     assert max(found["HBM 107.37\u00a0GB/s"].y) == pytest.approx(1000), "not above the peak"
+
+
+def test_other_figures_are_those_of_the_page(profile: roofline.Profile) -> None:
+    drawn = profile.page["figures"]
+    assert [one.name for one in profile.figure("steps").data] == [
+        one["name"] for one in of_width(drawn["program"], "wide")["data"]
+    ]
+    assert '"--' not in profile.figure("gain").to_json()
+    with pytest.raises(roofline.RooflineError, match="“links” of this profile has no picture"):
+        of_table().figure("links")
 
 
 def test_colours_of_a_figure_are_values() -> None:

@@ -54,6 +54,7 @@ def test_estimate_is_the_command() -> None:
     assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
     assert found.t_min_us == max(row["time_us"] or 0.0 for row in found.rows())
     assert "Bound by" in found.sentence
+    assert found.figure().layout.xaxis.title.text.startswith("FLOP per byte")
     with pytest.raises(roofline.RooflineError, match="no option typo"):
         roofline.estimate("matmul", "8x8x8", device="h100-sxm", typo=1)
 
@@ -72,6 +73,7 @@ def test_predict_is_the_command(phase: str, options: dict[str, int]) -> None:
     assert len(repr(found)) <= 600
     assert len(found.frame()) == len(found.rows()) > 0
     assert "<table" in found._repr_html_()
+    assert '"--' not in found.figure().to_json()
 
 
 def test_compare_is_the_command() -> None:
@@ -85,6 +87,8 @@ def test_compare_is_the_command() -> None:
     assert sum(row["change_us"] for row in found.rows()) == pytest.approx(found.change_us)
     assert sum(found.terms.values()) == pytest.approx(found.change_us)
     assert "<svg" in found._repr_html_()
+    assert '"--' not in found.figure().to_json()
+    assert SAME.name in found.figure().layout.yaxis.ticktext[0]
     assert roofline.compare([b] * 3, [b] * 3).tested is not None
 
 
@@ -116,6 +120,8 @@ def test_devices_are_the_command() -> None:
     used = {one["source"] for one in part.to_dict()["devices"][0]["memory"]}
     assert used <= part.to_dict()["sources"].keys()
     assert {"matrix_bf16", "memory_bytes"} <= {row["of"] for row in part.rows()}
+    with pytest.raises(roofline.RooflineError, match="Device has no picture"):
+        part.figure()
     for refused in (lambda: roofline.device("h1000"), lambda: roofline.devices(columns=["speed"])):
         with pytest.raises(roofline.RooflineError):
             refused()

@@ -1,5 +1,6 @@
 """`compare` and `check`: runs of a program against each other, or against a baseline."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -32,6 +33,7 @@ from roofline.exports.comparison import (
 from roofline.exports.comparison_page import comparison_frame
 from roofline.exports.comparison_words import change_verdict, place_name
 from roofline.exports.gate import first_line, report_record, report_to_markdown, report_to_text
+from roofline.figures.figure import Figure as Picture
 from roofline.importers.source import Progress, silent
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text
@@ -126,6 +128,11 @@ class Comparison(WithPage):
             }
             for one in self.found.places
         ]
+
+    def picture(self) -> Picture | None:
+        """The time of both by module, as on the page."""
+        drawn: Picture | None = json.loads(comparison_frame(self.found)["figure"] or "null")
+        return drawn
 
     def cell(self) -> Cell:
         """The sentence, the time of both, and the change by module."""

@@ -24,6 +24,7 @@ from roofline.estimate.llm.request_document import (
 from roofline.estimate.llm.serving import Request, request_of
 from roofline.estimate.llm.step import Step, step_of
 from roofline.estimate.ops import Options
+from roofline.figures.figure import Figure as Picture
 from roofline.model.units import time_text
 
 T = TypeVar("T", bound=NetworkChoice)
@@ -68,6 +69,12 @@ class Estimate(Result):
     def to_text(self) -> str:
         """What `roofline estimate` prints."""
         return estimate_text(self.found)
+
+    def picture(self) -> Picture | None:
+        """The op on the roofline of its part."""
+        from roofline.exports.cost_charts import estimate_figure  # loads slowly
+
+        return estimate_figure(self.found)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per resource: its time in us, and its peak with the source."""
@@ -150,6 +157,14 @@ class Prediction(Result):
         if isinstance(self.found, Request):
             return request_text(self.found, self.name, self.measured)
         return step_text(self.found, self.name)
+
+    def picture(self) -> Picture | None:
+        """The ops of a step, or the phases of a request, on the roofline of the part."""
+        from roofline.exports.cost_charts import request_figure, step_figure  # loads slowly
+
+        if isinstance(self.found, Request):
+            return request_figure(self.found, self.measured)
+        return step_figure(self.found)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per op of a step, per phase of a request; keys as in `to_dict()`."""

@@ -17,7 +17,15 @@ import orjson
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.verdict_records import KnownShares
-from roofline.api.results import Cell, Record, Result, WithPage, frame_of, roofline_figure
+from roofline.api.results import (
+    Cell,
+    Record,
+    Result,
+    WithPage,
+    frame_of,
+    plotly_figure,
+    roofline_figure,
+)
 from roofline.api.servers import download, is_link
 from roofline.devices.choice import read_choice, with_unit
 from roofline.errors import BadViewError
@@ -303,12 +311,25 @@ class Profile(WithPage):
         identity = PageIdentity(id="", created_at="")
         return page_data(self.analysis, self.answered.answer, identity)
 
-    def figure(self, *, infeed: bool = True, style: "Style" = "page") -> "Figure":
-        """The roofline of the operations and the program in light colours: as on the page, or as
-        `save_figure` writes it for a "paper" or a "talk".
+    def figure(
+        self,
+        which: Literal["ops", "steps", "links", "gain"] = "ops",
+        *,
+        infeed: bool = True,
+        style: "Style" = "page",
+    ) -> "Figure":
+        """A picture of the page in light colours: the roofline of the operations and the program,
+        that of the steps, the strip of links, or *Time to gain*. The first has the styles of
+        `save_figure`, too, and can do without infeed and outfeed.
 
-        Raises `ExtraMissingError` without plotly.
+        Raises `BadViewError` where the profile does not have it, and `ExtraMissingError` without
+        plotly.
         """
+        if which != "ops":
+            figures = self.page["figures"]
+            gain = figures["gain"] and figures["gain"]["op"]["figure"]
+            drawn = {"steps": figures["program"], "links": figures["links"], "gain": gain}
+            return plotly_figure(drawn[which], f"The part “{which}” of this profile")
         device = self.analysis.device
         title = f"{device.name}, per {device.core_word}"
         return roofline_figure(self.page, title, infeed="in" if infeed else "out", style=style)
@@ -348,11 +369,19 @@ class Profile(WithPage):
         )
 
     def cell(self) -> Cell:
-        """Its sentence, *Time to gain*, what would help most, and the longest operations."""
+        """Its sentence, how sure that is, the peaks, *Time to gain*, what would help most, and the
+        longest operations."""
+        from roofline.presentation.figure_files import peaks_of  # loads slowly
+
         gain = self.page["figures"]["gain"]
+        sure = f"How sure what binds is: {self.answered.advice['certain']}."
         rows = [{name: row.get(name) for name in _COLUMNS_SHOWN} for row in self.rows()[:10]]
         return Cell(
-            lines=[f"{self.title} · {self.device}", self.sentence],
+            lines=[
+                f"{self.title} · {self.device}",
+                self.sentence,
+                f"{sure} {peaks_of(self.page, self.page['figures']['op'])}",
+            ],
             pictures=[gain["picture"]] if gain else [],
             notes=[_first_words(one) for one in self.findings[:_FINDINGS_SHOWN]],
             rows=rows,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from roofline.errors import BadViewError, ExtraMissingError
+from roofline.figures.figure import Figure as Picture
 from roofline.figures.figure import inert, of_width, painted
 from roofline.presentation.palette import LIGHT
 from roofline.presentation.quantities import significant
@@ -86,6 +87,17 @@ class Result(ABC):
     def frame(self) -> "DataFrame":
         """The rows as a pandas frame. Raises `ExtraMissingError` without pandas."""
         return frame_of(self.rows())
+
+    def picture(self) -> Picture | None:
+        """Its picture on the page, as data; `None` for a result that has none."""
+        return None
+
+    def figure(self) -> "Figure":
+        """Its picture on the page as a Plotly figure, in light colours.
+
+        Raises `BadViewError` for a result without one, and `ExtraMissingError` without plotly.
+        """
+        return plotly_figure(self.picture(), type(self).__name__)
 
     def _repr_html_(self) -> str:
         """HTML without scripts, for the last line of a notebook's cell."""
@@ -204,10 +216,6 @@ def roofline_figure(
 
     Raises `ExtraMissingError` without plotly.
     """
-    try:
-        import plotly.graph_objects as go
-    except ModuleNotFoundError as error:
-        raise ExtraMissingError.of("notebook") from error
     # These load slowly.
     from roofline.presentation.charts.choices import ChartChoice
     from roofline.presentation.charts.op_figure import op_figure
@@ -217,17 +225,28 @@ def roofline_figure(
     drawn = of_width(op_figure(page, look.choice(ChartChoice(infeed=infeed))), "wide")
     if style != "page":
         width, height = look.size
-        layout = drawn["layout"] | {"paper_bgcolor": "white", "width": width, "height": height}
-        return go.Figure(painted({"data": drawn["data"], "layout": layout}, LIGHT.__getitem__))
-    layout = drawn["layout"] | {
-        "title": {"text": inert(title)},
-        "margin": None,
-        "showlegend": True,
-        "paper_bgcolor": "white",
-        "height": _HEIGHT,
-    }
+        return _painted(drawn["data"], drawn["layout"] | {"width": width, "height": height})
+    titled = {"title": {"text": inert(title)}, "margin": None, "showlegend": True}
     traces = [_with_hover(trace, page) for trace in drawn["data"]]
-    return go.Figure(painted({"data": traces, "layout": layout}, LIGHT.__getitem__))
+    return _painted(traces, drawn["layout"] | titled | {"height": _HEIGHT})
+
+
+def plotly_figure(picture: Picture | None, of: str) -> "Figure":
+    """A picture of the page for Plotly. Raises as `Result.figure`: `of` is what has none."""
+    if picture is None or not picture["data"]:
+        raise BadViewError(f"{of} has no picture.", remedy="`frame()` has the numbers.")
+    drawn = of_width(picture, "wide")
+    return _painted(drawn["data"], drawn["layout"] | {"height": _HEIGHT})
+
+
+def _painted(traces: Sequence[Record], layout: Record) -> "Figure":
+    try:
+        import plotly.graph_objects as go
+    except ModuleNotFoundError as error:
+        raise ExtraMissingError.of("notebook") from error
+
+    drawn = {"data": [*traces], "layout": {**layout, "paper_bgcolor": "white"}}
+    return go.Figure(painted(drawn, LIGHT.__getitem__))
 
 
 def _with_hover(trace: dict[str, Any], page: Record) -> dict[str, Any]:

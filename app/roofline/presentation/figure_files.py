@@ -138,15 +138,15 @@ def caption(page: Page, figure: Figure, choice: ChartChoice, *, title: str, cert
         f"Roofline of {title} on {device['name']}, per {device['core_word']}.",
         f"{count(len(drawn))} of {counted(len(rows), 'operation')} "
         f"with {percent(share)} of the time; the area of a mark is its share.",
-        _peaks(page, figure, device["core_word"]),
+        peaks_of(page, figure),
         f"How sure what binds is: {certain}.",
     ]
     note = figure.get("note", "").replace(": above only", "")
     return " ".join([*said, *([f"Not drawn: {note}."] if note else [])])
 
 
-def _peaks(page: Page, figure: Figure, core: str) -> str:
-    """The roofs that are drawn, each with where its peak is from."""
+def peaks_of(page: Page, figure: Figure) -> str:
+    """The roofs that a figure of the operations has, each with where its peak is from."""
     drawn = {trace.get("uid", "").removeprefix("roof-") for trace in figure["data"]}
     known = [
         (roof, peak_rate(roof["gflops"]) if "gflops" in roof else peak_bandwidth(roof["gbs"]))
@@ -156,7 +156,7 @@ def _peaks(page: Page, figure: Figure, core: str) -> str:
     if not known:
         return "No roof is drawn."
     texts = [f"{roof['label']} {peak} ({_source(roof)})" for roof, peak in known]
-    return f"Peaks per {core}: {'; '.join(texts)}."
+    return f"Peaks per {page['device']['core_word']}: {'; '.join(texts)}."
 
 
 def _source(roof: Mapping[str, Any]) -> str:

@@ -15,24 +15,20 @@ from roofline.estimate.on_device import (
     LATENCY,
     LINK,
     MEMORY,
-    NETWORK,
     VECTOR,
     Estimate,
     estimate,
 )
 from roofline.estimate.variants import Tiling, batch_threshold, tiling_of, unfused
+from roofline.exports.cost_charts import bound_word, estimate_figure
 from roofline.figures.figure import Figure
-from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
     PLAIN,
-    TIE,
     CostChart,
     Curve,
     Mark,
     range_of,
-    roof_chart,
-    roof_pair,
     size_tick,
 )
 from roofline.presentation.charts.roof_traces import plain_tick
@@ -81,7 +77,7 @@ def cost(form: Filled, device: str, measured: Measured, kept: Mapping[str, str])
         bytes_note="Each tensor crosses the memory once: a lower bound."
         if found.work.tensors
         else "What each device sends, in one direction.",
-        roofline=_roofline(found, measured) if found.flop else None,
+        roofline=estimate_figure(found, measured.time_us),
         clocks=tuple(_clocks(found, measured)),
         facts_title=facts_title,
         facts=facts,
@@ -117,18 +113,6 @@ def _headline(found: Estimate, measured: Measured) -> Sentence:
     if measured.time_us:
         said = said + say("cost_measured", time=Number(measured.time_us, "time_us"))
     return said
-
-
-def bound_word(found: Estimate) -> str:
-    """The bound of the op, as the start of a sentence."""
-    return {
-        COMPUTE: "compute-bound",
-        VECTOR: "bound by the vector unit",
-        MEMORY: f"{found.peaks[MEMORY].label}-bound" if MEMORY in found.peaks else "",
-        EXP: "bound by the exponential unit",
-        LINK: "bound by the link",
-        NETWORK: "bound by the network",
-    }[found.bound or COMPUTE]
 
 
 def _short_bound(found: Estimate) -> str:
@@ -255,35 +239,6 @@ def _boxes(found: Estimate) -> Iterable[views.BoxView]:
     yield views.BoxView(x=left, y=down, width=deep, height=high, css="tensor-0")
     yield views.BoxView(x=across, y=0, width=wide, height=deep, css="tensor-1")
     yield views.BoxView(x=across, y=down, width=wide, height=high, css="tensor-2")
-
-
-# ------------------------------------------------------------------------------------ roofline
-
-
-def _roofline(found: Estimate, measured: Measured) -> Figure | None:
-    unit = found.peaks.get(COMPUTE) or found.peaks.get(VECTOR)
-    memory = found.peaks.get(MEMORY)
-    best = found.attainable_gflops
-    if not (unit and unit.value and memory and memory.value and best is not None):
-        return None
-    at = found.flop / found.work.memory_bytes
-    words = f"{duration(found.t_min_us)} at best"
-    marks = [Mark(at=(at, best), kind="predicted", said=words, name=words, size=16)]
-    curves = []
-    if measured.time_us:
-        reached = found.flop / measured.time_us * US_PER_S / GIGA
-        taken = f"{duration(measured.time_us)} measured"
-        marks.append(Mark(at=(at, reached), kind="measured", said=taken, name=taken, size=14))
-        curves.append(Curve(points=[(at, best), (at, reached)], look=TIE))
-    return roof_chart(
-        "cost",
-        f"Roofline of {found.part.name}: {bound_word(found)}, {words}",
-        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
-        x_title=f"FLOP per byte of {memory.label}",
-        around=[(at / 3, best / 8), *(mark.at for mark in marks)],
-        curves=curves,
-        marks=marks,
-    ).figure()
 
 
 # -------------------------------------------------------------------------------------- clocks

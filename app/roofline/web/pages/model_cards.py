@@ -11,17 +11,11 @@ from roofline.estimate.llm.serving import levers
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import EXPERTS, PRODUCTS, Thresholds, thresholds_of
 from roofline.estimate.llm.workload import Workload
-from roofline.estimate.on_device import COMPUTE, EXP, MEMORY
-from roofline.figures.figure import Figure
-from roofline.model.units import GIGA, US_PER_S, span
+from roofline.estimate.on_device import MEMORY
+from roofline.exports.cost_charts import OverRecord, step_figure, time_of
+from roofline.model.units import span
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
-    TIE,
-    Curve,
-    Mark,
-    Point,
-    roof_chart,
-    roof_pair,
 )
 from roofline.presentation.quantities import (
     amount,
@@ -36,12 +30,11 @@ from roofline.web.pages import model_views as views
 from roofline.web.pages.calculator_views import BarView, FactView
 from roofline.web.pages.model_curves import curves
 from roofline.web.pages.model_form import ModelForm
-from roofline.web.pages.model_over import Measured, OverRecord, over_view
+from roofline.web.pages.model_over import Measured, over_view
 from roofline.web.pages.pieces import pieces
 
 _S_PER_HOUR = 3600.0
 _MOST_BARS = 12
-_FLOP_OF_A_PAIR = 4.0  # times the head size: two products, of two FLOPs for each element
 _SERIAL = (
     "Serial is the bound to plan with: kernels run one after the other.",
     "Scheduled is the bound to plan with: collectives between replicas pass behind the work.",
@@ -79,7 +72,7 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
         times=tuple(time_bars(_times(first))),
         times_note=f"{_SERIAL[is_training]} {_expected_words(first)}",
         memory=tuple(map(_memory, steps)),
-        roofline=_roofline(first, record),
+        roofline=step_figure(first, record),
         bars=tuple(op_bars([(one, time_of(one), one.op.name) for one in ops], _MOST_BARS)),
         steps=(("", tuple(op_view(one, serial, first) for one in ops)),),
         curves=() if record else tuple(curves(first, asked.parts)),
@@ -93,11 +86,6 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
 
 
 # -------------------------------------------------------------------------------- the sentence
-
-
-def time_of(timed: TimedOp) -> float:
-    """All calls of the op, in µs; 0 where its time is not known."""
-    return timed.counted * (timed.time_us or 0.0)
 
 
 def bound_words(step: Step, bound: str | None) -> str:
@@ -270,92 +258,6 @@ def memory_view(part: Part, needed: float, cache: float) -> views.MemoryView:
         cache=100 * cache / whole,
         fits=fits,
     )
-
-
-# ------------------------------------------------------------------------------------ roofline
-
-
-def _roofline(step: Step, record: OverRecord | None) -> Figure | None:
-    """Each op with products at its intensity and best rate; measured ones joined to theirs."""
-    unit, memory = step.peaks[COMPUTE], step.peaks[MEMORY]
-    ops = [one for one in step.ops if one.op.matrix and one.op.bytes and one.time_us]
-    if not unit.value or not memory.value or not ops:
-        return None
-    seen = list(_measured_places(record)) if record else []
-    exps = _exp_roof(step)
-    marks = [*_star(step), *_rings(ops, with_names=not seen)]
-    for name, _, measured in seen:
-        said = f"{name}, measured"
-        marks.append(Mark(at=measured, kind="measured", said=said, name=name, size=12))
-    return roof_chart(
-        "model",
-        f"Operations of the model on the roofline of {step.part.name}; the table below has the "
-        "same values.",
-        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
-        x_title=f"FLOP per byte of {memory.label}",
-        around=[mark.at for mark in marks],
-        curves=[*(Curve(points=ends, look=TIE) for _, *ends in seen), *(exps[:1] if exps else ())],
-        marks=[*marks, *(exps[1:] if exps else ())],
-    ).figure()
-
-
-def _exp_roof(step: Step) -> tuple[Curve, Mark] | None:
-    """The rate at which the exponential unit limits attention, a roof over attention alone; `None`
-    where the part has no figure of that unit."""
-    exps = step.peaks.get(EXP)
-    ops = [one.op for one in step.ops if one.op.is_attention and one.op.exp and one.op.bytes]
-    if exps is None or not exps.value or not ops:
-        return None
-    op = ops[0]  # of the forward pass: backward has more products for each exponential
-    each = op.matrix / op.exp
-    at, rate = op.matrix / op.bytes, each * exps.value / GIGA
-    name = f"exponentials at head size {significant(each / _FLOP_OF_A_PAIR)}"
-    said = f"{name}, a roof of attention"
-    line = Curve(points=[(at / 4, rate), (at * 4, rate)], look=TIE)
-    return line, Mark(at=(at, rate), kind="crossing", said=said, name=name, size=5)
-
-
-def _rings(ops: Sequence[TimedOp], *, with_names: bool) -> Iterable[Mark]:
-    """A ring per op, the larger the longer it takes, the longest first."""
-    longest = max(map(time_of, ops)) or 1.0
-    for timed in sorted(ops, key=time_of, reverse=True):
-        name, taken = timed.op.name, time_of(timed)
-        yield Mark(
-            at=_place(timed.op.matrix, timed.op.bytes, timed.time_us or 1.0),
-            kind="predicted",
-            said=f"{name}: {duration(taken)}, bound by {timed.bound}",
-            name=name if with_names else "",
-            size=max(7.0, 22 * (taken / longest) ** 0.5),
-        )
-
-
-def _star(step: Step) -> Iterable[Mark]:
-    matrix, moved = step.total(lambda op: op.matrix), step.total(lambda op: op.bytes)
-    serial = step.step_us["serial"]
-    if serial and moved and matrix:
-        said = f"the whole step: {duration(serial)}"
-        at = _place(matrix, moved, serial)
-        yield Mark(at=at, kind="whole", said=said, name="step", size=14)
-
-
-def _place(flop: float, moved: float, time_us: float) -> Point:
-    """FLOP per byte, and GFLOP/s."""
-    return flop / moved, flop / time_us * US_PER_S / GIGA
-
-
-def _measured_places(record: OverRecord) -> Iterable[tuple[str, Point, Point]]:
-    """Name, predicted and measured place of each op with known work on both sides."""
-    for one in record["ops"]:
-        if one["by"] != "flops" or not all((*one["flops"], *one["bytes"], one["ratio"])):
-            continue
-        (best, taken), (moved, crossed) = one["flops"], one["bytes"]
-        calls, seen = one["calls"]
-        name = f"{one['model'][0]} {significant(one['ratio'], 2)}×"
-        yield (
-            name,
-            _place(best, moved, one["predicted_us"] / calls),
-            _place(taken, crossed, one["measured_us"] / seen),
-        )
 
 
 # ------------------------------------------------------------------------------ ops and devices

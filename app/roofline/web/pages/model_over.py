@@ -6,13 +6,11 @@ from itertools import accumulate
 from typing import Any
 
 from roofline.estimate.llm.step import Step
+from roofline.exports.cost_charts import OverRecord
 from roofline.library.comparing import StoredRun, predict_over
 from roofline.presentation.quantities import count, duration, percent, significant
 from roofline.web.pages import model_views as views
 from roofline.web.pages.calculator_views import FactView, LinkView, TensorView
-
-OverRecord = Mapping[str, Any]
-"""The key `over` of a prediction: docs/predict.md."""
 
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness", "regrouped")
 _MOST_LEFT = 8

@@ -10,21 +10,13 @@ from roofline.estimate.llm.request_document import (
     lever_lines,
     measured_lines,
     request_sentences,
-    ridge_of,
 )
-from roofline.estimate.llm.serving import PhaseOfRequest, Request, request_of
+from roofline.estimate.llm.serving import Request, request_of
 from roofline.estimate.llm.step import Step
-from roofline.estimate.on_device import COMPUTE, MEMORY
-from roofline.figures.figure import Figure
-from roofline.model.units import GIGA, KILO, US_PER_S
+from roofline.exports.cost_charts import phases, request_figure, time_of
+from roofline.model.units import KILO
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
-    TIE,
-    Curve,
-    Mark,
-    Point,
-    roof_chart,
-    roof_pair,
 )
 from roofline.presentation.quantities import amount, count, duration, significant
 from roofline.presentation.sentences import Number, Sentence, say
@@ -38,7 +30,6 @@ from roofline.web.pages.model_cards import (
     op_view,
     sources_of,
     time_bars,
-    time_of,
     tokens_per_dollar,
 )
 from roofline.web.pages.model_curves import request_curves
@@ -64,7 +55,7 @@ def request_answer(asked: Asked) -> views.StepView:
         times=tuple(time_bars(_times(found, measured))),
         times_note=_NOTE,
         memory=tuple(map(_memory, others)),
-        roofline=_roofline(found, measured),
+        roofline=request_figure(found, measured),
         bars=tuple(op_bars(list(_classes(found)), _MOST_BARS)),
         steps=tuple(_steps(found)),
         curves=tuple(request_curves(found, [one.part for one in others], measured)),
@@ -134,15 +125,9 @@ def _memory(found: Request) -> views.MemoryView:
     return memory_view(found.part, found.memory_bytes, cache_bytes(found.model, found.last))
 
 
-def _phases(found: Request) -> Iterable[tuple[str, PhaseOfRequest]]:
-    yield "prefill", found.prefill
-    if found.decode is not None:
-        yield "decode", found.decode
-
-
 def _classes(found: Request) -> Iterable[tuple[None, float, str]]:
     """Time of each class of ops in each phase, the longest first."""
-    for phase, one in _phases(found):
+    for phase, one in phases(found):
         for kind, part in sorted(one.shares.items(), key=lambda share: -share[1]):
             yield None, part * one.serial_us, f"{phase}: {kind}"
 
@@ -158,48 +143,6 @@ def _steps(found: Request) -> Iterable[tuple[str, tuple[views.ModelOpView, ...]]
 def _rows(step: Step) -> tuple[views.ModelOpView, ...]:
     serial = step.step_us["serial"] or 0.0
     return tuple(op_view(one, serial, step) for one in sorted(step.ops, key=time_of, reverse=True))
-
-
-def _roofline(found: Request, measured: MeasuredRequest) -> Figure | None:
-    """A star for each phase at its intensity, and what was measured below it."""
-    unit, memory = found.peaks.peaks[COMPUTE], found.peaks.peaks[MEMORY]
-    stars = [(name, one, _place(one, one.serial_us)) for name, one in _phases(found) if one.bytes]
-    if not unit.value or not memory.value or not stars:
-        return None
-    marks, ties = [], []
-    for name, one, place in stars:
-        at = significant(one.intensity)
-        said = f"{name}, {at} FLOP/B"
-        marks.append(Mark(at=place, kind="whole", said=said, name=f"{name}, {at}", size=14))
-        taken = _measured_us(name, one, found, measured)
-        if taken:
-            reached, said = _place(one, taken), f"{name}, measured"
-            marks.append(Mark(at=reached, kind="measured", said=said, name=said, size=12))
-            ties.append(Curve(points=[place, reached], look=TIE))
-    return roof_chart(
-        "request",
-        f"Prefill and decode on the roofline of {found.part.name}, whose ridge is "
-        f"{significant(ridge_of(found.peaks))} FLOP/B; the sentences above have their values.",
-        roof_pair(memory.label, memory.value / GIGA, unit.value / GIGA),
-        x_title=f"FLOP per byte of {memory.label}",
-        around=[mark.at for mark in marks],
-        curves=ties,
-        marks=marks,
-    ).figure()
-
-
-def _place(one: PhaseOfRequest, taken_us: float) -> Point:
-    """FLOP per byte, and GFLOP/s in this time."""
-    return one.intensity or 0.0, one.flops / taken_us * US_PER_S / GIGA
-
-
-def _measured_us(
-    name: str, one: PhaseOfRequest, found: Request, measured: MeasuredRequest
-) -> float | None:
-    """The measured time of the phase; decode makes all tokens but the first."""
-    if name == "prefill":
-        return measured.ttft_ms and measured.ttft_ms * KILO
-    return measured.tpot_ms and measured.tpot_ms * KILO * (found.output - 1)
 
 
 def _heads(price: float | None) -> Iterable[tuple[str, str]]:
@@ -225,7 +168,7 @@ def _device(found: Request, number: int, price: float | None) -> views.ModelDevi
     ]
     if price is not None:
         cells.append(amount(tokens_per_dollar(found.tokens_per_s_per_device, price)))
-    bounds = [bound_of(found.peaks, one.bound) for _, one in _phases(found)]
+    bounds = [bound_of(found.peaks, one.bound) for _, one in phases(found)]
     return views.ModelDeviceView(
         name=found.part.name,
         line=LOOKS[number] if number < len(LOOKS) else None,
