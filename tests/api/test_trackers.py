@@ -7,11 +7,15 @@ FOLDER has wandb, mlflow-skinny and tensorboardX; nothing of them is sent anywhe
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import roofline
 from roofline.api.trackers import metrics
+from tests.conftest import SAMPLES
+
+BARE = "nsight_systems/a100-graphs.sqlite"  # nothing in it has a place
 
 # The names that trackers have got, which stay.
 OF_TIME = {f"roofline/{name}" for name in ("time_us", "floor_us", "gain_us", "in_doubt")}
@@ -103,3 +107,18 @@ def test_tensorboard_gets_numbers_and_texts(profile: roofline.Profile, tmp_path:
     content = events.read_bytes()
     for name in metrics(profile).keys() | TEXTS:
         assert name.encode() in content
+    assert b"roofline/chart" in content
+    assert b"PNG" in content
+
+
+def test_tensorboard_gets_the_roofline_where_there_is_one(profile: roofline.Profile) -> None:
+    writer = Mock()
+    roofline.log_tensorboard(writer, profile, 3)
+    ((name, picture, step), given) = writer.add_image.call_args
+    assert (name, picture.shape, step) == ("roofline/chart", (630, 1200, 3), 3)
+    assert given == {"dataformats": "HWC"}
+    assert picture.min() < 50 < 250 < picture.max()
+    bare = Mock()
+    roofline.log_tensorboard(bare, roofline.open_profile(SAMPLES / BARE), 3)
+    assert bare.add_scalar.called
+    assert not bare.add_image.called

@@ -138,6 +138,34 @@ def test_a_comparison_and_a_run_are_files(
     assert len([one for one in watches[-1].requests if one.startswith("file")]) == 1
 
 
+def test_devices_that_are_in_a_file_can_be_chosen(
+    new_page: NewPage, watches: list[Watch], tmp_path: Path
+) -> None:
+    path, sample = tmp_path / "report.html", roofline.example("h100")
+    run("report", sample, "--devices", "h200,b200", "-o", path)
+    page = opened(new_page, path, watches)
+    other = roofline.what_if(sample, device="h200")
+    page.locator("[data-peaks-button]").click()
+    listed = page.locator("[data-device-list] .use")
+    assert listed.count() > 30
+    names = {"The profile’s own peaks", "H200 SXM", "B200"}
+    usable = page.locator("[data-device-list] .use:enabled .text").all_inner_texts()
+    assert len(usable) == len(names), usable
+    expect(page.locator("[data-device-list] .use:disabled").first).to_contain_text("roofline serve")
+    expect(page.locator("[data-peak]").first).to_be_disabled()
+    page.locator("[data-device-list] .use:enabled", has_text="H200").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-peaks-choice]")).to_contain_text("H200")
+    (headline,) = page.locator("[data-headline]").all_inner_texts()
+    assert sentences(headline) <= sentences(other.sentence)
+    page.evaluate("document.querySelector('#filter-infeed').click()")
+    expect(page.locator("[data-peaks-choice]")).to_contain_text("H200")
+    page.locator("[data-peaks-reset]:visible").click()
+    assert said(page)[0] != headline
+    with pytest.raises(roofline.RooflineError, match="h999"):
+        roofline.open_profile(sample).report(devices=["h999"])
+
+
 def test_a_file_of_a_link_opens_in_its_view(
     profile_url: str, new_page: NewPage, watches: list[Watch], tmp_path: Path
 ) -> None:

@@ -1,16 +1,20 @@
 """`roofline ci init`: the workflows of docs/ci are those that it writes, and their steps run."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 
 from roofline.cli.gating import workflow
+from tests.browser.serving import Server, serving
 from tests.cli.test_main import refused, run
 from tests.compare.captures import PEAKS, capture_path
 from tests.conftest import PYTHON_PATH
@@ -41,6 +45,12 @@ def test_the_job_of_gitlab_is_valid() -> None:
     assert schema_errors("gitlab-ci", yaml.safe_load(workflow("gitlab"))) == []
 
 
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A repository whose pull request changed the program: `capture.sh` leaves its capture."""
@@ -48,6 +58,8 @@ def project(tmp_path: Path) -> Path:
     command = tmp_path / "bin" / "roofline"
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m roofline "$@"\n')
     command.chmod(0o755)
+    (tmp_path / "bin" / "gh").write_text(f'#!/bin/sh\necho "$@"; cat "$7" > {tmp_path}/said.md\n')
+    (tmp_path / "bin" / "gh").chmod(0o755)
     repository = tmp_path / "repository"
     repository.mkdir()
     _git(repository, "init", "-q", "-b", "main")
@@ -81,7 +93,7 @@ def _scripts(service: str, document: dict[str, Any]) -> list[str]:
     ("service", "capture", "status"), [("github", "layernorm", 0), ("gitlab", "unfused", 1)]
 )
 def test_the_steps_capture_in_turns_and_follow_the_check(
-    project: Path, service: str, capture: str, status: int
+    project: Path, started: Server, service: str, capture: str, status: int
 ) -> None:
     repository = project / "repository"
     _commit(repository, capture)
@@ -96,6 +108,8 @@ def test_the_steps_capture_in_turns_and_follow_the_check(
             "PYTHONPATH": PYTHON_PATH,
             "BASE": "main",
             "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+            "NUMBER": "12",
+            "ROOFLINE_SERVER": started.url if service == "github" else "",
         },
         capture_output=True,
         text=True,
@@ -104,6 +118,16 @@ def test_the_steps_capture_in_turns_and_follow_the_check(
     assert "time was not tested" not in done.stdout
     assert f"Check {'failed' if status else 'passed'}" in done.stdout
     report = repository / "roofline-report"
-    assert {path.name for path in report.iterdir()} == {"junit.xml", "roofline.sarif"}
-    assert (project / "summary.md").is_file() == (service == "github")
+    files = {"junit.xml", "roofline.sarif"}
+    if service == "github":
+        assert "pr comment 12 --edit-last --create-if-none" in done.stdout
+        summary, said = ((project / name).read_text() for name in ("summary.md", "said.md"))
+        assert said.startswith(summary)
+        found = re.search(r"\[!\[Roofline of this branch\]\((\S+)\)\]\((\S+)\)\n$", said)
+        assert found is not None, said
+        answer = httpx.get(found[1])
+        assert (answer.headers["content-type"], answer.content[:4]) == ("image/png", b"\x89PNG")
+        assert httpx.get(found[2]).status_code == 200
+        files |= {"comment.md"}
+    assert {path.name for path in report.iterdir()} == files
     assert len(list((repository / "roofline-out").glob("*/*/*.zst"))) == 6

@@ -4,9 +4,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from PIL import Image
 
 import roofline
 from roofline.cli.main import main
@@ -59,27 +59,21 @@ def test_what_cannot_be_drawn_ends_with_a_remedy(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_png_needs_cairosvg(
+def test_a_png_has_its_pixels_and_names_the_extra(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample, path = str(roofline.example("h100")), tmp_path / "fig.png"
-    monkeypatch.setitem(sys.modules, "cairosvg", None)
-    status, _, said = ran(capfd, "figure", sample, "-o", f"{path}@2x")
+    widths = []
+    for end, style in (("@2x", "page"), ("", "page"), ("", "card")):
+        words = ("figure", sample, "-o", f"{path}{end}", "--style", style)
+        assert ran(capfd, *words)[0] == 0
+        with Image.open(path) as picture:
+            widths.append(picture.size)
+    assert widths == [(1440, 840), (2250, 1312), (1200, 630)]
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    status, _, said = ran(capfd, "figure", sample, "-o", str(path))
     assert status == 2
-    assert "pip install cairosvg" in said
-    scales = []
-    library = ModuleType("cairosvg")
-
-    def svg2png(*, bytestring: bytes, scale: float, background_color: str) -> bytes:
-        scales.append((scale, background_color))
-        return b"PNG of " + bytestring[:4]
-
-    vars(library)["svg2png"] = svg2png
-    monkeypatch.setitem(sys.modules, "cairosvg", library)
-    assert ran(capfd, "figure", sample, "-o", f"{path}@2x")[0] == 0
-    assert path.read_bytes() == b"PNG of <svg"
-    assert ran(capfd, "figure", sample, "-o", str(path))[0] == 0
-    assert scales == [(2.0, "white"), (3.125, "white")]
+    assert "roofline[pictures]" in said
 
 
 def test_a_plot_goes_into_a_pipe_as_text(capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import pypdf
 import pytest
+from PIL import Image
 
 from roofline.errors import BadViewError
 from roofline.figures.figure import of_width, painted
 from roofline.figures.ink import Path, Text, ink_of
+from roofline.figures.png import _dashes
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
 from roofline.presentation.figure_files import FigureFile, FileLook, Form, figure_file
@@ -141,3 +143,30 @@ def test_lines_end_at_the_plot() -> None:
     part = painted(of_width(op_figure(page_of(OPS)), "wide"), LIGHT.__getitem__)
     ink = ink_of(part, 720, 420)
     assert all(one.is_clipped for one in ink.drawn if isinstance(one, Path) and one.role == "roof")
+
+
+def test_a_png_has_each_colour_where_the_figure_has_it() -> None:
+    file = made("png", FileLook(style="card"))
+    assert file.not_written == "列行"
+    picture = Image.open(io.BytesIO(file.content)).convert("RGB")
+    figure = of_width(op_figure(page_of(OPS), FileLook(style="card").choice(ChartChoice())), "wide")
+    ink = ink_of(painted(figure, LIGHT.__getitem__), 720, 378)
+    marks = [one for one in ink.drawn if isinstance(one, Path) and one.role == "marks"]
+    assert marks
+    for mark in marks:
+        corners = [numbers[-2:] for name, numbers in mark.steps if name != "Z"]
+        x, y = (sum(one[k] for one in corners[:4]) / 4 for k in (0, 1))
+        seen = picture.getpixel((round(x / 0.6), round(y / 0.6)))
+        wanted = [int(mark.fill[at : at + 2], 16) for at in (1, 3, 5)]
+        assert isinstance(seen, tuple)
+        assert max(abs(a - b) for a, b in zip(seen, wanted, strict=True)) < 60, (seen, wanted)
+    assert made("png").content == made("png").content
+
+
+def test_dashes_are_as_long_as_they_are_given() -> None:
+    pieces = list(_dashes([(0, 0), (10, 0), (10, 5)], [4, 2]))
+    assert [(one[0], one[-1]) for one in pieces] == [
+        ((0, 0), (4, 0)),
+        ((6, 0), (10, 0)),
+        ((10, 2), (10, 5)),
+    ]

@@ -25,6 +25,7 @@ DECORATORS = ["@*router.*", "@*app.*", "@api.*", "@pages.*", "@model_validator"]
 _JINJA = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 CALLED_BY = {
     "_repr_html_": "notebooks",
+    "widget": "notebooks",
     "__getattr__": "Python, of a module",
     "__dir__": "Python, of a module",
     "pytest_addoption": "pytest, of a plug-in",

@@ -28,7 +28,7 @@ from roofline.api.results import (
 )
 from roofline.api.servers import download, is_link
 from roofline.devices.choice import read_choice, with_unit
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, ExtraMissingError
 from roofline.exports.advice import render_record
 from roofline.exports.answering import Answered, answered
 from roofline.exports.records import analysis_to_json, op_ids, op_records
@@ -43,6 +43,7 @@ from roofline.presentation.verdict_data import subject_record, verdict_record
 
 if TYPE_CHECKING:
     from roofline.api.results import DataFrame, Figure
+    from roofline.api.widget import Widget
     from roofline.presentation.figure_files import Style
 
 AnyPath = str | PathLike[str]
@@ -352,21 +353,39 @@ class Profile(WithPage):
         `style` is "paper" (8 points, 84 mm), "talk" (16 points) or "page"; the `top` longest
         operations are drawn, `label` of them named. `scale` is that of a PNG: 1 is 96 pixels to the
         inch, by default it has 300. Raises `BadViewError` where nothing has a place, and
-        `ExtraMissingError` for a PNG without cairosvg.
+        `ExtraMissingError` for a PNG without Pillow.
         """
-        from roofline.api.figure_files import save  # loads slowly, as does the look
-        from roofline.presentation.charts.choices import ChartChoice
-        from roofline.presentation.figure_files import FileLook
+        from roofline.presentation.charts.choices import ChartChoice  # loads slowly
+        from roofline.presentation.figure_files import FileLook, figure_file, form_of
 
-        return save(
+        dots = None if scale is None else 96 * scale
+        made = figure_file(
             self.page,
-            Path(path),
-            FileLook(style=style, width_mm=width_mm, most=top, named=label, is_gray=gray),
+            form_of(str(path)),
+            FileLook(
+                style=style, width_mm=width_mm, most=top, named=label, is_gray=gray, dots=dots
+            ),
             ChartChoice(infeed="in" if infeed else "out", x=x),
             title=self.title,
             certain=self.answered.advice["certain"],
-            scale=scale,
         )
+        Path(path).write_bytes(made.content)
+        left = made.not_written
+        missing = f" Its fonts do not have {left}: an SVG shows them." if left else ""
+        return f"{made.caption}{missing}"
+
+    def widget(
+        self, *, height: int = 720, theme: Literal["system", "light", "dark"] = "system"
+    ) -> "Widget":
+        """Its page in a cell of a notebook, with `selected`, the operations that are chosen in it.
+
+        Raises `ExtraMissingError` without `roofline[widget]`.
+        """
+        try:
+            from roofline.api.widget import Widget
+        except ModuleNotFoundError as error:
+            raise ExtraMissingError.of("widget") from error
+        return Widget(self, height=height, theme=theme)
 
     def cell(self) -> Cell:
         """Its sentence, how sure that is, the peaks, *Time to gain*, what would help most, and the

@@ -114,11 +114,15 @@ class Result(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportWish:
-    """What `report` writes; `most_bytes` is its size at most."""
+    """What `report` writes; `most_bytes` is its size at most, `devices` can be chosen in it. A page
+    that is `is_hosted` asks the kernel of its notebook for the view under any device.
+    """
 
     title: str = ""
     redact: Redact = "none"
     most_bytes: int | None = None
+    devices: Sequence[str] = ()
+    is_hosted: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,9 +160,10 @@ class WithPage(Result):
         title: str = "",
         redact: Redact = "none",
         max_bytes: int | None = None,
+        devices: Sequence[str] = (),
     ) -> Report:
         """Its page as one HTML file, written to `path` where that is given."""
-        made = report(self, title=title, redact=redact, max_bytes=max_bytes)
+        made = report(self, title=title, redact=redact, max_bytes=max_bytes, devices=devices)
         if path is not None:
             made.save(Path(path))
         return made
@@ -174,29 +179,35 @@ def report(
     title: str = "",
     redact: Redact = "none",
     max_bytes: int | None = None,
+    devices: Sequence[str] = (),
     height: int = 720,
 ) -> Report:
     """The page of a profile or a comparison, or that of a calculator by its address, as one file:
     no server is asked.
 
-    `redact` puts numbers in place of "sources", or of all "names", of a profile. Above `max_bytes`
-    details are left out, which the file says. Raises `BadViewError` for a result without a page and
+    `redact` puts numbers in place of "sources", or of all "names", of a profile, whose view under
+    each of the `devices` is in the file, too. Above `max_bytes` details are left out, which the
+    file says. Raises `BadViewError` for a result without a page and
     for a size that cannot be, and `ExtraMissingError` without `roofline[server]`.
     """
-    try:
-        writer = import_module(_WRITER)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "roofline":
-            raise
-        raise ExtraMissingError.of("server") from error
-    wish = ReportWish(title=title, redact=redact, most_bytes=max_bytes)
-    made: bytes | None = writer.file_of(result, wish)
+    wish = ReportWish(title=title, redact=redact, most_bytes=max_bytes, devices=devices)
+    made: bytes | None = writer().file_of(result, wish)
     if made is None:
         raise BadViewError(
             f"{type(result).__name__} has no page.",
             remedy="Write the report of a profile, of a comparison, or of a calculator's address.",
         )
     return Report(made, height)
+
+
+def writer() -> Any:
+    """The module that writes pages. Raises `ExtraMissingError` without `roofline[server]`."""
+    try:
+        return import_module(_WRITER)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roofline":
+            raise
+        raise ExtraMissingError.of("server") from error
 
 
 def frame_of(rows: Sequence[Record]) -> "DataFrame":

@@ -5,7 +5,11 @@ that is not known is not sent.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
 
 from roofline.api.profiles import AnyPath, Profile
 from roofline.compare.from_analysis import run_of_address
@@ -86,11 +90,28 @@ def log_mlflow(
 
 
 def log_tensorboard(writer: Any, profile: Profile, step: int | None = None) -> None:
-    """Writes the numbers and what binds to a `SummaryWriter` of PyTorch or tensorboardX."""
+    """Writes the numbers, what binds and the roofline to a `SummaryWriter` of PyTorch or
+    tensorboardX; the picture needs Pillow, and operations that have a place."""
     for name, number in metrics(profile).items():
         writer.add_scalar(name, number, step)
     for name, text in _texts(profile, "").items():
         writer.add_text(name, text, step)
+    picture = _picture(profile)
+    if picture is not None:
+        writer.add_image("roofline/chart", picture, step, dataformats="HWC")
+
+
+def _picture(profile: Profile) -> Any:
+    with TemporaryDirectory(prefix="roofline-") as folder:
+        path = Path(folder, "chart.png")
+        try:
+            profile.save_figure(path, style="card")
+        except (BadViewError, ExtraMissingError):
+            return None
+        from PIL import Image  # an extra, which drew the file
+
+        with Image.open(path) as picture:
+            return np.array(picture)
 
 
 def _has_report(url: str, report: bool | None) -> bool:

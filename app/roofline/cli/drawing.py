@@ -15,7 +15,7 @@ from roofline.errors import BadViewError, RooflineError
 _MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(mm|cm|in|pt)?")
 _OUTPUT = re.compile(r"(.+\.png)(?:@(\d+(?:\.\d+)?)x)?", re.IGNORECASE)
-STYLES = ("paper", "talk", "page")
+STYLES = ("paper", "talk", "page", "card")
 
 
 def add_figure(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,8 @@ def add_figure(parser: argparse.ArgumentParser) -> None:
         "--style",
         choices=STYLES,
         default="paper",
-        help="page: in the colours and with the names of the page (%(default)s)",
+        help="page: in the colours and with the names of the page; card: for below a link in a chat"
+        " (%(default)s)",
     )
     parser.add_argument(
         "--width", type=_width_mm, metavar="SIZE", help="84mm, 3.3in, 240pt; of a paper 84mm"

@@ -258,7 +258,7 @@ roofline baseline save roofline-out/base.json roofline-out/base/*{options}
 roofline check roofline-out/head/* --against roofline-out/base.json --require time{options} \\
   --junit roofline-report/junit.xml --sarif roofline-report/roofline.sarif{summary}"""
 
-_SUMMARY = ' \\\n  --summary "$GITHUB_STEP_SUMMARY"'
+_SUMMARY = " \\\n  --summary roofline-report/comment.md"
 
 _SERVICES = {
     "github": (Path(".github/workflows/roofline.yml"), 10),

@@ -60,6 +60,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="2MB, 900kB: leave out details above it; the file says which",
     )
+    parser.add_argument(
+        "--devices",
+        default="",
+        metavar="ID,ID",
+        help="devices that can be chosen in the file: their views are in it",
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
     parser.add_argument("--title", default="", help="in place of the name of the first file")
     add_of(parser)
@@ -79,7 +85,13 @@ def _report(given: argparse.Namespace) -> None:
         return
     from roofline.api.results import report  # loads slowly
 
-    made = report(_page_of(given), title=given.title, redact=given.redact, max_bytes=given.max_size)
+    made = report(
+        _page_of(given),
+        title=given.title,
+        redact=given.redact,
+        max_bytes=given.max_size,
+        devices=[name for name in given.devices.split(",") if name],
+    )
     write(given.output, made.content)
 
 

@@ -1,6 +1,7 @@
 // The page of a profile: loads the page data once, opens the view of the link, and wires what is around it.
 
 import { wireCompareEntry } from "./compare-entry.js";
+import { wireHost } from "./host.js";
 import { keptNotes } from "./kept-notes.js";
 import { plotlyReady } from "../chart/mount.js";
 import { findingsOf } from "../page/advice.js";
@@ -20,7 +21,7 @@ import { wireWorking } from "../page/working.js";
 import { createChosenHardware, isSameChoice, withQuery } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
 import { createModel } from "../state/model.js";
-import { listingOf, parseQuery } from "../state/query.js";
+import { listingOf, parseQuery, toQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
 import { problemFromAnswer } from "../text/problem.js";
 import { isPeakOf } from "../text/roofs.js";
@@ -141,7 +142,7 @@ function open(hardware, { seen, fitted: link }) {
     opsQuery: written("opsQuery"),
     ...keptNotes(page),
   });
-  wireHistory(store, model, hardware);
+  wireHistory(store, model, hardware, view);
   if (HAS_MORE) followListing(store);
   showServing(model.serving);
   showWholeOrPart(model);
@@ -189,12 +190,28 @@ function waiting() {
   };
 }
 
-/** Back and forward of the browser. @param {Store} store @param {Model} model @param {ChosenHardware} hardware */
-function wireHistory(store, model, hardware) {
-  addEventListener("popstate", async () => {
+/** Those whose sum is shown, else those in the area that was selected, else the one in sight. @param {ViewState} state @param {PageView} view */
+function chosenOps({ sel, box, op }, view) {
+  if (sel.length > 0) return sel;
+  if (box) return view.visible.shown.map((row) => row.op);
+  return op === null ? [] : [op];
+}
+
+/** Back and forward of the browser. @param {Store} store @param {Model} model @param {ChosenHardware} hardware @param {PageView} view */
+function wireHistory(store, model, hardware, view) {
+  addEventListener("popstate", () => go(searched()));
+  wireHost({
+    query: () => toQuery(store.get()),
+    ops: () => chosenOps(store.get(), view),
+    open: go,
+    subscribe: store.subscribe,
+  });
+
+  /** Shows the state of an address. @param {string} query */
+  async function go(query) {
     const done = waiting();
     try {
-      const found = await withDevices(hardware, withListing(parseQuery(searched()).state));
+      const found = await withDevices(hardware, withListing(parseQuery(query).state));
       const { seen, fitted } = isSameChoice(found.state, store.get())
         ? { seen: null, fitted: found }
         : await seenBy(hardware, found);
@@ -205,7 +222,7 @@ function wireHistory(store, model, hardware) {
     } finally {
       done();
     }
-  });
+  }
 }
 
 /** @param {{ view: PageView, store: Store, model: Model, hardware: ChosenHardware, paint: Paint }} page */

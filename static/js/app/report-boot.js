@@ -26,8 +26,23 @@
     const query = new URLSearchParams(address.slice("figures?".length));
     for (const key of ["op", "ops", "zoom"]) query.delete(key);
     if (query.has("y")) return documents[`figures?${query}`];
-    return documents[query.size > 0 ? `view?${query}` : "view"]?.figures;
+    const device = query.get("device");
+    query.delete("device");
+    const view = new URLSearchParams([...(device ? [["dev", device]] : []), ...query]);
+    return documents[view.size > 0 ? `view?${view}` : "view"]?.figures;
   };
+  /** What the kernel of a notebook makes for the widget that shows the page. @param {string} address @returns {Promise<any>} */
+  const computed = (address) =>
+    new Promise((resolve) => {
+      /** @param {MessageEvent} event */
+      const hear = ({ source, data }) => {
+        if (source !== parent || data?.roofline !== "view" || data.value?.view !== address) return;
+        removeEventListener("message", hear);
+        resolve(data.value.document ?? null);
+      };
+      addEventListener("message", hear);
+      parent.postMessage({ roofline: "view?", value: address }, "*");
+    });
   /** Addresses of files cannot be changed in every browser: the state is in memory then. @param {"pushState" | "replaceState"} name */
   const tolerant = (name) => {
     const change = history[name].bind(history);
@@ -41,9 +56,15 @@
   };
   try {
     const documents = JSON.parse(await unpacked("report-documents"));
+    for (const [name, one] of Object.entries(documents))
+      if (one?.like) documents[name] = { ...documents[one.like], ...one };
     document.body.dataset.search = documents.search ?? "";
-    globalThis.fetch = async (address) => {
-      const found = documents[String(address)] ?? drawn(documents, String(address));
+    document.body.dataset.devices = (documents.embedded ?? []).join(" ");
+    const isHosted = window.name === "roofline-widget" && parent !== window;
+    globalThis.fetch = async (input) => {
+      const address = String(input);
+      let found = documents[address] ?? drawn(documents, address);
+      if (!found && isHosted) documents[address] = found = await computed(address);
       return new Response(JSON.stringify(found ?? NOT_HERE), { status: found ? 200 : 404 });
     };
     tolerant("pushState");

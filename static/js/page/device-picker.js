@@ -3,7 +3,7 @@
 import { MOST_DEVICES } from "../state/chosen-hardware.js";
 import { toggled } from "../state/filter.js";
 import { bandwidth, flopRate } from "../text/format.js";
-import { findAll, html, inputPart, part } from "../ui/dom.js";
+import { findAll, hasDevice, html, inputPart, isFile, part } from "../ui/dom.js";
 
 /** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
@@ -62,8 +62,13 @@ export function createDevicePicker({ store, hardware }) {
   function createEntry(device) {
     const { id, name } = device;
     const isOwn = hardware.own?.device.part?.id === id;
-    const detail = isOwn ? "this device by the catalogue" : peaksText(device);
+    const isHere = hasDevice(id);
+    const known = isOwn ? "this device by the catalogue" : peaksText(device);
+    const detail = isHere ? known : "Needs the server: roofline serve";
     const use = useButton(name, detail, () => store.set({ dev: id, zoom: null }));
+    use.disabled = !isHere;
+    if (isFile())
+      return { id, words: searchWords(device), item: html("li", {}, use), use, compare: null };
     const compare = compareButton(name, () => store.set({ vs: toggled(store.get().vs, id) }));
     return { id, words: searchWords(device), item: html("li", {}, use, compare), use, compare };
   }

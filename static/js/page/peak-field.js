@@ -1,7 +1,7 @@
 // One peak of the menu of peaks: its field, where its value comes from, and what is to be said about it.
 
 import { peakRate, peakBandwidth } from "../text/format.js";
-import { html } from "../ui/dom.js";
+import { html, isFile, isHosted } from "../ui/dom.js";
 import { originTag } from "./device-strip.js";
 
 /** @import { PeakRow } from "../state/peak-rows.js" */
@@ -23,6 +23,7 @@ export function createPeakField({ key, kind, label }, coreWord, onChange) {
     "data-peak": key,
     on: { change: () => onChange(field.value) },
   });
+  field.disabled = isFile() && !isHosted();
   const undo = undoButton(label, () => onChange(""));
   const swatch = html("i", { class: "swatch" });
   const name = html("span", { class: "text" });

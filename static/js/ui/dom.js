@@ -3,6 +3,13 @@
 /** Whether the page is a file, made of one view: no server answers it. */
 export const isFile = () => document.querySelector("#report-documents") !== null;
 
+/** Whether the page is such a file in a widget of a notebook, whose kernel answers what the file does not have. */
+export const isHosted = () => isFile() && window.name === "roofline-widget" && parent !== window;
+
+/** Whether the view under a device can be shown: that of every one, where somebody computes it. @param {string} id */
+export const hasDevice = (id) =>
+  !isFile() || isHosted() || (document.body.dataset.devices ?? "").split(" ").includes(id);
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**

@@ -55,6 +55,13 @@ function choose(theme) {
   }
 }
 
+/** Shows the page so: light, dark or system; anything else changes nothing. @param {string} theme */
+export function chooseTheme(theme) {
+  if (theme !== "light" && theme !== "dark" && theme !== "system") return;
+  choose(theme);
+  announce();
+}
+
 /** Wires every `[data-theme-switch]` button of the page. Colours change by CSS alone. */
 function wireSwitches() {
   /** @param {HTMLElement} button */
@@ -67,9 +74,8 @@ function wireSwitches() {
   for (const button of buttons) {
     label(button);
     button.addEventListener("click", () => {
-      choose(NEXT[chosenTheme()]);
+      chooseTheme(NEXT[chosenTheme()]);
       label(button);
-      announce();
     });
   }
 }

@@ -1,8 +1,10 @@
 """Figures of a profile over the API: those of the page, and those of other choices."""
 
+import io
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import roofline
 from roofline.presentation.charts.choices import ChartChoice
@@ -71,5 +73,8 @@ def test_a_figure_for_a_paper_is_a_file(reader: Client, base: str) -> None:
     )
     assert answer.content == made.content
     assert reader.get(f"{base}/figure.pdf?device=h100-sxm").content[:5] == b"%PDF-"
+    picture = reader.get(f"{base}/figure.png?style=card")
+    assert picture.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(picture.content)).size == (1200, 630)
     assert reader.get(f"{base}/figure.gif").status_code == 400
     assert reader.get(f"{base}/figure.svg?width=20").status_code == 400

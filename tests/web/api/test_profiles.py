@@ -1,5 +1,6 @@
 """Finding and sharing: the list, notes and tags, link previews, events, numbers."""
 
+import html
 import re
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
@@ -132,6 +133,10 @@ def test_link_preview_names_device_and_headline(client: Client, capture: bytes) 
     page = client.get(f"/p/{profile_id}", headers=HTML).text
     summary = client.get(f"{API}/{profile_id}").json()["summary"]
     assert 'property="og:title" content="Run &#34;7&#34; &lt;x&gt;"' in page
+    picture = re.search(r'property="og:image" content="([^"]+)"', page)
+    assert picture is not None
+    assert picture[1].startswith("http://")
+    assert client.get(html.unescape(picture[1])).content[:4] == b"\x89PNG"
     found = re.search(r'property="og:description" content="([^"]+)"', page)
     assert found
     assert summary["device"] in found[1]

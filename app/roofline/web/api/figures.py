@@ -127,8 +127,8 @@ def _look(
 
 Look = Annotated[FileLook, Depends(_look)]
 FIGURE = "/figure.{form}"
-FIGURE_SENT = {200: sent_as("image/svg+xml", "application/pdf"), **NO_SUCH_VIEW}
-_MEDIA: dict[Form, str] = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+FIGURE_SENT = {200: sent_as("image/svg+xml", "application/pdf", "image/png"), **NO_SUCH_VIEW}
+_MEDIA: dict[Form, str] = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
 @router.get(f"/profiles/{{profile_id}}{FIGURE}", response_class=Response, responses=FIGURE_SENT)

@@ -20,16 +20,20 @@ from roofline.web.http.guard import actor_of
 FRAMES_BYTES = 8 << 20
 """Of rendered pages: about 70 of a thousand operations."""
 # In the place of a person in a frame. No stranger can write them: they are drawn at each start.
-_NAME, _CSRF = secrets.token_hex(16), secrets.token_hex(16)
+_NAME, _CSRF, _ORIGIN = (secrets.token_hex(16) for _ in range(3))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhoView:
-    """The person who looks at the page. `csrf` goes along with every change, if it is needed."""
+    """The person who looks at the page, and the address of the server that it was asked of.
+
+    `csrf` goes along with every change, if it is needed.
+    """
 
     name: str = ""
     csrf: str = ""
     has_session: bool = False
+    origin: str = ""
 
 
 class Templates:
@@ -59,10 +63,13 @@ class Templates:
             name=_NAME if actor.name else "",
             csrf=_CSRF if actor.csrf else "",
             has_session=actor.has_session,
+            origin=_ORIGIN,
         )
         text = self._frame(name, view, who, frame)
         escape = self._environment.filters["escape"]
-        text = text.replace(_NAME, escape(actor.name)).replace(_CSRF, escape(actor.csrf))
+        said = {_NAME: actor.name, _CSRF: actor.csrf, _ORIGIN: str(request.base_url).rstrip("/")}
+        for place, value in said.items():
+            text = text.replace(place, escape(value))
         encoding = best_encoding(request)
         return as_page(packed(text.encode(), encoding), encoding, status)
 

@@ -17,7 +17,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from roofline.api.packaged import assets_dir
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, RooflineError
 from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.model.units import MEGA
@@ -28,7 +28,7 @@ from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
-from roofline.web.api.results import attachment
+from roofline.web.api.results import Infeed, attachment
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
@@ -117,6 +117,62 @@ def file_of(result: object, wish: "ReportWish") -> bytes | None:
     return None
 
 
+def document_of(profile: "Profile", address: str) -> Any:
+    """The view or the charts that a page in a notebook asks its kernel for, under any peaks; `None`
+    for what there is not."""
+    from roofline.api.exploring import what_if  # these load numpy
+    from roofline.presentation.charts import drawn_again
+    from roofline.presentation.charts.choices import ChartChoice
+    from roofline.presentation.json_text import to_json
+
+    kind, _, query = address.partition("?")
+    given = parse_qs(query)
+    device, peaks = (given.get("dev") or given.get("device") or [""])[-1], given.get("peak", [])
+    infeed: Infeed = "out" if given.get("infeed") == ["out"] else "in"
+    try:
+        seen = what_if(profile, device=device or None, peaks=peaks) if device or peaks else profile
+    except RooflineError:
+        return None
+    if kind == "view":
+        return _view(seen, infeed)
+    if kind != "figures":
+        return None
+    choice = ChartChoice(infeed=infeed, y="share" if given.get("y") == ["share"] else "rate")
+    return orjson.loads(to_json(drawn_again(seen.page, choice)))
+
+
+def _view(profile: "Profile", infeed: Infeed) -> Any:
+    """The document `view` of a profile by its peaks."""
+    from roofline.presentation.json_text import to_json
+    from roofline.presentation.page import view_of_page
+
+    view = view_of_page({**profile.page}, infeed)
+    return orjson.loads(to_json({**view, "advice": profile.answered.advice}))
+
+
+def _under(profile: "Profile", wish: "ReportWish") -> dict[str, Any]:
+    """What a file has of other devices: their list, and the views that are in it."""
+    from roofline.api.exploring import what_if  # loads numpy
+    from roofline.devices.choice import known_part
+    from roofline.devices.listing import device_list
+
+    ids = [known_part(name).id for name in wish.devices]
+    if not (ids or wish.is_hosted):
+        return {}
+    seen = [what_if(profile, device=one) for one in ids]
+    found: dict[str, Any] = {"devices": device_list(None), "embedded": ids}
+    for one, under in zip(ids, seen, strict=True):
+        views = (_view(under, infeed) for infeed in _INFEEDS)
+        found |= _both(f"view?dev={one}", f"view?dev={one}&infeed=out", *views)
+    return found
+
+
+def _both(name: str, other_name: str, view: Any, other: Any) -> dict[str, Any]:
+    """Two views by their addresses, the other one with what differs: the script adds the rest."""
+    differing = {key: value for key, value in other.items() if value != view[key]}
+    return {name: view, other_name: {"like": name, **differing}}
+
+
 def _of_profile(profile: "Profile", wish: "ReportWish") -> bytes:
     from roofline.exports.redaction import redacted
     from roofline.presentation.json_text import to_json
@@ -135,13 +191,14 @@ def _of_profile(profile: "Profile", wish: "ReportWish") -> bytes:
     view = unstored_view(wish.title or title, sizes)
     # A share link is a secret, which the file does not tell.
     is_shown = "/p/" in profile.link and wish.redact != "names"
+    more = _under(shown, wish)
     return report(
         Templates(static),
         static,
-        replace(view, made_from=profile.link if is_shown else ""),
+        replace(view, made_from=profile.link if is_shown else "", has_devices=bool(more)),
         content,
         wish.most_bytes,
-        search=_state_of(profile.link) if wish.redact != "names" else "",
+        more={"search": _state_of(profile.link) if wish.redact != "names" else "", **more},
     )
 
 
@@ -164,11 +221,9 @@ def report(
     view: ProfileView,
     content: Content,
     most_bytes: int | None = None,
-    *,
-    search: str = "",
+    more: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The page `view` with `content` in it, as HTML of `most_bytes` at most; it opens in the state
-    `search`.
+    """The page `view` with `content` and `more` documents in it, as HTML of `most_bytes` at most.
 
     Raises `BadViewError` where that is too few.
     """
@@ -177,7 +232,7 @@ def report(
         templates,
         static,
         ("profile", _without_server(view, page, content), view.description, view.file_names),
-        _documents(page, content) | {"search": search},
+        {**_documents(page, content), **(more or {})},
         most_bytes,
     )
 
@@ -298,16 +353,23 @@ def _with_few_details(documents: Documents) -> Documents:
     }
 
 
+def _without_devices(documents: Documents) -> Documents:
+    kept = {name: one for name, one in documents.items() if not name.startswith("view?dev=")}
+    return kept | ({"embedded": []} if "embedded" in kept else {})
+
+
 def _without_other_axis(documents: Documents) -> Documents:
     return {name: one for name, one in documents.items() if not name.startswith("figures")}
 
 
 _OP = "ops/"
+_INFEEDS: tuple[Infeed, Infeed] = ("in", "out")
 _NAME_LETTERS = 120
 _DETAILED = 300
 _SHORTER: Mapping[str, Callable[[Documents], Documents]] = {
     "stacks of source lines": _without_stacks,
     f"names beyond {_NAME_LETTERS} letters in the details of operations": _with_short_names,
+    "other devices": _without_devices,
     f"details of operations after the first {_DETAILED}": _with_few_details,
     "the chart by share of the roof": _without_other_axis,
 }
@@ -374,8 +436,11 @@ def _documents(page: dict[str, Any], content: Content) -> Documents:
     advice = orjson.loads(content.advice)
     return {
         "facts": part_of_page(page, Document.FACTS),
-        "view": {**view_of_page(page, "in"), "advice": advice},
-        "view?infeed=out": {**view_of_page(page, "out"), "advice": advice},
+        **_both(
+            "view",
+            "view?infeed=out",
+            *({**view_of_page(page, infeed), "advice": advice} for infeed in _INFEEDS),
+        ),
         "figures?y=share": drawn_again(page, ChartChoice(y="share")),
         "figures?infeed=out&y=share": drawn_again(page, ChartChoice(infeed="out", y="share")),
         **{f"{_OP}{at}": orjson.loads(one) for at, one in enumerate(content.ops)},

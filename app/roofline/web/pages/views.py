@@ -301,6 +301,7 @@ class ProfileView:
     is_own: bool = False  # the one who looks has uploaded it
     is_shared: bool = False  # opened by a share link
     is_file: bool = False  # the page is one file, without a server
+    has_devices: bool = False  # such a file can show other devices
     made_from: str = ""  # the address on a server that such a file was made of
     is_by_other_peaks: bool = False  # drawn by the peaks in its address, not the profile's own
     notes: tuple[NoteBody, ...] = ()  # on single points
