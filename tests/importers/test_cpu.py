@@ -73,6 +73,14 @@ def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
 
+def launches_us(profile: Profile) -> dict[str, list[float]]:
+    found, times = profile.launch_times, dict[str, list[float]]()
+    assert found is not None
+    for op, count, time_ps in zip(found.op, found.count, found.time_ps, strict=True):
+        times.setdefault(profile.ops.name[op], []).extend([float(time_ps) / US] * int(count))
+    return times
+
+
 @pytest.fixture(scope="module")
 def sample() -> Profile:
     return imported(SAMPLE)
@@ -144,6 +152,14 @@ def test_runs_one_after_the_other_are_occurrences(tmp_path: Path) -> None:
     assert times(profile) == {"cl": (2, 20, 20)}
 
 
+def test_an_occurrence_lasts_while_any_thread_works_for_it(tmp_path: Path) -> None:
+    main = [op("cl", 0, 10), record(1, 4), op("rp", 12, 3), op("cl", 50, 7), op("cl", 70, 1)]
+    pool = [start(5, 4), stop(20), op("cl", 52, 8)]
+    profile = imported(write(tmp_path, main, pool))
+    assert times(profile)["cl"] == (3, 20 + 10 + 1, 31)
+    assert launches_us(profile) == {"cl": [1, 10, 20], "rp": [3]}
+
+
 def test_self_time_is_without_the_ops_inside(tmp_path: Path) -> None:
     profile = imported(write(tmp_path, [op("wh", 0, 30), op("vy", 5, 10), op("vy", 15, 10)]))
     assert times(profile) == {"wh": (1, 30, 10), "vy": (2, 20, 20)}
@@ -188,4 +204,5 @@ def test_two_cpu_hosts_are_one_profile_of_two_machines(tmp_path: Path) -> None:
     path = write(tmp_path, [op("cl", 0, 10)])
     profile = imported(path, path, xprof_compat=False)
     assert (profile.device.core_count, len(profile.hosts)) == (2, 2)
+    assert launches_us(profile) == {"cl": [10, 10]}
     assert times(profile) == {"cl": (2, 20, 20)}

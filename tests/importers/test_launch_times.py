@@ -99,6 +99,27 @@ def test_sums_of_launches_have_none(name: str) -> None:
     assert not any("launch_times" in op for op in ops_of(SAMPLES / name))
 
 
+def test_operators_on_a_processor_have_percentiles_of_their_own_times(tmp_path: Path) -> None:
+    begin, events = 0.0, list[dict[str, Any]]()
+    times = {"aten::relu": [5.0, 2.0, 9.0], "aten::mm": [40.0, 30.0]}
+    for name, durations in times.items():
+        for us in durations:
+            events.append(
+                {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": begin}
+                | {"dur": us, "args": {"Input Dims": [[64, 64]] * 2, "Input type": ["float"] * 2}}
+            )
+            begin += us + 1
+    path = tmp_path / "cpu.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    told = {op["name"].split()[0]: op["launch_times"] for op in ops_of(path) if op["occurrences"]}
+    assert told.keys() == times.keys()
+    for name, found in told.items():
+        assert found["count"] == len(times[name])
+        assert found["p50_us"] == np.percentile(times[name], 50, method="inverted_cdf")
+        assert found["p99_us"] == max(times[name])
+    assert told["aten::mm"]["p95_gibs"] == pytest.approx(3 * 64 * 64 * 4 / 30e-6 / 2**30)
+
+
 def test_cores_and_hosts_of_a_tpu_count_together() -> None:
     folder = SAMPLES / "xspace" / "v5e-three-hosts"
     ops = ops_of(*sorted(folder.iterdir()))

@@ -56,9 +56,10 @@ def launch_records(analysis: RooflineAnalysis) -> Callable[[int], dict[str, floa
 def _single(profile: Profile) -> tuple[LaunchTimes, F64] | None:
     """The launches of ops that the files tell one by one, and the bytes of each."""
     table, timeline = profile.launches, profile.timeline
-    if timeline is None or timeline.launches is None or (table and table.traffic_bytes):
+    launches = profile.launch_times if timeline is None else timeline.launches
+    if launches is None or (table and table.traffic_bytes):
         return None if table is None else _listed(profile, table)
-    return timeline.launches, _each_bytes(profile, timeline.launches)[timeline.launches.op]
+    return launches, _each_bytes(profile, launches)[launches.op]
 
 
 def _each_bytes(profile: Profile, launches: LaunchTimes) -> Floats:

@@ -22,7 +22,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 from roofline.model.plain_data import Aligned
 from roofline.model.serving import ServingSteps
-from roofline.model.timeline import Timeline
+from roofline.model.timeline import LaunchTimes, Timeline
 
 SHAPE_AXES = 6
 """Blocks along x, y and z, then threads of a block along x, y and z."""
@@ -348,7 +348,8 @@ class Profile:
     `wall_time_ps` is from the first event of any core to the last of any, of the longest host where
     there are several, `None` when unknown;
     `program_names` maps a program id to its module name where the capture has one. `limits` are
-    sentences about what this profiler cannot know; `launches` are single launches, where kept.
+    sentences about what this profiler cannot know; `launches` are single launches, where kept;
+    `launch_times` how long they took, where there is no timeline, which has them.
     `format_id` and `format_label` name the format: the registry of importers sets them. A format
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
@@ -388,6 +389,7 @@ class Profile:
     bytes_provenance: Provenance = Provenance.MODELLED
     limits: tuple[str, ...] = ()
     launches: LaunchTable | None = None
+    launch_times: LaunchTimes | None = None
     format_id: str = ""
     format_label: str = ""
     format_detail: str = ""

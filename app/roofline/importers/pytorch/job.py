@@ -55,13 +55,14 @@ from roofline.importers.pytorch.scopes import note_paths, scopes_of
 from roofline.importers.pytorch.serving import ServingStep, server_of, serving_steps, step_at
 from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.pytorch.words import operator_category
+from roofline.importers.shared.launch_times import launches_of
 from roofline.importers.shared.nesting import busy_times, innermost, nest, self_times
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged
 from roofline.model.op_columns import I32, I64, U64, Bools
 from roofline.model.profile import Host, Profile
-from roofline.model.units import NS_PER_S
+from roofline.model.units import NS_PER_S, PS_PER_NS
 
 # No capture lasts longer: events farther apart are damage. In ns.
 _LONGEST_NS = 30 * 86_400 * NS_PER_S
@@ -425,6 +426,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         end_ns=last,
         notes=_notes(trace, signature),
         flop_slack=float(counted.costs.slack[signature[counted.flop]].sum()),
+        launch_times=launches_of(row[signature], duration.astype(np.float64) * PS_PER_NS),
         instances=InstanceSums.of(
             scopes.layers,
             layer=scopes.layer.astype(np.int64),

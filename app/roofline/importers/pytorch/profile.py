@@ -23,6 +23,7 @@ from roofline.importers.pytorch.rows import (
 from roofline.importers.pytorch.serving import StepWork, joined_serving
 from roofline.importers.pytorch.step_windows import joined
 from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
+from roofline.importers.shared.launch_times import all_joined, renumbered
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.device import DeviceKind, ReportedDevice
@@ -87,6 +88,7 @@ def build_profile(parts: Parts) -> Profile:
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
         launches=_launches(work),
+        launch_times=all_joined([renumbered(file.launch_times, op_of_row) for file in work]),
         kernels=_kernels(parts, op_of_row),
         timeline=_timeline(parts, op_of_row, ops),
         graphs=as_record(parts.findings.replays),

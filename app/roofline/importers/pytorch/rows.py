@@ -16,7 +16,7 @@ from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit, UndecidedUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64, Bools
-from roofline.model.timeline import Timeline
+from roofline.model.timeline import LaunchTimes, Timeline
 from roofline.model.units import PS_PER_NS
 
 Unit = ComputeUnit | UndecidedUnit
@@ -403,3 +403,4 @@ class FileWork:
     serving: FileServing | None = None
     instances: InstanceSums | None = None
     kernels: KernelRows | None = None
+    launch_times: LaunchTimes | None = None

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from roofline.importers.shared.launch_times import joined_launches
+from roofline.importers.shared.launch_times import all_joined, renumbered
 from roofline.importers.shared.time_bins import with_ops
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, Bools
@@ -21,7 +21,6 @@ from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
     EachTransfer,
-    LaunchTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -85,7 +84,7 @@ def joined_timeline(
         ),
         # Clocks of several files differ by more than a bin, so only one file's bins are kept.
         bins=moved[0].bins if len(moved) == 1 else None,
-        launches=_joined_launches([part.launches for part in moved]),
+        launches=all_joined([part.launches for part in moved]),
     )
     return joined if keeps_steps else _without_steps(joined)
 
@@ -94,7 +93,7 @@ def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
     """The timeline with its cores from `core` on, and ops by their new rows."""
     rows = np.append(op, -1)  # -1 stays -1
     transfers = timeline.transfers
-    occurrences, each, launches = transfers.occurrences, transfers.each, timeline.launches
+    occurrences, each = transfers.occurrences, transfers.each
     return replace(
         timeline,
         times=replace(timeline.times, core=timeline.times.core + core),
@@ -107,13 +106,8 @@ def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
             each=each and replace(each, core=each.core + core),
         ),
         bins=with_ops(timeline.bins, op),
-        launches=launches and replace(launches, op=rows[launches.op]),
+        launches=renumbered(timeline.launches, op),
     )
-
-
-def _joined_launches(parts: Sequence[LaunchTimes | None]) -> LaunchTimes | None:
-    known = [part for part in parts if part is not None]
-    return joined_launches(known) if len(known) == len(parts) else None
 
 
 def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:

@@ -5,7 +5,7 @@ of a file add up without the launches. A few launches are each a class of their 
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -70,6 +70,24 @@ class LaunchPieces:
             self._keys, self._counts, self._sums = _room(len(self._keys))
             self._used[0] = 0
             _add(0, *held, self._keys, self._counts, self._sums, self._used)
+
+
+def launches_of(op: I64 | I32, time_ps: F64) -> LaunchTimes:
+    """The launches of ops (-1: of none) that took these times."""
+    launches = LaunchPieces()
+    launches.add(op, time_ps)
+    return launches.all()
+
+
+def renumbered(launches: LaunchTimes | None, op: I64) -> LaunchTimes | None:
+    """The launches with ops by their new rows."""
+    return launches and replace(launches, op=np.append(op, -1)[launches.op])
+
+
+def all_joined(parts: Sequence[LaunchTimes | None]) -> LaunchTimes | None:
+    """The launches of all `parts`; `None` where one has none."""
+    known = [part for part in parts if part is not None]
+    return joined_launches(known) if known and len(known) == len(parts) else None
 
 
 def joined_launches(parts: Sequence[LaunchTimes]) -> LaunchTimes:

@@ -336,25 +336,30 @@ def _sweep(  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel("uint64(uint64[], uint64[], int64[])")
-def _union(begin, duration, order):  # type: ignore[no-untyped-def]
-    total, reached = np.uint64(0), np.uint64(0)
-    for k in range(len(order)):
-        first = begin[order[k]]
-        end = first + duration[order[k]]
-        if k == 0 or first > reached:
-            reached = first
-        if end > reached:
-            total += end - reached
-            reached = end
-    return total
+@kernel("void(int64[], uint64[], int64[], uint64[])")
+def _reach(key, end, order, reached):  # type: ignore[no-untyped-def]
+    for k in range(1, len(order)):
+        before, at = order[k - 1], order[k]
+        if key[before] == key[at]:
+            reached[at] = max(reached[before], end[before])
+
+
+def reached(key: I64, begin: U64, end: U64) -> U64:
+    """Of each span the latest end of those of its key that began earlier; 0 for the first."""
+    found = np.zeros(len(key), np.uint64)
+    _reach(key, np.ascontiguousarray(end), np.lexsort((begin, key)), found)
+    return found
+
+
+def uncovered(key: I64, begin: U64, end: U64) -> U64:
+    """The time of each span in which none of its key that began earlier lasted."""
+    since = np.maximum(begin, reached(key, begin, end))
+    return np.asarray(np.maximum(end, since) - since)
 
 
 def union_length(begin: U64, duration: U64) -> int:
     """Length of the union of spans."""
-    order = np.argsort(begin, kind="stable")
-    columns = (np.ascontiguousarray(one) for one in (begin, duration, order))
-    return int(_union(*columns))
+    return int(uncovered(np.zeros(len(begin), np.int64), begin, begin + duration).sum())
 
 
 def time_inside(begin: I64, end: I64, windows: Windows) -> F64:

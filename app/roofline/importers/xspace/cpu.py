@@ -18,9 +18,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.launch_times import launches_of, renumbered
 from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
-from roofline.importers.shared.sweep import union_length
+from roofline.importers.shared.sweep import reached, uncovered, union_length
 from roofline.importers.xspace import spans
 from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.grouping import StepRoots, add_step_work, group_events, step_labels
@@ -42,6 +43,7 @@ from roofline.model.notes import counted, noted, notes_beside
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
 from roofline.model.plain_data import Aligned
 from roofline.model.profile import Diagnostic, Host, Profile, StepTable
+from roofline.model.timeline import LaunchTimes
 
 _NOTES = notes_beside(__file__)
 
@@ -248,6 +250,7 @@ def read_cpu_host(space: Space) -> Profile:
         normalised_op_time_ps=work.busy_ps(),
         wall_time_ps=span or None,
         steps=steps,
+        launch_times=renumbered(work.launches(), builder.numbers(work.labels)),
         has_average=True,
         captured_at_ns=space.captured_at_ns,
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
@@ -296,27 +299,52 @@ class _Work:
         """Time in which any thread worked for an op."""
         return union_length(self.begin_ps, self.end_ps - self.begin_ps)
 
+    def launches(self) -> LaunchTimes:
+        """How long each occurrence of each op took, by its label."""
+        is_first, number = self._occurrences(self.op)
+        took = self._covered(self.op, number[self.owner], int(is_first.sum()))
+        op = np.empty(len(took), np.int64)
+        op[number] = self.op
+        return launches_of(op, took.astype(np.float64))
+
+    def _occurrences(self, key: I64) -> tuple[Bools, I64]:
+        """Whether each event begins an occurrence, and the number of its own: events of one key
+        that overlap are one, run by several threads."""
+        begin = self.events.begin_ps
+        is_first, order = begin >= reached(key, begin, self.events.end_ps), np.lexsort((begin, key))
+        number = np.empty(len(key), np.int64)
+        number[order] = np.cumsum(is_first[order]) - 1
+        return is_first, number
+
+    def _covered(self, key: I64, place: I64, count: int) -> U64:
+        """How long any thread worked at each of `count` places, which spans have; `key` is that of
+        their events."""
+        return _sums(place, uncovered(key[self.owner], self.begin_ps, self.end_ps), count)
+
     def rows(self, scope: I64) -> tuple[I64, OpRows]:
         """Sums per scope (of each event, -1: none) and op; the scope of each row."""
         width = max(1, len(self.labels))
         pair = np.where(scope >= 0, scope * width + self.op, -1)
-        keys = np.unique(pair[pair >= 0])
-        by_key = zip(_rows_of(keys, pair), _rows_of(keys, pair[self.owner]), strict=True)
-        times = np.array([self._times(events, spans) for events, spans in by_key], np.uint64)
-        occurrences, time_ps, self_ps = times.reshape(-1, 3).T
+        every, key = np.unique(pair, return_inverse=True)
+        events, count, kept = self.events, len(every), every >= 0
+        inner = events.end_ps - events.begin_ps - events.self_ps
+        occurrences = np.bincount(key[self._occurrences(key)[0]], minlength=count)[kept]
+        time_ps = self._covered(key, key[self.owner], count)[kept]
+        inner_ps = _sums(key, inner, count)[kept]
+        keys = every[kept]
         label = keys % width
         costs = [self.costs[k] for k in label.tolist()]
 
         def total(values: list[int]) -> U64:
-            return np.array(values, np.uint64) * occurrences
+            return np.array(values, np.uint64) * occurrences.astype(np.uint64)
 
         flop = total([cost.model_flop for cost in costs])
         hbm = [cost.hbm_bytes for cost in costs]
         return keys // width, OpRows(
             label=label,
-            occurrences=occurrences.astype(np.int64),
-            time_ps=time_ps.copy(),
-            self_time_ps=self_ps.copy(),
+            occurrences=occurrences,
+            time_ps=time_ps,
+            self_time_ps=time_ps - np.minimum(inner_ps, time_ps),
             flop=flop,
             bytes_accessed=total([cost.bytes_accessed for cost in costs]),
             traffic_bytes={MemoryLevel.DRAM: total([count or 0 for count in hbm])},
@@ -325,26 +353,11 @@ class _Work:
             unit_flop=split_by_unit([cost.unit for cost in costs], flop),
         )
 
-    def _times(self, events: I64, spans: I64) -> tuple[int, int, int]:
-        """Occurrences, time and self time of one op's events and spans, given by row.
 
-        Events that overlap are one occurrence, run by several threads.
-        """
-        begin, end = self.events.begin_ps[events], self.events.end_ps[events]
-        order = np.argsort(begin, kind="stable")
-        latest = np.maximum.accumulate(end[order])
-        occurrences = 1 + int((begin[order][1:] >= latest[:-1]).sum())
-        time = union_length(self.begin_ps[spans], self.end_ps[spans] - self.begin_ps[spans])
-        inner = int((end - begin - self.events.self_ps[events]).sum(dtype=np.uint64))
-        return occurrences, time, max(0, time - inner)
-
-
-def _rows_of(keys: I64, key_of_row: I64) -> Iterator[I64]:
-    """Rows of each of the sorted keys."""
-    order = np.argsort(key_of_row, kind="stable")
-    bounds = np.searchsorted(key_of_row[order], keys, side="left")
-    ends = np.searchsorted(key_of_row[order], keys, side="right")
-    return (order[low:high] for low, high in zip(bounds.tolist(), ends.tolist(), strict=True))
+def _sums(place: I64, values: U64, count: int) -> U64:
+    found = np.zeros(count, np.uint64)
+    np.add.at(found, place, values)
+    return found
 
 
 def _ops(

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.importers.shared.join_timelines import host_names, joined_timeline
+from roofline.importers.shared.launch_times import all_joined, renumbered
 from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.source import Progress, SourceFile
@@ -97,10 +98,11 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
     if not oddities.keeps_order_of_hosts:
         profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
     builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
-    timelines = []
+    timelines, launches = [], []
     for profile in profiles:
         labels, rows = table_rows(profile.ops)
         builder.add(labels, rows)
+        launches.append(renumbered(profile.launch_times, builder.numbers(labels)))
         if profile.timeline is not None:
             timelines.append((profile.timeline, _host_name(profile), builder.numbers(labels)))
     workers = _workers(profiles)
@@ -119,6 +121,7 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
         program_names={k: v for p in reversed(profiles) for k, v in p.program_names.items()},
         diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
         timeline=joined_timeline(timelines, len(steps)),
+        launch_times=all_joined(launches),
         environment=merged(profile.environment for profile in profiles),
         by_host=tuple(profiles),
         all_hosts=host_names(profiles),
