@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from roofline.analysis.program import step_us
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.costs import Costs
-from roofline.analysis.subjects.options import options, step_us
+from roofline.analysis.subjects.options import options
 from roofline.analysis.subjects.records import Kind, OpPart, Subject
 from roofline.analysis.verdict import MOSTLY, verdict_of
 from roofline.compare.run import CAPTURE, EXECUTION, STEP, RunSubject, UnitTimes
