@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from roofline.capture.recorder import HOOK
+from roofline.capture.recorder import HOOK, best_of, said_of, tries_of
 from tests.cli.test_main import run as ran
 from tests.conftest import PYTHON_PATH
 
@@ -179,3 +179,17 @@ def test_a_pytorch_training_that_ends_early_says_what_to_do(tmp_path: Path) -> N
     )
     assert finished.returncode == 7
     assert document["steps"] == 3
+
+
+def test_the_better_of_two_tries_is_told(tmp_path: Path) -> None:
+    """Its time a step is the profile's to say: that is the mean, and there is one answer."""
+    facts = {"rank": 0, "steps": 3, "wanted": 3, "seconds": 0.21, "slowdown": None}
+    for number, verdict, longest in ((1, "cold", 52.5), (2, "no shapes", 1.0)):
+        record = {**facts, "try": number, "verdict": verdict, "longest": longest}
+        (tmp_path / f"rank0_try{number}.done.json").write_text(json.dumps(record))
+    best = best_of(tries_of(tmp_path))
+    assert best is not None
+    assert said_of(best) == [
+        "recorded 3 steps, first try, the better of two; 0.2 s of the program's time",
+        "Cold: the longest step took 52.5 times the median.",
+    ]

@@ -6,13 +6,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from roofline.errors import CaptureFailedError
-from roofline.model.units import MS_PER_S
 
 HOOK = Path(__file__).parent / "hook"
 VARIABLE = "ROOFLINE_RECORD"
@@ -50,6 +49,8 @@ class Try:
     ranks: tuple[int, ...]
     files: tuple[Path, ...]
     facts: tuple[Record, ...]
+    of: int = 1
+    """Of so many tries it is the best."""
 
     @property
     def worst(self) -> Record:
@@ -233,7 +234,8 @@ def tries_of(folder: Path) -> list[Try]:
 
 def best_of(tries: Sequence[Try]) -> Try | None:
     """The try with the best verdict."""
-    return min(tries, key=lambda one: VERDICTS.index(one.verdict), default=None)
+    best = min(tries, key=lambda one: VERDICTS.index(one.verdict), default=None)
+    return best and replace(best, of=len(tries))
 
 
 def _json_of(folder: Path, pattern: str) -> list[Record]:
@@ -245,13 +247,13 @@ def said_of(best: Try, whole: str = "program") -> list[str]:
     worst = best.worst
     ranks = f" of {len(best.ranks)} ranks" if len(best.ranks) > 1 else ""
     steps = worst["steps"]
-    each = f", {worst['step_s'] * MS_PER_S:.3g} ms each" if worst["step_s"] else ""
     what = (
         f"{steps} {'step' if steps == 1 else 'steps'}" if worst["wanted"] else "a stretch of time"
     )
     tried = "first try" if best.number == 1 else "second try"
+    better = ", the better of two" if best.of > best.number else ""
     took = f"{worst['seconds']:.1f} s of the {whole}'s time"
-    lines = [f"recorded {what}{ranks}{each}, {tried}; {took}"]
+    lines = [f"recorded {what}{ranks}, {tried}{better}; {took}"]
     defects = {
         "cold": f"Cold: the longest step took {worst['longest'] or 0:.1f} times the median."
         if worst["longest"]
