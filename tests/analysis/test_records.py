@@ -50,6 +50,7 @@ def test_bound_is_the_ceiling_used_most() -> None:
     assert measured(analysis, "matmul")["roofline_efficiency_ratio"] == pytest.approx(0.5)
 
 
+@pytest.mark.covers(41)
 def test_on_chip_memory_binds_where_it_is_used_most() -> None:
     device = reported(gibs={HBM: 100.0, VMEM_WRITE: 1000.0})
     table = "op|self_us|flop|hbm_bytes|vmem_write_bytes\ncopy|1000|10|1e6|1e9"

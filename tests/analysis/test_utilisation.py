@@ -64,7 +64,7 @@ def test_a_program_without_flops_has_no_recomputed_share() -> None:
     assert recomputed_share(profile) is None
 
 
-@pytest.mark.covers(30, 31)
+@pytest.mark.covers(30, 31, 91)
 def test_the_report_names_them() -> None:
     analysis = analysed((FORWARD, AGAIN, FORWARD))
     text = describe(analysis, analysis.with_infeed, answer_of(analysis))
@@ -73,7 +73,7 @@ def test_the_report_names_them() -> None:
     )
 
 
-@pytest.mark.covers(90, 91)
+@pytest.mark.covers(90)
 def test_a_program_without_products_is_held_against_the_unit_that_it_uses() -> None:
     """By hand: 2e8 FLOPs of fp64 in 1 ms are 0.2 of 1 TFLOP/s, whatever tensor cores can do."""
     device = reported(

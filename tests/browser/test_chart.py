@@ -139,6 +139,7 @@ def test_roofs_are_labelled_and_can_be_shown_or_hidden(profile: Page) -> None:
     text = page.locator("#op-chart").inner_text()
     assert re.search(r"HBM.*GB/s", text)
     assert re.search(r"TFLOP/s", text)
+    assert "FLOP per byte" in text, "the axis of intensity"
     used = page.locator(ROOF_LINES).count()
     view.chart_options(page)
     page.locator("#chart-roofs").select_option("all")

@@ -67,7 +67,7 @@ def test_another_device_changes_everything_and_reset_undoes_it(profile: Page) ->
     expect(profile.locator("[data-advice]")).not_to_contain_text("By the peaks that you chose.")
 
 
-@pytest.mark.covers(216, 217)
+@pytest.mark.covers(216)
 def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
     profile: Page, new_page: NewPage
 ) -> None:

@@ -138,6 +138,7 @@ def test_program_is_held_against_a_chosen_device(capture: Path) -> None:
     assert device["peak_gflops"] == 121_000
 
 
+@pytest.mark.covers(217)
 def test_peaks_are_set_by_hand(capture: Path) -> None:
     device = roofs("--peak", "compute=1TFLOP/s", "--peak", "hbm=500GB/s", capture)
     assert device["peak_gflops"] == 1000

@@ -12,10 +12,11 @@ from roofline.estimate.ops import Options
 from tests.estimate.llm.cases import serial_ms, step
 
 
-@pytest.mark.covers(72, 73, 74, 75, 79, 207)
+@pytest.mark.covers(54, 72, 73, 74, 75, 79, 207)
 @pytest.mark.parametrize(
     ("op", "shape", "flop_per_byte"),
     [
+        ("elementwise", "4096x4096", 1 / (2 + 2)),
         ("norm", "65536x4096", 1.67),
         ("matmul", "1024x128x2048", 107.8),
         ("matmul", "600x600x600", 600 / 3),

@@ -30,6 +30,7 @@ def csv_rows(**asked: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
+@pytest.mark.covers(33)
 def test_every_operation_is_found_by_its_name_and_the_longest_keep_their_places() -> None:
     longest = names(LONG)
     assert len(longest) == MAX_OPS + 1

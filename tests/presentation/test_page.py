@@ -388,7 +388,6 @@ def test_rounding_of_extremes_is_silent(value: float) -> None:
     ]
 
 
-@pytest.mark.covers(33)
 def test_page_of_a_thousand_ops_is_small() -> None:
     rows = [
         f"fusion.{k * 7919}|category {k % 12}|{1 + k * 37 % 991}.{k}|{k * 1237}|{k * 911}|m.py:{k}"
