@@ -43,6 +43,7 @@ def test_rates_divide_work_by_time_children_included() -> None:
     assert op["operational_intensity"] == pytest.approx(20.0)
 
 
+@pytest.mark.covers(40)
 def test_bound_is_the_ceiling_used_most() -> None:
     analysis = analysed(TWO_OPS)
     labels = [analysis.bound_label(int(code)) for code in analysis.ops.measures.bound]

@@ -24,7 +24,7 @@ def test_click_on_a_point_selects_its_row(profile: Page) -> None:
     expect(profile.locator("#drawer")).to_be_hidden()
 
 
-@pytest.mark.covers(26, 28, 34)
+@pytest.mark.covers(26, 27, 28, 34)
 def test_hover_tells_every_quantity(profile: Page) -> None:
     point = view.largest_point(profile)
     profile.mouse.move(point["x"], point["y"])

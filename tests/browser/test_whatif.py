@@ -166,7 +166,7 @@ def test_other_hardware_joins_chart_and_tables(profile: Page) -> None:
     expect(legend).not_to_contain_text("TPU v5p")
 
 
-@pytest.mark.covers(27, 77, 97, 98, 126, 224)
+@pytest.mark.covers(77, 97, 98, 126, 224)
 def test_every_memory_level_of_an_op_is_joined(new_page: NewPage, kernels_url: str) -> None:
     page = open_at(new_page, kernels_url)
     expect(page.locator("#op-chart .xtitle")).to_contain_text("FLOP per byte of each memory level")

@@ -154,6 +154,7 @@ def test_properties_of_a_device() -> None:
     assert properties["time_scale_multiplier"] == "1"
 
 
+@pytest.mark.covers(42)
 def test_cmem_hides_vmem_and_flags_decide_what_is_shown() -> None:
     both = {MemoryLevel.CMEM_READ: 5.0, MemoryLevel.VMEM_READ: 6.0}
     described = reported(gibs=both, has_cmem=True, has_merged_vmem=True)

@@ -39,7 +39,6 @@ def test_containers_are_exact_words(category: str) -> None:
     assert not is_infeed_outfeed(category)
 
 
-@pytest.mark.covers(40, 42, 43)
 def test_xprofs_levels_have_its_names_in_its_order_of_classification() -> None:
     xprofs = (MemoryLevel.HBM, *TPU_ON_CHIP_LEVELS, MemoryLevel.SHARED_L1)
     assert [level for level in MemoryLevel if level in xprofs] == [*xprofs]
