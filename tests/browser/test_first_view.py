@@ -40,7 +40,7 @@ EARLY = """() => {
   performance.mark = (name) => {
     const made = mark(name);
     if (name === "roofline:interactive")
-      for (const early of ["[data-groups] li", "[data-steps] [data-index='1'] button"])
+      for (const early of ["[data-groups] li", "[data-steps] [data-point='1'] button"])
         document.querySelector(early).click();
     return made;
   };

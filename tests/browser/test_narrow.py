@@ -101,7 +101,7 @@ def test_every_step_is_reached_in_the_list_of_a_phone(new_page: NewPage, full_ur
     """The rows are higher there: the list reckons with their real height."""
     page = new_page()
     opened(page, full_url, PHONE)
-    row = page.locator("[data-steps] tr[data-index]").first
+    row = page.locator("[data-steps] tr[data-point]").first
     box = row.bounding_box()
     assert box and box["height"] == pytest.approx(FINGER, abs=1)
 

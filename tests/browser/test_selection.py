@@ -83,7 +83,7 @@ def test_selection_survives_filters_that_hide_it(profile: Page) -> None:
 
 
 def test_step_is_marked_in_list_chart_and_table(profile: Page) -> None:
-    step = profile.locator("[data-steps] tr[data-index]").last
+    step = profile.locator("[data-steps] tr[data-point]").last
     label = step.locator("th").inner_text()
     step.click()
     expect(profile.locator("#program-chart .point.selected")).to_be_visible()

@@ -50,6 +50,16 @@ def seen(page: Page) -> dict[str, Any]:
     }
 
 
+def pieces(page: Page) -> list[str]:
+    """What the server writes again for each view; a part of it is folded."""
+    found: list[str] = page.evaluate(
+        """() => ["headline", "do-first", "lead", "device-pill", "device-peaks", "device-strip",
+          "device-fields", "step-times", "steps", "used-shares", "op-clocks", "diagnostics"]
+          .map((name) => document.querySelector(`[data-${name}]`).innerHTML)"""
+    )
+    return found
+
+
 def test_another_device_changes_everything_and_reset_undoes_it(profile: Page) -> None:
     own = seen(profile)
     open_devices(profile, "h100 sxm").first.locator(".use").click()
@@ -86,6 +96,7 @@ def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
     profile.keyboard.press("Escape")
     fresh = open_at(new_page, profile.url, f"?{urlsplit(profile.url).query}")
     assert seen(fresh) == seen(profile)
+    assert pieces(fresh) == pieces(profile)
     assert view.names(fresh) == view.names(profile)
 
 

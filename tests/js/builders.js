@@ -190,6 +190,7 @@ export function pageWith(ops, extra = {}) {
   const bounds = boundsOf();
   return {
     schema: 1,
+    pieces: {},
     figures: {
       op: emptyFigure("op"),
       program: emptyFigure("program"),

@@ -130,13 +130,15 @@ class RangeResults:
 
         return to_json(self._facts())
 
-    def view(self, *, infeed: "Infeed") -> bytes:
-        """The page data that follow from the peaks, with the advice under them."""
-        from roofline.presentation.json_text import to_json
+    def view(self, *, infeed: "Infeed") -> "tuple[dict[str, Any], dict[str, Any]]":
+        """The page data that follow from the peaks, with the advice under them, and those of both
+        documents together."""
+        from roofline.presentation.facts_and_view import joined
         from roofline.presentation.page import view_data
 
-        view = view_data(self.listed, self.answer, self.identity, infeed, self._facts(), self.own)
-        return to_json({**view, "advice": self.answered.advice})
+        facts = self._facts()
+        view = view_data(self.listed, self.answer, self.identity, infeed, facts, self.own)
+        return {**view, "advice": self.answered.advice}, joined(facts, view, infeed)
 
     def _facts(self) -> dict[str, Any]:
         from roofline.presentation.page import facts_data

@@ -6,13 +6,11 @@ import { keptNotes } from "./kept-notes.js";
 import { plotlyReady } from "../chart/mount.js";
 import { findingsOf } from "../page/advice.js";
 import { createDownload } from "../page/download-menu.js";
-import { showDiagnostics } from "../page/diagnostics.js";
 import { watchSize } from "../page/follow-size.js";
 import { wireOpenIn } from "../page/open-in.js";
 import { wireFirstChart } from "../page/first-chart.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
-import { showServing } from "../page/serving.js";
 import { showTimeline } from "../page/timeline.js";
 import { wireSubject } from "../page/subject.js";
 import { copyLink, copyPandas, notify, showChangesOnce } from "../page/toast.js";
@@ -144,10 +142,8 @@ function open(hardware, { seen, fitted: link }) {
   });
   wireHistory(store, model, hardware, view);
   if (HAS_MORE) followListing(store);
-  showServing(model.serving);
   showWholeOrPart(model);
   wireOpenIn(model);
-  showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   view.start({ isWritten: unknown.length === 0 && isWritten() });
   wire({ view, store, model, hardware, paint });
   return view;
@@ -257,6 +253,8 @@ const searched = () => location.search || (document.body.dataset.search ?? "");
 
 /** Whether the server has written this very view. */
 const isWritten = () =>
+  parseQuery(searched()).newer === null &&
+  part("steps").hasChildNodes() &&
   [...new URLSearchParams(searched()).keys()].every(
     (key) => DRAWN.has(key) || key.startsWith("peak."),
   );
@@ -289,7 +287,7 @@ async function main() {
     performance.mark("roofline:chart");
     await view.finish();
     view.parts.folds.whenOpen("timeline", () => showTimeline(opened.seen.page.timeline));
-    watchSize(() => view.resize());
+    watchSize(() => view.redraw());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     notify(`The view could not be drawn. ${reason} Reload the page to try again.`);

@@ -16,7 +16,7 @@ import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
 import { PeaksMenu } from "./peaks-menu.js";
 import { Pins } from "./pins.js";
-import { ProgramList } from "./program-list.js";
+import { createProgramList } from "./program-list.js";
 import { createProgramTable, keyOfPoint } from "./program-table.js";
 
 /** @import { Filter } from "../types/page-data.js" */
@@ -63,7 +63,7 @@ export function createParts(options) {
     byModule: createByModule({ model, store }),
     filterBar: createFilterBar({ model, store }),
     advice: createAdvice({ model, store, onLand: options.onLand }),
-    clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
+    clocksCard: createClocksCard({ model, store, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,
       onSelect: selection.showPin,
@@ -135,7 +135,7 @@ function createLists({ model, store, light, selection }) {
       onLight: (point) => light.point(point, null),
       onHelp,
     }),
-    programList: new ProgramList({
+    programList: createProgramList({
       model,
       store,
       onLight: (point) => light.point(point, null),

@@ -2,13 +2,12 @@
 
 import { DEFAULTS, isFiltered } from "../state/query.js";
 import { createCharts } from "./charts.js";
-import { showDevice, showFields } from "./device-strip.js";
 import { createHoverCard } from "./hover-card.js";
 import { createLight } from "./light.js";
 import { createParts } from "./page-parts.js";
+import { showPieces, wirePieces } from "./pieces.js";
 import { createSelection } from "./selection.js";
 import { painted, turn } from "../ui/turns.js";
-import { showVerdict } from "./verdict.js";
 import { filterResult, visibleOps } from "./visible-ops.js";
 
 /** @import { Model } from "../types/model.js" */
@@ -44,18 +43,14 @@ const SHOWN = /** @type {const} */ ([
 const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "tab", "pins"]);
 
 /** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
-const BESIDE = new Set(["program list", "by module", "lists of choices"]);
+const BESIDE = new Set(["by module", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
-const LATER = new Set([
-  "fields of the device",
-  "lists of choices",
-  "table of the program",
-  "other devices",
-]);
+const LATER = new Set(["lists of choices", "table of the program", "other devices"]);
 
-/** Lists that the server writes, where it has written this very view: they can be worked with as they are. */
-const WRITTEN = new Set(["program list", "by module"]);
+/** What the server writes, where it has written this very view: it can be worked with as it is. */
+const WRITTEN = "by module";
+const PIECES = "pieces of the server";
 
 /** What is seen in the table of operations alone. */
 const OF_TABLE = /** @type {const} */ (["sort", "page", "cols", "by"]);
@@ -136,11 +131,13 @@ export class PageView {
    */
   start({ isWritten }) {
     const { store } = this.#options;
-    if (isWritten) {
-      for (const part of WRITTEN) this.#later.add(part);
-      this.parts.programList.adopt();
-    }
-    for (const { part, render } of this.#table) if (!this.#later.has(part)) render(store.get());
+    if (isWritten) this.#later.add(WRITTEN);
+    wirePieces({
+      onFollow: this.parts.follow,
+      onEdit: (key) => this.parts.peaksMenu.edit(key),
+    });
+    for (const { part, render } of this.#table)
+      if (!this.#later.has(part) && !(isWritten && part === PIECES)) render(store.get());
     if (isOfTable(store.get())) this.parts.folds.open("ops");
     store.subscribe((state, previous) => this.#update(state, previous));
   }
@@ -175,16 +172,7 @@ export class PageView {
 
   /** The same content in other colours, or on paper: at once. */
   redraw() {
-    if (!this.#charts) return;
-    this.parts.programList.draw();
-    this.#charts.redraw();
-  }
-
-  /** The same content in another size. */
-  async resize() {
     this.#charts?.redraw();
-    await turn();
-    this.parts.programList.draw();
   }
 
   /**
@@ -192,9 +180,7 @@ export class PageView {
    * @type {PagePart[]}
    */
   #table = [
-    { part: "device", keys: HARDWARE, render: () => this.#showDevice() },
-    { part: "fields of the device", keys: HARDWARE, render: () => this.#showFields() },
-    { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
+    { part: PIECES, keys: VIEW, render: () => showPieces(this.#options.model.pieces) },
     {
       part: "time to gain",
       keys: [...HARDWARE, "part"],
@@ -216,7 +202,11 @@ export class PageView {
       render: () => this.parts.programTable.setColumns(),
     },
     { part: "column menu", keys: ["pcols"], render: () => this.#showColumnMenu() },
-    { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },
+    {
+      part: "program list",
+      keys: [...VIEW, "step"],
+      render: () => this.parts.programList.render(),
+    },
     {
       part: "filter bar",
       keys: [...SHOWN, "roofs", "prec", "size", "fit"],
@@ -302,23 +292,6 @@ export class PageView {
     charts.program.markSelection();
     charts.draw(this.#visible);
     charts.links.show(this.#visible.set);
-  }
-
-  #showDevice() {
-    showDevice(this.#options.model, (key) => this.parts.peaksMenu.edit(key));
-  }
-
-  #showFields() {
-    showFields(this.#options.model);
-  }
-
-  /** @param {ViewState} state */
-  #showVerdict(state) {
-    const { model } = this.#options;
-    const view = model.view(state.infeed);
-    const hasCounts = view.rows.some(({ cost }) => cost !== "unknown" && cost !== "idle");
-    const provenance = hasCounts ? model.profile.provenance : undefined;
-    showVerdict(view.verdict, provenance, this.parts.follow);
   }
 
   /** @param {ViewState} state */

@@ -2,9 +2,24 @@
 
 import { peakRate, peakBandwidth } from "../text/format.js";
 import { html, isFile, isHosted } from "../ui/dom.js";
-import { originTag } from "./device-strip.js";
 
 /** @import { PeakRow } from "../state/peak-rows.js" */
+/** @import { ComputeRoof, MemoryRoof, Origin } from "../types/page-data.js" */
+
+/**
+ * Origin of a peak: the word beside it, and what it means. As presentation/first_view/summary.py.
+ * @type {Record<Origin, readonly [word: string, meaning: string]>}
+ */
+const ORIGINS = {
+  profile: ["profile", "The profile states it."],
+  measured: ["measured", "The profiler measured it."],
+  catalogue: ["catalogue", "Published for this part."],
+  calibrated: [
+    "calibrated",
+    "Measured on this machine by roofline calibrate, not a data-sheet value.",
+  ],
+  user: ["set by you", "Set by you, in this page’s address."],
+};
 
 const EXAMPLE = { gflops: "989 TFLOP/s", gbs: "1.2 TB/s" };
 
@@ -51,14 +66,20 @@ export function createPeakField({ key, kind, label }, coreWord, onChange) {
       field.setAttribute("aria-invalid", String(isWrong));
       // Text that cannot be read stays, so that the user can mend it.
       if (!isWrong) field.value = peakText(row);
-      const tags = [originTag(row.roof?.origin ?? null, row.roof?.source), isSet ? undo : null];
-      origin.replaceChildren(...tags.flatMap((tag) => tag ?? []));
+      origin.replaceChildren(...(row.roof ? [originTag(row.roof)] : []), ...(isSet ? [undo] : []));
       remarks.replaceChildren(...(isWrong ? [wrongNote(kind)] : []), ...differences);
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createPeakField>} PeakField */
+
+/** @param {ComputeRoof | MemoryRoof} roof */
+function originTag({ origin, source }) {
+  const [word, meaning] = ORIGINS[origin];
+  const title = [meaning, source].filter(Boolean).join(" ");
+  return html("span", { class: origin === "user" ? "origin mine" : "origin", title }, word);
+}
 
 /** @param {PeakRow} row */
 function peakText({ roof }) {

@@ -1,12 +1,12 @@
 // The menu of peaks: each can be set by hand, another device's can be taken, other devices can be compared with.
 
 import { isWhatIf } from "../text/roofs.js";
+import { peakBandwidth, peakRate } from "../text/format.js";
 import { parseAmount } from "../text/amounts.js";
 import { isSamePeak, peakRows, valueOf } from "../state/peak-rows.js";
 import { buttonPart, find, findAll, html, inputPart, part } from "../ui/dom.js";
 import { showMenu } from "../ui/menu.js";
 import { createDevicePicker } from "./device-picker.js";
-import { comparedText } from "./device-strip.js";
 import { createPeakField } from "./peak-field.js";
 
 /** @import { ComputeRoof, MemoryRoof } from "../types/page-data.js" */
@@ -51,6 +51,8 @@ export class PeaksMenu {
     // The profile's own peaks are the usual case, and their origins stand beside them.
     choice.classList.toggle("sr", this.#hasPeaks && !isWhatIf(state));
     this.#button.classList.toggle("changed", isWhatIf(state));
+    // Without a peak there is no roof: setting one is the first thing to do.
+    this.#button.classList.toggle("primary", !this.#hasPeaks);
     for (const reset of this.#resets) reset.hidden = !isWhatIf(state);
     if (!this.#menu.matches(":popover-open")) return;
     const { model, hardware } = this.#options;
@@ -139,8 +141,9 @@ export class PeaksMenu {
     const { comparisons, part: catalogued } = model.device;
     const found = isWhatIf(store.get()) ? null : comparisons.find(({ id }) => id === roof?.id);
     if (!found) return [];
-    const own = found.profile === null ? null : comparedText(found, found.profile);
-    const words = `${own ? `Profile ${own}` : "The profile has none"}, catalogue ${comparedText(found, found.catalogue)}. ${found.explanation} `;
+    const text = found.unit === "gflops" ? peakRate : peakBandwidth;
+    const own = found.profile === null ? "The profile has none" : `Profile ${text(found.profile)}`;
+    const words = `${own}, catalogue ${text(found.catalogue)}. ${found.explanation} `;
     const on = { click: () => store.set({ dev: catalogued?.id ?? null, zoom: null }) };
     const use = html("button", { class: "linkish", type: "button", on }, "Use the catalogue’s");
     return [html("p", { class: "explained" }, words, catalogued ? use : null)];

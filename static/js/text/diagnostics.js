@@ -1,17 +1,8 @@
-// Diagnostics in order, and the reasons they give why there is nothing to see. Pure.
+// The reasons that diagnostics give why there is nothing to see. Pure.
 
 /** @import { Diagnostic } from "../types/page-data.js" */
 
-/** The most severe first. */
-export const SEVERITIES = /** @type {const} */ (["error", "warning", "info"]);
-
-/** An unknown severity counts as a note. @param {Pick<Diagnostic, "severity">} diagnostic */
-export const severityOf = ({ severity }) => (SEVERITIES.includes(severity) ? severity : "info");
-
-/** @param {readonly Diagnostic[]} diagnostics */
-export const bySeverity = (diagnostics) =>
-  SEVERITIES.flatMap((severity) => diagnostics.filter((one) => severityOf(one) === severity));
-
+const SEVERITIES = /** @type {const} */ (["error", "warning", "info"]);
 const MOST_REASONS = 3;
 
 /**
@@ -19,6 +10,6 @@ const MOST_REASONS = 3;
  * @param {readonly Diagnostic[]} diagnostics
  */
 export const reasons = (diagnostics) =>
-  bySeverity(diagnostics)
+  SEVERITIES.flatMap((severity) => diagnostics.filter((one) => one.severity === severity))
     .slice(0, MOST_REASONS)
     .map((one) => [one.message, one.remedy].filter(Boolean).join(" "));

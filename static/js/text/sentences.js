@@ -42,26 +42,8 @@ function filled(part, filling) {
 /** @param {string} text */
 const capitalised = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/**
- * The segments, those of one link as one: a link is one thing to press.
- * @param {readonly Segment[]} segments
- * @returns {Segment[]}
- */
-export function withWholeLinks(segments) {
-  /** @type {Segment[]} */
-  const joined = [];
-  for (const segment of segments) {
-    const last = joined.at(-1);
-    if (last?.kind === "link" && segment.kind === "link") {
-      const text = segmentText(last) + segmentText(segment);
-      joined[joined.length - 1] = { kind: "link", text, filter: last.filter };
-    } else joined.push(segment);
-  }
-  return joined;
-}
-
 /** The text of a segment, its number written out. @param {Segment} segment */
-export const segmentText = ({ text, value, unit }) =>
+const segmentText = ({ text, value, unit }) =>
   value === undefined ? (text ?? "") : inSentence(value, unit ?? "");
 
 /** @param {readonly Segment[]} segments */

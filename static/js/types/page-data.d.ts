@@ -189,6 +189,8 @@ interface PageOf<View>
   ops: Pick<Sent.Ops, "count" | "predictions" | "awaited"> &
     Partial<Pick<Sent.Ops, "groups" | "names">> & { columns: OpColumns };
   views: { in: View; out: View };
+  /** Of the page, as HTML, by the names of their places. */
+  pieces: Record<string, string>;
 }
 
 /** As sent: program points as columns. */

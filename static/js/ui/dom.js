@@ -1,4 +1,5 @@
-// Finding and building elements. Text only ever becomes text nodes: names come from strangers' files.
+// Finding and building elements. Text only ever becomes text nodes: names come from strangers' files. HTML is written by
+// templates of the server alone, which escape them: page/pieces.js.
 
 /** Whether the page is a file, made of one view: no server answers it. */
 export const isFile = () => document.querySelector("#report-documents") !== null;

@@ -1,24 +1,9 @@
-// Small pictures beside words: icons, the marks of categories and steps, the glyphs of bounds.
+// Small pictures beside words: the marks of categories and steps, the glyphs of bounds.
 
 import { html, svg } from "./dom.js";
 import { shownCategory } from "../text/words.js";
 
 /** @import { Bound, Category } from "../types/page-data.js" */
-
-const ICONS = {
-  warning: "M8 2 14.6 13.6H1.4zM8 6.4v3.4M8 11.6v.2",
-  info: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.4v3.4M8 5.2v.1",
-  error: "M5.3 1.8h5.4l3.5 3.5v5.4l-3.5 3.5H5.3l-3.5-3.5V5.3zM8 5v3.4M8 10.8v.2",
-};
-
-/** @param {keyof typeof ICONS} name */
-export function icon(name) {
-  return svg(
-    "svg",
-    { class: "ico", viewBox: "0 0 16 16", "aria-hidden": "true" },
-    svg("path", { d: ICONS[name] }),
-  );
-}
 
 const CIRCLE = "M6 1.4a4.6 4.6 0 1 0 0 9.2 4.6 4.6 0 0 0 0-9.2z";
 /** @type {Record<string, string>} */

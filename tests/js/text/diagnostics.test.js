@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bySeverity, reasons, severityOf } from "../../../static/js/text/diagnostics.js";
+import { reasons } from "../../../static/js/text/diagnostics.js";
 
 /** @import { Diagnostic } from "../../../static/js/types/page-data.js" */
 
@@ -27,18 +27,6 @@ const ALL = [
   found("info", "e"),
 ];
 
-test("the most severe come first, in the order in which they were found", () => {
-  assert.deepEqual(
-    bySeverity(ALL).map(({ message }) => message),
-    ["b", "d", "a", "e"],
-  );
-});
-
-test("a severity that this page does not know counts as a note", () => {
-  const unheard = /** @type {Diagnostic["severity"]} */ ("fatal");
-  assert.equal(severityOf({ severity: unheard }), "info");
-});
-
-test("three reasons at most, each with what to do", () => {
+test("three reasons at most, the most severe first, each with what to do", () => {
   assert.deepEqual(reasons(ALL), ["b Do c.", "d", "a"]);
 });

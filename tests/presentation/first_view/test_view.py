@@ -10,6 +10,7 @@ import pytest
 from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
 from roofline.presentation.first_view.step_times import FULL, MOST_BARS, TOP
+from roofline.presentation.first_view.summary import STEP_ROWS, moment_text
 from roofline.presentation.first_view.table import ROWS, bar_class, token_class
 from roofline.presentation.first_view.view import first_view
 from roofline.presentation.page import PageIdentity, build_page
@@ -64,8 +65,8 @@ def with_steps(page: dict[str, Any], times: list[float]) -> dict[str, Any]:
 
 
 def test_times_of_steps_are_bars_of_which_the_longest_is_full(page: dict[str, Any]) -> None:
-    assert first_view(page).step_times is None  # one point has its row in the list
-    found = first_view(with_steps(page, [4000.0, 1000.0, 2000.0])).step_times
+    assert first_view(page).pieces.step_times is None  # one point has its row in the list
+    found = first_view(with_steps(page, [4000.0, 1000.0, 2000.0])).pieces.step_times
     assert found is not None
     assert [bar.height / FULL for bar in found.bars] == [1, 0.25, 0.5]
     assert [(bar.name, bar.time) for bar in found.bars] == [("0", "4.00"), ("1", ""), ("2", "")]
@@ -76,19 +77,53 @@ def test_long_names_of_steps_lose_what_is_in_brackets(page: dict[str, Any]) -> N
     steps = with_steps(page, [1.0, 2.0, 3.0])
     program = steps["views"]["in"]["program"]["columns"]
     program["label"] = ["Total", "0 (prefill, 1)", "1 (decode, 4)", "2 (decode, 4)"]
-    found = first_view(steps).step_times
+    found = first_view(steps).pieces.step_times
     assert found is not None
     assert [bar.name for bar in found.bars] == ["0", "1", "2"]
 
 
 def test_many_steps_share_bars_of_the_longest_of_each(page: dict[str, Any]) -> None:
     times = [1000.0] * (2 * MOST_BARS)
-    found = first_view(with_steps(page, [*times[:-1], 3000.0])).step_times
+    found = first_view(with_steps(page, [*times[:-1], 3000.0])).pieces.step_times
     assert found is not None
     assert len(found.bars) == MOST_BARS
     assert found.bars[-1].height == FULL
     assert found.bars[-1].title == "Step 119: 3.00 ms, the longest of steps 118 to 119"
     assert [bar.name for bar in found.bars if bar.name] == ["0", "118"]
+
+
+def test_a_list_of_many_steps_ends_where_the_table_goes_on(page: dict[str, Any]) -> None:
+    steps = first_view(with_steps(page, [1.0] * 10_000)).pieces.steps
+    assert (len(steps.rows), steps.all) == (STEP_ROWS, 10_001)
+
+
+def test_a_peak_can_be_set_and_says_what_the_catalogue_has_instead(tmp_path: Path) -> None:
+    page = page_of(FEW, tmp_path)
+    page["roofs"]["memory"][0] |= {"origin": "profile", "source": "In the file."}
+    page["device"]["comparisons"] = [
+        {
+            "id": "hbm",
+            "label": "HBM",
+            "unit": "gbs",
+            "profile": 1640.0,
+            "catalogue": 1638.0,
+            "ratio": 1.001,
+            "explanation": "Rounded.",
+        }
+    ]
+    strip = first_view(page).pieces.strip
+    rate, memory = (item for item in strip if item.key in ("compute", "hbm"))
+    assert (rate.of, rate.differs) == ("MXU bf16 peak per TensorCore", None)
+    assert memory.origin is not None and memory.differs is not None
+    assert memory.origin.title == "The profile states it. Per TensorCore. In the file."
+    assert (memory.differs.text, memory.differs.title) == ("catalogue 1,638\u00a0GB/s", "Rounded.")
+
+
+def test_fields_of_the_device_have_units_and_times_their_zone(page: dict[str, Any]) -> None:
+    pieces = first_view(page).pieces
+    assert [one.value for one in pieces.fields if one.term == "Hosts"] == ["1"]
+    assert moment_text(pieces.profile["created_at"]) == "1 Jan 2026, 00:00 UTC"
+    assert moment_text(pieces.profile["captured_at"]) == "–"
 
 
 def test_rows_are_the_longest_ops_as_the_table_sorts_them(page: dict[str, Any]) -> None:
@@ -124,14 +159,14 @@ def test_a_profile_without_bytes_and_peaks_has_no_chart_and_says_so(tmp_path: Pa
     assert "place is not known" in view.program_alt
     assert (view.links["data"], view.links["note"]) == ([], "")
     assert "no peak known" in view.chart_note
-    assert any("none known" in item.value for item in view.items)
+    assert any("none known" in item.value for item in view.pieces.strip)
 
 
 def test_sentences_are_those_of_the_page_data(page: dict[str, Any]) -> None:
     view = first_view(page)
     sent = page["views"]["in"]["verdict"]["headline"]
-    assert "".join(piece.text for piece in view.headline).startswith(sent[0].get("text", ""))
-    assert [one.message for one in view.findings] == [
+    assert "".join(piece.text for piece in view.pieces.headline).startswith(sent[0].get("text", ""))
+    assert [one["message"] for one in view.pieces.findings] == [
         one["message"]
         for severity in ("error", "warning", "info")
         for one in page["diagnostics"]
@@ -169,7 +204,7 @@ add.2,10,1e6,4e6
 
 def test_few_operations_have_their_clocks_in_place_of_groups(tmp_path: Path) -> None:
     view = first_view(page_of(FEW, tmp_path))
-    dot, add = view.op_clocks
+    dot, add = view.pieces.op_clocks
     assert [(one.label, one.time, one.is_longest) for one in dot.bars] == [
         ("MXU bf16", "21.8\u00a0µs", True),
         ("HBM", "2.44\u00a0µs", False),
@@ -177,4 +212,4 @@ def test_few_operations_have_their_clocks_in_place_of_groups(tmp_path: Path) -> 
     assert (dot.name, dot.measured, dot.bars[0].width) == ("dot.1", "400\u00a0µs", "5.4")
     assert [one.label for one in add.bars if one.is_longest] == ["HBM"]
     more = FEW + "a,1,1e6,4e6\nb,1,1e6,4e6\n"
-    assert first_view(page_of(more, tmp_path)).op_clocks == ()
+    assert first_view(page_of(more, tmp_path)).pieces.op_clocks == ()

@@ -1,6 +1,8 @@
 """Facts and views of a profile over the API: together they are the page data under those peaks."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,20 +11,25 @@ from roofline.devices.choice import read_choice
 from roofline.exports.answering import answered
 from roofline.pipeline import analyse_files
 from roofline.presentation.facts_and_view import joined
+from roofline.presentation.first_view import view as first_view
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, page_data
 from roofline.presentation.what_if import OwnPeaks
+from roofline.source_closure import source_closure
+from roofline.web.api import views
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client
 
+HTML = {"accept": "text/html"}
 SAMPLE = SAMPLES / "xspace" / "v6e-training.xplane.pb"
+_OF_VIEW_ALONE = ("advice", "figures", "pieces")
 OTHER = {"device": "h100-sxm", "peak": "hbm=3TB/s"}
 
 
 def both(facts: dict[str, Any], view: dict[str, Any], infeed: str) -> dict[str, Any]:
     """The page data of two answers, without what only one of the documents has."""
     page = joined(facts, view, infeed)
-    return {key: value for key, value in page.items() if key not in ("advice", "figures")}
+    return {key: value for key, value in page.items() if key not in _OF_VIEW_ALONE}
 
 
 def of_page(page: dict[str, Any], infeed: str) -> dict[str, Any]:
@@ -155,3 +162,45 @@ def test_a_page_is_drawn_under_the_peaks_of_its_address(reader: Client, base: st
     assert all(text.strip() in other.text for text in texts)
     # A device that is not known leaves the page as it is; its script says so.
     assert reader.get(f"{address}?dev=h-9000").status_code == 200
+
+
+def test_pieces_of_a_view_are_those_of_the_page_at_its_address(reader: Client, base: str) -> None:
+    whole = html_of(reader.get(base.replace("/api/v1/profiles/", "/p/"), headers=HTML).text)
+    other = base.replace("/api/v1/profiles/", "/p/") + "?dev=h100-sxm&peak.hbm=3000"
+    for page, asked in ((whole, {}), (html_of(reader.get(other, headers=HTML).text), OTHER)):
+        pieces = reader.get(f"{base}/view", params=asked).json()["pieces"]
+        assert {"headline", "device-strip", "steps", "diagnostics"} <= pieces.keys()
+        assert [name for name, text in pieces.items() if f"data-{name}" not in page] == []
+        assert [name for name, text in pieces.items() if html_of(text) not in page] == []
+
+
+def html_of(text: str) -> str:
+    return re.sub(r">\s+<", "><", text)
+
+
+def test_names_of_strangers_are_text_in_pieces(reader: Client) -> None:
+    table = (
+        b"# device: TPU v6e\nname,time_us,flops,hbm_bytes\n<img src=x onerror=a()>,400,2e10,4e6\n"
+    )
+    uploaded = reader.upload(table, names=("<b>.csv",)).json()
+    pieces = reader.get(f"/api/v1/profiles/{uploaded['id']}/view").json()["pieces"]
+    assert "&lt;img src=x" in pieces["op-clocks"] and "&lt;b&gt;.csv" in pieces["device-fields"]
+    assert not any("<img" in text or "<b>.csv" in text for text in pieces.values())
+
+
+def test_other_templates_give_a_view_another_etag(
+    reader: Client, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = reader.get(f"{base}/view")
+    monkeypatch.setattr(views, "pieces_version", lambda: "another")
+    held = {"if-none-match": before.headers["etag"]}
+    assert reader.get(f"{base}/view", headers=held).status_code == 200
+    monkeypatch.undo()
+    assert reader.get(f"{base}/view", headers=held).status_code == 304
+
+
+def test_what_writes_pieces_is_in_their_version_or_in_that_of_results() -> None:
+    folder = Path(first_view.__file__).parent
+    computed = source_closure("roofline.imports.child")
+    writing = source_closure("roofline.presentation.first_view.view")
+    assert [path for path in writing.keys() - computed.keys() if path.parent != folder] == []

@@ -1,12 +1,8 @@
-"""Bars of the times of steps, and the program's shares of the peaks, in the program's card.
+"""Bars of the times of steps, and the program's shares of the peaks, in the program's card."""
 
-As `step-times.js`.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.page_rows import Page, Rows
@@ -27,8 +23,12 @@ _DEFINITIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBar:
-    """A bar: `x` and `width` in percent, `y` and `height` in pixels; `time` above unlike steps."""
+    """A bar: `x` and `width` in percent, `y` and `height` in pixels; `time` above unlike steps.
 
+    `at` is the place of its step among the program's points.
+    """
+
+    at: int
     x: float
     width: float
     y: float
@@ -50,23 +50,26 @@ class StepTimes:
 
 def step_times(rows: Rows) -> StepTimes | None:
     """Times of the steps; `None` with fewer than two, which are in the list."""
-    steps = [point for point in rows.program if point["scope"] == "step" and point.get(_TIME)]
+    points = rows.program
+    steps = [at for at, point in enumerate(points) if point["scope"] == "step" and point.get(_TIME)]
     if len(steps) < 2:
         return None
-    longest = max(step[_TIME] for step in steps)
+    longest = max(points[at][_TIME] for at in steps)
     scale = column_scale("time_us", longest)
     together = -(-len(steps) // MOST_BARS)
     groups = [steps[i : i + together] for i in range(0, len(steps), together)]
     wide = 100 / len(groups)
-    is_short = sum(len(group[0]["label"]) for group in groups) > MOST_LETTERS
+    is_short = sum(len(points[group[0]]["label"]) for group in groups) > MOST_LETTERS
 
-    def bar(number: int, group: Sequence[Mapping[str, Any]]) -> StepBar:
-        step = max(group, key=lambda one: float(one[_TIME]))
+    def bar(number: int, group: Sequence[int]) -> StepBar:
+        at = max(group, key=lambda one: float(points[one][_TIME]))
+        step = points[at]
         height = FULL * step[_TIME] / longest
         time = scale.text(step[_TIME])
-        first, last = group[0]["label"], group[-1]["label"]
+        first, last = points[group[0]]["label"], points[group[-1]]["label"]
         of = "" if together == 1 else f", the longest of steps {first} to {last}"
         return StepBar(
+            at=at,
             x=round(number * wide + wide * 0.06, 3),
             width=round(wide * 0.88, 3),
             y=round(TOP + FULL - height, 2),
@@ -77,7 +80,7 @@ def step_times(rows: Rows) -> StepTimes | None:
             title=f"Step {step['label']}: {time} {scale.unit}{of}",
         )
 
-    middle = median(step[_TIME] for step in steps)
+    middle = median(points[at][_TIME] for at in steps)
     return StepTimes(
         bars=tuple(bar(number, group) for number, group in enumerate(groups)),
         median=f"median {scale.text(middle)} {scale.unit}",

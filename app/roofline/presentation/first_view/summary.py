@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.model.units import gib_to_gb
 from roofline.presentation.charts.program_figure import SYMBOLS, program_note, step_token
 from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.first_view.table import bar_class, shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,
+    cell,
     count,
     counted,
     duration,
@@ -22,10 +24,23 @@ from roofline.presentation.quantities import (
     size,
 )
 
-STEP_ROWS = 40
+STEP_ROWS = 100
+"""Of the list beside the program's chart, which draws up to 300 marks; the table has all."""
+
 _HOST = "host"
-_SEVERITIES = {"error": "error", "warning": "warning", "info": "note"}
-_ORIGINS = {"user": "set by you"}
+_NO_DATE = "date not in the file"
+_SEVERITIES = ("error", "warning", "info")
+_ORIGINS = {
+    "profile": ("profile", "The profile states it."),
+    "measured": ("measured", "The profiler measured it."),
+    "catalogue": ("catalogue", "Published for this part."),
+    "calibrated": (
+        "calibrated",
+        "Measured on this machine by roofline calibrate, not a data-sheet value.",
+    ),
+    "user": ("set by you", "Set by you, in this page’s address."),
+}
+"""Of a peak: the word beside it, and what it means. As `static/js/page/peak-field.js`."""
 _MEANINGS = {
     "measured": "counted by the hardware while the program ran",
     "modelled": "computed by the compiler’s cost model, not counted by the hardware",
@@ -41,7 +56,7 @@ class Piece:
     """A piece of a sentence; `kind` is that of a segment, `css` the colour of a bound.
 
     `quantity` says which number of the subject it is, and `raw` its value in us or as a ratio, for
-    those who read the page by machine.
+    those who read the page by machine. `filter` is the view state that a link sets.
     """
 
     kind: str
@@ -49,6 +64,7 @@ class Piece:
     css: str = ""
     quantity: str = ""
     raw: str = ""
+    filter: Mapping[str, Any] | None = None
 
 
 def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
@@ -68,6 +84,7 @@ def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
                 css=css,
                 quantity=segment.get("quantity", ""),
                 raw=raw_text(segment["raw"]) if "raw" in segment else "",
+                filter=segment.get("filter"),
             )
         )
     return tuple(found)
@@ -80,10 +97,11 @@ def raw_text(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A quiet word beside a number, and what it means."""
+    """A quiet word beside a number, and what it means; `is_own` where the viewer set the number."""
 
     text: str
     title: str
+    is_own: bool = False
 
 
 def counts_origin(rows: Rows) -> Origin | None:
@@ -108,15 +126,22 @@ def main_peaks(page: Page) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceItem:
-    """One term of the device strip. `css` and `is_broken` are the line of its roof."""
+    """One term of the device strip, or one of its fields, which have a `help`.
+
+    A peak has a `key`, under which it is set by hand, what it is `of`, and the line of its roof
+    (`css`, `is_broken`); `differs` says what else the catalogue has.
+    """
 
     term: str
     value: str = ""
     small: str = ""
+    help: str = ""
     origin: Origin | None = None
+    key: str = ""
+    of: str = ""
     css: str = ""
     is_broken: bool = False
-    is_peak: bool = False
+    differs: Origin | None = None
 
 
 def device_items(page: Page) -> list[DeviceItem]:
@@ -136,7 +161,10 @@ def device_items(page: Page) -> list[DeviceItem]:
         DeviceItem(term="Measured", value=duration(device["wall_time_us"]), small=steps),
         *(_peak(page, roof) for roof in inner if roof not in links),
         *_missing_peaks(page),
-        DeviceItem(term="Captured", value=_captured(profile["captured_at"])),
+        DeviceItem(
+            term="Captured",
+            value=moment_text(profile["captured_at"]) if profile["captured_at"] else _NO_DATE,
+        ),
         DeviceItem(term="File" if len(files) == 1 else "Files", value=_files(files)),
     ]
 
@@ -155,19 +183,62 @@ def shape_text(page: Page) -> str:
 
 
 def _peak(page: Page, roof: Mapping[str, Any]) -> DeviceItem:
-    is_rate = "gflops" in roof
-    origin = roof["origin"]
+    device, rates = page["device"], page["roofs"]["compute"]
+    is_rate, per = "gflops" in roof, f"er {device['core_word']}"
+    is_main = is_rate and (roof is rates[0] or not roof["unit"])
     return DeviceItem(
         term=roof["label"],
-        value=peak_rate(roof["gflops"]) if is_rate else peak_bandwidth(roof["gbs"]),
-        origin=Origin(
-            text=_ORIGINS.get(origin, origin),
-            title=f"Per {page['device']['core_word']}. {roof['source']}",
-        ),
+        value=_peak_text("gflops" if is_rate else "gbs", roof["gflops" if is_rate else "gbs"]),
+        origin=_origin(roof["origin"], f"P{per}. {roof['source']}"),
+        key="compute" if is_main else roof["unit" if is_rate else "id"],
+        of=f"{roof['label']}{' peak' if is_rate else ''} p{per}",
         css=token_class(roof["token"]),
         is_broken=roof["dash"] != "solid",
-        is_peak=True,
+        differs=_differs(device, roof),
     )
+
+
+def _peak_text(unit: str, value: float) -> str:
+    return peak_rate(value) if unit == "gflops" else peak_bandwidth(value)
+
+
+def _origin(name: str, source: str = "") -> Origin:
+    text, meaning = _ORIGINS[name]
+    return Origin(text=text, title=f"{meaning} {source}".rstrip(), is_own=name == "user")
+
+
+def _differs(device: Mapping[str, Any], roof: Mapping[str, Any]) -> Origin | None:
+    """The catalogue's other value of a peak of the profile, with the reason."""
+    if roof["origin"] not in ("profile", "measured"):
+        return None
+    known = (one for one in device["comparisons"] if one["profile"] is not None)
+    found = next((one for one in known if one["id"] == roof["id"]), None)
+    if found is None:
+        return None
+    text = f"catalogue {_peak_text(found['unit'], found['catalogue'])}"
+    return Origin(text=text, title=found["explanation"])
+
+
+def device_fields(page: Page) -> list[DeviceItem]:
+    """Every field of the device's panel, with its origin and what it means."""
+    return [
+        DeviceItem(
+            term=field["label"],
+            value=_field_text(field["value"], field["unit"]),
+            help=field["help"],
+            origin=_origin(field["origin"]) if field["origin"] else None,
+        )
+        for field in page["device"]["fields"]
+    ]
+
+
+def _field_text(value: str | float | None, unit: str) -> str:
+    """Peaks with all their digits, times with four, the rest as everywhere."""
+    if isinstance(value, str) or value is None:
+        return value or DASH
+    if unit in ("gflops", "gibs"):
+        return _peak_text(unit, value if unit == "gflops" else gib_to_gb(value))
+    return duration(value, 4) if unit == "time_us" else cell(value, unit)
 
 
 def _ridge(roof: Mapping[str, Any]) -> Iterator[DeviceItem]:
@@ -188,9 +259,10 @@ def _missing_peaks(page: Page) -> Iterator[DeviceItem]:
         yield DeviceItem(term=", ".join(without), value="no peak known")
 
 
-def _captured(moment: str | None) -> str:
-    if moment is None:
-        return "date not in the file"
+def moment_text(moment: str | None) -> str:
+    """ "1 Jan 2026, 00:00 UTC" of an ISO time."""
+    if not moment:
+        return DASH
     when = dt.datetime.fromisoformat(moment)
     return f"{when.day} {when:%b %Y, %H:%M} UTC"
 
@@ -203,40 +275,9 @@ def _files(files: Sequence[Mapping[str, Any]]) -> str:
     return f"{first} · {total}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A diagnostic: its `severity` is that of the data."""
-
-    severity: str
-    word: str
-    message: str
-    remedy: str
-    times: str
-
-
-def findings(page: Page) -> list[Finding]:
+def findings(page: Page) -> list[Mapping[str, Any]]:
     """The notes on the profile, the gravest first."""
-    found = [
-        Finding(
-            severity=one["severity"],
-            word=_SEVERITIES[one["severity"]],
-            message=one["message"],
-            remedy=one["remedy"] or "",
-            times=f"{count(one['count'])}×" if one["count"] > 1 else "",
-        )
-        for one in page["diagnostics"]
-    ]
-    order = list(_SEVERITIES)
-    return sorted(found, key=lambda one: order.index(one.severity))
-
-
-def finding_counts(page: Page) -> list[tuple[str, str]]:
-    """Severity and count in words, for the button that opens the list."""
-    severities = [one["severity"] for one in page["diagnostics"]]
-    counts = {name: severities.count(name) for name in _SEVERITIES}
-    found = [(name, counted(n, _SEVERITIES[name])) for name, n in counts.items() if n]
-    limits = len(page["profile"]["limits"])
-    return [*found, ("info", counted(limits, "limit"))] if limits else found
+    return sorted(page["diagnostics"], key=lambda one: _SEVERITIES.index(one["severity"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,48 +405,3 @@ def _point_name(point: Mapping[str, Any]) -> str:
 
 def _largest(points: Sequence[Mapping[str, Any]], name: str) -> float:
     return max((point.get(name) or 0.0 for point in points), default=0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A row of the card of a server: its values in each phase, as text."""
-
-    label: str
-    help: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
-    """Steps of a language-model server, by phase and batch."""
-
-    note: str
-    phases: tuple[str, ...]
-    figures: tuple[Figure, ...]
-
-
-def serving(page: Page) -> Serving | None:
-    """The card of a server; `None` for other programs."""
-    sent = page["serving"]
-    if not sent:
-        return None
-    return Serving(
-        note=sent["note"],
-        phases=tuple(one["label"] for one in sent["phases"]),
-        figures=tuple(
-            Figure(
-                label=one["label"],
-                help=one["help"],
-                cells=tuple(_cell(value, one["unit"]) for value in one["values"]),
-            )
-            for one in sent["figures"]
-        ),
-    )
-
-
-def _cell(value: Any, unit: str) -> str:
-    if value is None or value == "":
-        return DASH
-    if not isinstance(value, int | float):
-        return str(value)
-    return percent(value) if unit == "ratio" else quantity(value, unit)

@@ -3,8 +3,6 @@
 The menu of subjects: what this page could show instead, from the page data.
 
 The clocks of every op, where a program has so few that groups would repeat the table.
-
-As `static/js/page/clocks-card.js`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +40,7 @@ class ClockBar:
 class OpClocks:
     """An op with the time that was measured and its clocks; none where nothing is known."""
 
+    op: int
     name: str
     symbol: str
     token: str
@@ -63,6 +62,7 @@ def _of(rows: Rows, op: int) -> OpClocks:
     measured = rows.column("total_time_per_core_us")[op]
     category = rows.categories[op]
     return OpClocks(
+        op=rows.ops[op],
         name=rows.names("short")[op] or rows.column("name")[op],
         symbol=category["symbol"],
         token=category["token"],
@@ -144,29 +144,59 @@ def subject_menu(page: Page) -> SubjectMenu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstView:
-    """The page before its script, all of it text. Charts follow: here are their words."""
+class Pieces:
+    """What of the page each view writes anew, all of it text; `templates/_pieces.html`."""
 
     headline: tuple[summary.Piece, ...]
     do_first: tuple[summary.Piece, ...]
     lead: tuple[summary.Piece, ...]
-    subject: SubjectMenu
-    counts: summary.Origin | None
     device: str
     peaks: str
-    items: Sequence[summary.DeviceItem]
-    findings: Sequence[summary.Finding]
-    finding_counts: Sequence[tuple[str, str]]
-    limits: Sequence[str]
-    format: str
-    chips: Sequence[summary.BoundChip]
-    categories: Sequence[summary.CategoryEntry]
-    groups: Mapping[str, Any]
+    core: str
+    strip: Sequence[summary.DeviceItem]
+    fields: Sequence[summary.DeviceItem]
     op_clocks: Sequence[OpClocks]
     steps: summary.StepList
     step_times: StepTimes | None
     used_shares: Sequence[UsedShare]
-    core: str
+    serving: Mapping[str, Any] | None
+    profile: Mapping[str, Any]
+    counts: summary.Origin | None
+    findings: Sequence[Mapping[str, Any]]
+
+
+def pieces_of(rows: Rows) -> Pieces:
+    """The pieces of a view."""
+    page, lines = rows.page, rows.verdict
+    return Pieces(
+        headline=summary.pieces(lines["headline"]),
+        do_first=summary.pieces(lines["do_first"]),
+        lead=summary.pieces(lines["lead"][len(lines["do_first"]) :]),
+        device=page["device"]["name"],
+        peaks=summary.main_peaks(page),
+        core=summary.core_word(page),
+        strip=summary.device_items(page),
+        fields=summary.device_fields(page),
+        op_clocks=op_clocks(rows),
+        steps=summary.step_list(rows),
+        step_times=step_times(rows),
+        used_shares=used_shares(page),
+        serving=page["serving"],
+        profile=page["profile"],
+        counts=summary.counts_origin(rows),
+        findings=summary.findings(page),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstView:
+    """The page before its script, all of it text. Charts follow: here are their words."""
+
+    pieces: Pieces
+    subject: SubjectMenu
+    chips: Sequence[summary.BoundChip]
+    categories: Sequence[summary.CategoryEntry]
+    groups: Mapping[str, Any]
     has_peaks: bool
     ops_alt: str
     chart_note: str
@@ -176,7 +206,6 @@ class FirstView:
     table: Table
     has_more: bool
     share: str
-    serving: summary.Serving | None
     has_timeline: bool
     gain: Gain | None
 
@@ -185,29 +214,12 @@ def first_view(page: Page) -> FirstView:
     """The first view of `page`, the page data as plain objects."""
     rows = Rows(page)
     figures = page["figures"]
-    do_first = rows.verdict["do_first"]
-    device = page["device"]
     return FirstView(
-        headline=summary.pieces(rows.verdict["headline"]),
-        do_first=summary.pieces(do_first),
-        lead=summary.pieces(rows.verdict["lead"][len(do_first) :]),
+        pieces=pieces_of(rows),
         subject=subject_menu(page),
-        counts=summary.counts_origin(rows),
-        device=device["name"],
-        peaks=summary.main_peaks(page),
-        items=summary.device_items(page),
-        findings=summary.findings(page),
-        finding_counts=summary.finding_counts(page),
-        limits=page["profile"]["limits"],
-        format=page["profile"]["format"],
         chips=summary.bound_chips(rows),
         categories=summary.categories(rows),
         groups=page["groups"],
-        op_clocks=op_clocks(rows),
-        steps=summary.step_list(rows),
-        step_times=step_times(rows),
-        used_shares=used_shares(page),
-        core=summary.core_word(page),
         has_peaks=bool(page["roofs"]["compute"] or page["roofs"]["memory"]),
         ops_alt=figures["op"]["alt"],
         chart_note=figures["op"]["note"],
@@ -217,7 +229,6 @@ def first_view(page: Page) -> FirstView:
         table=op_table(rows),
         has_more=bool(rows.beyond and rows.beyond["ops"]),
         share=_share(sum(rows.shares)),
-        serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
         gain=figures["gain"],
     )

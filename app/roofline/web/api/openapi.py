@@ -31,6 +31,7 @@ _DOCUMENTS = {
 }
 """What the routes answer whose documents are declared."""
 _OBJECT = {"type": "object", "additionalProperties": True}
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 _OTHERS = {"/api/v1/profiles/{profile_id}/xprof": {"type": "array", "items": _OBJECT}}
 
 _PARAMETERS = {
@@ -94,8 +95,8 @@ def corrected(document: dict[str, Any]) -> dict[str, Any]:
         parts[name]["properties"] = _RFC_9457 | parts[name]["properties"]
         parts[name]["required"] += list(_RFC_9457)
     parts |= open_schemas(DOCUMENTS) | schemas()
-    parts["View"]["properties"]["advice"] = _OBJECT
-    parts["View"]["required"].append("advice")
+    parts["View"]["properties"] |= {"advice": _OBJECT, "pieces": _TEXTS}
+    parts["View"]["required"] += ["advice", "pieces"]
     examples = orjson.loads(EXAMPLES.read_bytes())
     for path, operations in document["paths"].items():
         own = path.replace("/l/{token}", "/api/v1/profiles/{profile_id}")

@@ -20,6 +20,7 @@ from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.ranges import BaseRange, Range, check_names, etag_of, results_for, times_for
 from roofline.web.api.responses import NO_SUCH_VIEW
 from roofline.web.api.results import ETAG_ENDS, Infeed, computed
+from roofline.web.first_views import pieces, pieces_version, view_of
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.parts import Reader, ServerParts, parts_of
@@ -51,7 +52,8 @@ async def view(
     check_names(request)
     shown = part or Part()
     make = partial(view_for, parts_of(request), reader, profile_id, shown, infeed)
-    return await _sent(request, reader, profile_id, make, shown, "view", infeed)
+    names = "view", infeed, pieces_version()
+    return await _sent(request, reader, profile_id, make, shown, *names)
 
 
 @router.get("/profiles/{profile_id}/parts", responses=NO_SUCH_VIEW)
@@ -90,15 +92,12 @@ def view_for(
     parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part, infeed: Infeed
 ) -> bytes:
     """The view of a part as JSON; that of the whole by its own peaks is stored."""
-    if part != Part():
-        return results_for(parts, reader, profile_id, part).view(infeed=infeed)
-    # Loads numpy, which a server needs only when somebody asks for a view.
-    from roofline.presentation.page import view_of_page
-
-    page = orjson.loads(reader.result(profile_id, PAGE).plain())
-    advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
-
-    return to_json({**view_of_page(page, infeed), "advice": advice})
+    if part == Part():
+        page = orjson.loads(reader.result(profile_id, PAGE).plain())
+        advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
+        return to_json(view_of(parts.templates, page, advice, infeed))
+    view, page = results_for(parts, reader, profile_id, part).view(infeed=infeed)
+    return to_json({**view, "pieces": pieces(parts.templates, page, infeed)})
 
 
 async def _sent(

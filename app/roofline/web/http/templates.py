@@ -8,10 +8,12 @@ from functools import lru_cache
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2.runtime import Macro
 
 from roofline import __version__
 from roofline.api.packaged import assets_dir
-from roofline.presentation.quantities import duration, percent
+from roofline.presentation.first_view.summary import moment_text
+from roofline.presentation.quantities import cell, counted, duration, percent, size
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import best_encoding, packed
@@ -49,6 +51,15 @@ class Templates:
     def text(self, name: str, **values: object) -> str:
         """The template `name` with these values, for a page that is a file."""
         return self._environment.get_template(name).render(who=WhoView(), **values)
+
+    def macros(self, name: str, shown: object) -> dict[str, str]:
+        """What each macro of the template `name` writes of `shown`, by the names of their places.
+
+        A macro `device_strip` writes what stands in the place `data-device-strip`.
+        """
+        found = sorted(vars(self._environment.get_template(name).module).items())
+        macros = [(key, one) for key, one in found if isinstance(one, Macro)]
+        return {key.replace("_", "-"): str(macro(shown)) for key, macro in macros}
 
     def page(
         self, name: str, view: object, request: Request, *, status: int = 200, frame: str = ""
@@ -101,9 +112,15 @@ def _environment(static: StaticFiles) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        thousands="{:,}".format, duration=duration, predicted=_predicted, percent=percent
+        thousands="{:,}".format,
+        duration=duration,
+        predicted=_predicted,
+        percent=percent,
+        size=size,
+        cell=cell,
+        moment=moment_text,
     )
-    environment.globals.update(static_url=static.url, version=__version__)
+    environment.globals.update(static_url=static.url, version=__version__, counted=counted)
     return environment
 
 

@@ -9,7 +9,7 @@ import gzip
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -29,6 +29,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, check_names, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
 from roofline.web.api.results import Infeed, attachment
+from roofline.web.first_views import view_of
 from roofline.web.http.assets import StaticFiles, load_static
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import Templates
@@ -144,10 +145,15 @@ def document_of(profile: "Profile", address: str) -> Any:
 def _view(profile: "Profile", infeed: Infeed) -> Any:
     """The document `view` of a profile by its peaks."""
     from roofline.presentation.json_text import to_json
-    from roofline.presentation.page import view_of_page
 
-    view = view_of_page({**profile.page}, infeed)
-    return orjson.loads(to_json({**view, "advice": profile.answered.advice}))
+    page = orjson.loads(to_json(profile.page))
+    view = view_of(_templates(), page, profile.answered.advice, infeed)
+    return orjson.loads(to_json(view))
+
+
+@cache
+def _templates() -> Templates:
+    return Templates(load_static(assets_dir("static")))
 
 
 def _under(profile: "Profile", wish: "ReportWish") -> dict[str, Any]:
@@ -232,7 +238,7 @@ def report(
         templates,
         static,
         ("profile", _without_server(view, page, content), view.description, view.file_names),
-        {**_documents(page, content), **(more or {})},
+        {**_documents(templates, page, content), **(more or {})},
         most_bytes,
     )
 
@@ -427,20 +433,16 @@ def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -
     )
 
 
-def _documents(page: dict[str, Any], content: Content) -> Documents:
+def _documents(templates: Templates, page: dict[str, Any], content: Content) -> Documents:
     """What the page's script reads, by the addresses that it asks for."""
     from roofline.presentation.charts import drawn_again  # these load numpy
     from roofline.presentation.charts.choices import ChartChoice
-    from roofline.presentation.page import view_of_page
 
     advice = orjson.loads(content.advice)
+    views = (view_of(templates, page, advice, infeed) for infeed in _INFEEDS)
     return {
         "facts": part_of_page(page, Document.FACTS),
-        **_both(
-            "view",
-            "view?infeed=out",
-            *({**view_of_page(page, infeed), "advice": advice} for infeed in _INFEEDS),
-        ),
+        **_both("view", "view?infeed=out", *views),
         "figures?y=share": drawn_again(page, ChartChoice(y="share")),
         "figures?infeed=out&y=share": drawn_again(page, ChartChoice(infeed="out", y="share")),
         **{f"{_OP}{at}": orjson.loads(one) for at, one in enumerate(content.ops)},
