@@ -7,6 +7,8 @@ from typing import assert_type
 import pytest
 
 import roofline
+from roofline.api.agents.answers import MOST_LETTERS
+from roofline.api.results import Result
 from tests.cli.test_main import run
 from tests.compare.captures import PEAKS, capture_path
 from tests.test_light_start import NOTEBOOK_ONLY, READERS, SERVER_ONLY, loaded
@@ -47,11 +49,20 @@ def test_functions_stay_where_packages_have_their_names() -> None:
         roofline.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
+def assert_is_markdown(found: Result, *words: object) -> None:
+    said = found.to_markdown()
+    assert said.encode() == run(*words, "-f", "markdown").stdout
+    assert len(said) <= MOST_LETTERS
+    assert {line.count("\t") for line in said.splitlines()[1:3]} == {len(found.rows()[0]) - 1}
+
+
 def test_estimate_is_the_command() -> None:
     found = roofline.estimate("matmul", (4096, 4096, 4096), device="h100-sxm", dtype="fp8")
     words = ("estimate", "matmul", "4096x4096x4096", *H100, "--dtype", "fp8")
     assert found.to_text().encode() == run(*words).stdout
     assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
+    assert_is_markdown(found, *words)
+    assert "(certain: modelled)" in found.to_markdown().splitlines()[0]
     assert found.t_min_us == max(row["time_us"] or 0.0 for row in found.rows())
     assert "Bound by" in found.sentence
     assert found.figure().layout.xaxis.title.text.startswith("FLOP per byte")
@@ -71,6 +82,7 @@ def test_predict_is_the_command(phase: str, options: dict[str, int]) -> None:
     assert found.to_text().encode() == run(*words).stdout
     assert found.to_dict() == json.loads(run(*words, "-f", "json").stdout)
     assert len(repr(found)) <= 600
+    assert_is_markdown(found, *words)
     assert len(found.frame()) == len(found.rows()) > 0
     assert "<table" in found._repr_html_()
     assert '"--' not in found.figure().to_json()
@@ -117,6 +129,8 @@ def test_devices_are_the_command() -> None:
     assert (part.id, part.name) == ("h100-sxm", "H100 SXM5 80GB")
     assert part.to_text().encode() == run("devices", "h100-sxm").stdout
     assert part.to_dict() == json.loads(run("devices", "h100-sxm", "-f", "json").stdout)
+    assert_is_markdown(found, *words)
+    assert_is_markdown(part, "devices", "h100-sxm")
     used = {one["source"] for one in part.to_dict()["devices"][0]["memory"]}
     assert used <= part.to_dict()["sources"].keys()
     assert {"matrix_bf16", "memory_bytes"} <= {row["of"] for row in part.rows()}

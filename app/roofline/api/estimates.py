@@ -35,6 +35,7 @@ class Estimate(Result):
     """The cost of an op on a part; docs/estimate.md. `found` is all of it, not a stable surface."""
 
     found: on_device.Estimate
+    _certain = "modelled"
 
     @property
     def sentence(self) -> str:
@@ -133,6 +134,7 @@ class Prediction(Result):
     name: str
     found: Step | Request
     measured: MeasuredRequest = field(default_factory=MeasuredRequest)
+    _certain = "modelled"
 
     @property
     def sentence(self) -> str:

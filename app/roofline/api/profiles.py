@@ -18,6 +18,7 @@ import orjson
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.verdict_records import KnownShares
 from roofline.api.results import (
+    ANSWERS,
     Cell,
     Record,
     Result,
@@ -50,7 +51,7 @@ AnyPath = str | PathLike[str]
 T = TypeVar("T", "Subject", "Verdict", "Op")
 
 # What agents read is made of profiles, which do not know it.
-_READING, _ANSWERS = "roofline.api.agents.reading", "roofline.api.agents.answers"
+_READING = "roofline.api.agents.reading"
 _FINDINGS_SHOWN = 3
 _COLUMNS_SHOWN = (
     "name", "width_us", "self_share_ratio", "gain_us", "bound_by", "roofline_efficiency_ratio",
@@ -271,7 +272,7 @@ class Profile(WithPage):
             roofs = import_module(_READING).reading_of(self).roofs
             found = frame_of([{"roof": name} | asdict(one) for name, one in roofs.items()])
         elif which == "budget":
-            parts = import_module(_ANSWERS).parts_of(self.to_dict()["subject"]["parts"])
+            parts = import_module(ANSWERS).parts_of(self.to_dict()["subject"]["parts"])
             found = frame_of([{"part": name, "time_us": us} for name, us in parts])
         else:
             rows = self.rows(infeed=infeed)
@@ -299,7 +300,7 @@ class Profile(WithPage):
     def to_markdown(self) -> str:
         """What `roofline analyze --format markdown` prints, and agents read; docs/agents.md."""
         reading = import_module(_READING).reading_of(self)
-        said: str = import_module(_ANSWERS).summary(reading)
+        said: str = import_module(ANSWERS).summary(reading)
         return said
 
     def to_text(self) -> str:

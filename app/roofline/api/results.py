@@ -32,6 +32,7 @@ Redact = Literal["names", "sources", "none"]
 
 # What writes pages is of the extra `server`, which the core does not know.
 _WRITER = "roofline.web.pages.report"
+ANSWERS = "roofline.api.agents.answers"  # made of results, which do not know it
 _REPR_LETTERS = 500
 _ROWS_SHOWN = 10
 _HEIGHT = 560  # pixels
@@ -62,6 +63,7 @@ class Result(ABC):
     """A result. Numbers are `None` where they are not known, never 0; names carry their units."""
 
     __slots__ = ()
+    _certain = ""  # how sure the sentence is, where it has a verdict
 
     @property
     @abstractmethod
@@ -75,6 +77,12 @@ class Result(ABC):
     @abstractmethod
     def to_text(self) -> str:
         """What the command prints."""
+
+    def to_markdown(self) -> str:
+        """What the command prints with `--format markdown`, and agents read: the sentence, how sure
+        that is, and the rows."""
+        said: str = import_module(ANSWERS).of_rows(self.sentence, self._certain, self.rows())
+        return said
 
     @abstractmethod
     def rows(self) -> Sequence[Record]:

@@ -35,7 +35,9 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dtype", choices=DTYPES, default="bf16", help="of ridge and B*")
     parser.add_argument("--sparse", action="store_true", help="rates of weights pruned to 2 of 4")
-    parser.add_argument("-f", "--format", choices=("text", "json", "csv"), default="text")
+    parser.add_argument(
+        "-f", "--format", choices=("text", "json", "csv", "markdown"), default="text"
+    )
     parser.add_argument(
         "--kernels", action="store_true", help="a transformer's kernels on each --part"
     )
@@ -67,8 +69,9 @@ def _devices(given: argparse.Namespace) -> None:
         return
     if given.name:
         part = device(given.name)
-        is_text = given.format == "text"
-        said = part.to_text() if is_text else json.dumps(part.to_dict(), indent=2) + "\n"
+        forms = {"text": part.to_text, "markdown": part.to_markdown}
+        write = forms.get(given.format, lambda: json.dumps(part.to_dict(), indent=2) + "\n")
+        said = write()
         print_bytes(said.encode())
         return
     found = devices(
@@ -90,6 +93,8 @@ def _written(found: Devices, form: str) -> bytes:
         return found.to_text().encode()
     if form == "json":
         return (json.dumps(found.rows(), indent=2) + "\n").encode()
+    if form == "markdown":
+        return found.to_markdown().encode()
     return csv_of(found.query)
 
 

@@ -49,7 +49,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
     parser.add_argument(
-        "-f", "--format", choices=("text", "json", "csv", "generic"), default="text"
+        "-f", "--format", choices=("text", "json", "csv", "generic", "markdown"), default="text"
     )
     parser.add_argument(
         "--over",
@@ -102,9 +102,11 @@ def _request(given: argparse.Namespace, found: Request, name: str) -> bytes:
     if given.format == "json":
         document = request_document(found, name, measured)
         return (json.dumps(document, indent=2) + "\n").encode()
+    if given.format == "markdown" and not given.over:
+        return Prediction(name, found, measured).to_markdown().encode()
     if given.format != "text" or given.over:
         raise BadViewError(
-            "A request is written as text or JSON, and is laid over no profile.",
+            "A request is written as text, Markdown or JSON, and is laid over no profile.",
             remedy="Predict its steps with --phase prefill and --phase decode.",
         )
     return request_text(found, name, measured).encode()
@@ -127,9 +129,9 @@ def _over(step: Step, given: argparse.Namespace) -> "Record":
     from roofline.compare.from_analysis import run_of
     from roofline.exports.model_overlay import overlay, overlay_record
 
-    if given.format == "generic":
+    if given.format in ("generic", "markdown"):
         raise BadViewError(
-            "A file of kernels has no place for a measured run.",
+            f"The format {given.format} has no place for a measured run.",
             remedy="Leave out --over, or choose another --format.",
         )
     return overlay_record(overlay(step, run_of(opened(given.over).analysis)))
@@ -149,6 +151,8 @@ def _csv(over: "Record | None") -> bytes:
 def _written(found: Prediction, step: Step, form: str, over: "Record | None") -> bytes:
     if form == "text":
         return (found.to_text() + ("" if over is None else _over_text(over))).encode()
+    if form == "markdown":
+        return found.to_markdown().encode()
     document = generic_document(step, found.name) if form == "generic" else found.to_dict()
     if over is not None:
         document |= {"coverage": over["coverage"], "over": over}
@@ -170,7 +174,7 @@ def add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("op", metavar="OP", help="such as matmul")
     parser.add_argument("shape", metavar="SHAPE", help="such as 8192x4096x4096")
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
-    parser.add_argument("-f", "--format", choices=("text", "json"), default="text")
+    parser.add_argument("-f", "--format", choices=("text", "json", "markdown"), default="text")
     parser.add_argument("--causal", action="store_true", help="attention skips masked pairs")
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     parser.add_argument("--sparse", action="store_true", help="weights are pruned to 2 of 4")
@@ -195,7 +199,8 @@ def _estimate(given: argparse.Namespace) -> None:
     if given.format == "json":
         print_bytes((json.dumps(found.to_dict(), indent=2) + "\n").encode())
     else:
-        print_bytes(found.to_text().encode())
+        said = found.to_markdown() if given.format == "markdown" else found.to_text()
+        print_bytes(said.encode())
 
 
 def options_of(given: argparse.Namespace, kind: type[Any]) -> dict[str, Any]:

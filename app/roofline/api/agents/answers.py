@@ -220,6 +220,16 @@ def fitted(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else answer(text.splitlines(), [])
 
 
+def of_rows(sentence: str, certain: str, rows: Sequence[Record]) -> str:
+    """A result that is calculated or published: its sentence, and a table of its rows."""
+    first = f"{cell(sentence, None)} (certain: {certain})" if certain else cell(sentence, None)
+    cells = [
+        [quoted(one) if isinstance(one, str) else number(one) for one in row.values()]
+        for row in rows
+    ]
+    return answer([first, *tsv([*rows[0]] if rows else [], cells)], [])
+
+
 def tsv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table, one line a row, cells separated by tabs."""
     return ["\t".join(row) for row in (heads, *rows)]
