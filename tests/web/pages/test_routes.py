@@ -45,6 +45,19 @@ def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: byte
     assert "<b>bold" not in answer.text
 
 
+def test_a_link_without_infeed_preloads_the_view_that_its_page_asks_for(
+    reader: Client, base: str
+) -> None:
+    page = base.replace("/api/v1/profiles/", "/p/")
+    for query, preloaded in (
+        ("", ["facts", "view"]),
+        ("?infeed=out", ["facts", "view?infeed=out"]),
+    ):
+        html = reader.get(f"{page}{query}", headers=HTML).text
+        found = re.findall(r'rel="preload" href="([^"]+)" as="fetch"', html)
+        assert found == [f"{base}/{document}" for document in preloaded]
+
+
 WITHOUT_TIMES = b"name,flops,bytes\ngemm,2e9,1e6\n"
 
 

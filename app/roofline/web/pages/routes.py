@@ -10,7 +10,7 @@ Beside the profiles are runs that the watch found and that were not imported yet
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -202,11 +202,12 @@ def profile(
     actor, encoding = actor_of(request), best_encoding(request)
     # All that a ready page depends on: made before it is drawn, see `Changes`.
     inputs = profile_id, parts.changes.last(profile_id), actor, part, encoding, written_at_ns()
-    key = repr(inputs)
+    is_out = request.query_params.get("infeed") == "out"
+    key = repr((*inputs, is_out))
     kept = parts.answers.get(key)
     if kept is not None:
         return as_page(kept, encoding)
-    view = _profile(request, profile_id, reader, parts, part)
+    view = replace(_profile(request, profile_id, reader, parts, part), is_without_infeed=is_out)
     page = parts.templates.page("profile.html", view, request, frame=view.frame)
     if view.state == "ready":
         parts.answers.put(key, bytes(page.body))

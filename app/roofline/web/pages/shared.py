@@ -1,5 +1,7 @@
 """The page that a share link opens."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request, Response
 
 from roofline.library.ranges import Part
@@ -23,7 +25,8 @@ def shared_profile(
         view = _profile(shared, parts, None)
         if view.state == "ready":
             return xprof_page(request, parts, shared.reader, view, xprof)
-    view = _profile(shared, parts, part)
+    is_out = request.query_params.get("infeed") == "out"
+    view = replace(_profile(shared, parts, part), is_without_infeed=is_out)
     return parts.templates.page("profile.html", view, request, frame=view.frame)
 
 

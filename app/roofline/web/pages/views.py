@@ -304,6 +304,7 @@ class ProfileView:
     has_devices: bool = False  # such a file can show other devices
     made_from: str = ""  # the address on a server that such a file was made of
     is_by_other_peaks: bool = False  # drawn by the peaks in its address, not the profile's own
+    is_without_infeed: bool = False  # its script asks for the view without infeed and outfeed
     notes: tuple[NoteBody, ...] = ()  # on single points
 
     @property
@@ -318,6 +319,14 @@ class ProfileView:
         `None` until the profile is ready, and where its data are damaged.
         """
         return None if self.shown is None else self.shown.first
+
+    @property
+    def preload_url(self) -> str:
+        """The view that its script asks for first; empty under other peaks, which it reads."""
+        if self.is_by_other_peaks:
+            return ""
+        ends = f"{'&' if '?' in self.view_url else '?'}infeed=out"
+        return f"{self.view_url}{ends}" if self.is_without_infeed else self.view_url
 
     @property
     def frame(self) -> str:
