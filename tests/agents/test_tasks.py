@@ -32,6 +32,10 @@ class Task(NamedTuple):
     never: str = r"\A\Z"
 
 
+# Of a verdict, a saving, a column of operations, or where numbers are from.
+SAYS_HOW_SURE = re.compile(
+    r"\(certain: |confidence|\tsure\t|from: |^flops=\w+ bytes=\w+", re.MULTILINE
+)
 TASKS = (
     Task(
         "What binds the training step?",
@@ -171,3 +175,4 @@ def test_a_question_is_answered_from_the_text_alone(task: Task) -> None:
     for words in task.says:
         assert re.search(words, text), f"{words!r} is not in:\n{text}"
     assert not re.search(task.never, text), text
+    assert SAYS_HOW_SURE.search(text), f"nothing says how sure this is:\n{text}"
