@@ -60,9 +60,10 @@ def program_points(scoped: Scoped) -> ProgramPoints:
     divisors = [np.ones(1)]
     averages = len(steps) > 0 or context.oddities.averages_no_steps
     if context.profile.has_average and averages:
-        scopes.append(Scope.AVERAGE)
-        labels.append("Average")
         rows = _mean_steps(scoped)
+        scopes.append(Scope.AVERAGE)
+        is_of_all = len(rows) == len(steps)
+        labels.append("Average" if is_of_all else f"Average of {len(rows)} of {len(steps)}")
         works.append(_average_work(scoped, rows))
         divisors.append(np.full(1, max(len(rows), 1)))
     for name, rows in () if context.oddities.on else batches(context.profile.serving):

@@ -112,6 +112,7 @@ def test_a_last_step_that_ends_with_the_capture_is_left_out(last_us: float, used
     program = analysis.with_infeed.program
     average_us = program.measures.total_time_per_core_us[program.scope.index(Scope.AVERAGE)]
     assert average_us == pytest.approx(subject.time_us), "one answer to how long a step takes"
+    assert program.label[1] == ("Average of 4 of 5" if used == 4 else "Average")
 
 
 def test_what_does_not_exist_is_named_and_the_default_is_shown() -> None:

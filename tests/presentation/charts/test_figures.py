@@ -19,7 +19,7 @@ from roofline.pipeline import analyse_files
 from roofline.presentation.charts import figures_of
 from roofline.presentation.charts.choices import ChartChoice
 from roofline.presentation.charts.op_figure import op_figure
-from roofline.presentation.charts.program_figure import MOST_MARKS, program_figure
+from roofline.presentation.charts.program_figure import MOST_MARKS, program_figure, program_note
 from roofline.presentation.figure_files import FileLook
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page import PageIdentity, page_data
@@ -262,3 +262,19 @@ def test_a_roof_that_binds_little_of_the_time_is_drawn_when_asked_for(
     assert usual < every
     assert not any("fp32" in name for name in usual)
     assert any("fp32" in name for name in every)
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Average of 2 of 3", "Average of 2 of 3 steps."),
+        ("Average", "Average of 3 complete steps."),
+    ],
+)
+def test_the_note_says_which_steps_the_average_is_of(label: str, said: str) -> None:
+    labels = {"Total": "total", label: "average", "0": "step", "1": "step", "2": "step"}
+    points = [
+        {"scope": scope, "label": name, "total_time_per_core_us": 1.0}
+        for name, scope in labels.items()
+    ]
+    assert program_note(points, []) == said

@@ -251,19 +251,12 @@ def _counts(points: Sequence[Point]) -> str:
     if steps == 0:
         return "No steps in this profile."
     average = next((point for point in points if point["scope"] == "average"), None)
-    if average is None or not average["total_time_per_core_us"]:
+    if average is None:
         return f"{counted(steps, 'step')}.{_slow_steps(points)}"
-    used = _averaged(average, points[0])
-    complete = "one complete step" if used == 1 else f"{count(used)} complete steps"
-    of_all = f" of {count(steps)}" if used < steps else ""
-    return f"Average of {complete}{of_all}.{_slow_steps(points)}"
-
-
-def _averaged(average: Point, total: Point) -> int:
-    """How many steps the average is of: its time is that of one, per core, and the sum of all."""
-    cores: float = total["total_time_us"] / total["total_time_per_core_us"]
-    step_us: float = average["total_time_per_core_us"]
-    return round(float(average["total_time_us"]) / step_us / cores)
+    complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
+    is_of_all = average["label"] == "Average"
+    said = f"Average of {complete}" if is_of_all else f"{average['label']} steps"
+    return f"{said}.{_slow_steps(points)}"
 
 
 def _hardware_note(points: Sequence[Point], fields: Sequence[Mapping[str, Any]]) -> str:
