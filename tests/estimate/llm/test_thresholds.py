@@ -68,7 +68,8 @@ def test_the_longest_context_is_the_last_one(model: str) -> None:
 def test_no_sentence_names_a_bound_that_a_row_denies() -> None:
     found = step("mixtral-8x7b", "h100-sxm", batch=400, context=512)
     text = step_text(found, "mixtral-8x7b")
-    assert "Dense products are compute-bound from batch 346 (the first from 336)" in text
+    products = "Dense products of the layers are compute-bound from batch 346 (the first from 336)"
+    assert products in text
     assert "the routed experts, 8 with 2 active, are compute-bound from batch 1,303" in text
     bounds = {t.op.name: t.bound for t in found.ops}
     assert bounds["qkv_proj"] == "compute"

@@ -298,7 +298,11 @@ def _links_aside(step: Step) -> str:
     return ", links and network aside" if any(timed.op.sent for timed in step.ops) else ""
 
 
-_CLASS_WORDS = {PRODUCTS: "Dense products", EXPERTS: "the routed experts", ATTENTION: "attention"}
+_CLASS_WORDS = {
+    PRODUCTS: "Dense products of the layers",
+    EXPERTS: "the routed experts",
+    ATTENTION: "attention",
+}
 
 
 def _class_words(step: Step, kind: str, one: Turning) -> str:
