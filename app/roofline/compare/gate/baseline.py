@@ -72,6 +72,7 @@ def baseline_from_json(content: bytes) -> Baseline:
 
 def _unreadable() -> CorruptProfileError:
     return CorruptProfileError(
-        "The baseline cannot be read.",
-        remedy="Write it again: roofline baseline save FILE PROFILE…",
+        "This is not a baseline, or not one of this release.",
+        remedy="Write one: `roofline baseline save FILE PROFILE…`. Two profiles are held against"
+        " each other by `roofline compare`.",
     )
