@@ -4,11 +4,19 @@ import csv
 import io
 import json
 import re
+from concurrent.futures import Future
+from threading import Timer
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from roofline.errors import NotReadyError
 from roofline.exports.records import analysis_to_json
+from roofline.library.ranges import Part
 from roofline.pipeline import analyse_files
+from roofline.web.api import ranges
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, address_of
 
@@ -93,3 +101,18 @@ def test_a_table_has_no_strip_and_no_ranges(reader: Client) -> None:
     answer = reader.get(f"{base}/page", params=RANGE)
     assert answer.status_code == 404
     assert "no timeline" in answer.json()["message"]
+
+
+def test_a_page_waits_for_what_its_part_is_computed_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its page is ready a moment before: a host chosen then was answered with an error."""
+    writing, found = Future[None](), object()
+
+    def results_while_written(*_: object) -> object:
+        if not writing.done():
+            Timer(0.05, writing.set_result, (None,)).start()
+            raise NotReadyError("not yet", remedy="wait")
+        return found
+
+    monkeypatch.setattr(ranges, "results_for", results_while_written)
+    reader: Any = SimpleNamespace(pending=lambda _id: writing)
+    assert ranges.written_results(Mock(), reader, "id", Part(host="host-0")) is found

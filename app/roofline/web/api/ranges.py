@@ -6,6 +6,7 @@
 
 import hashlib
 import math
+from concurrent.futures import wait
 from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlencode
@@ -14,7 +15,7 @@ from fastapi import Depends, Query, Request
 
 from roofline.devices.choice import PeakChoice, read_choice, with_unit
 from roofline.devices.this_machine import written_at_ns
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, NotReadyError
 from roofline.library.ranges import (
     Part,
     RangeResults,
@@ -27,6 +28,7 @@ from roofline.library.reader import ProfileReader
 from roofline.library.results_version import results_version
 from roofline.web.parts import Reader, ServerParts
 
+_WRITTEN_WITHIN_S = 5.0  # a thread of the pages waits no longer
 _HOST_LENGTH = 1000
 _OF_LENGTH = 200
 _MOST_PEAKS = 40
@@ -240,6 +242,19 @@ def results_for(
         key, lambda: parts.ranges.put(key, replace(_computed(parts, times, every), key=key))
     )
     return found.searching(part)
+
+
+def written_results(
+    parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part
+) -> RangeResults:
+    """As `results_for`, for a page that is ready while what a part is computed from is written."""
+    try:
+        return results_for(parts, reader, profile_id, part)
+    except NotReadyError:
+        pending = reader.pending(profile_id)
+        if pending is not None:
+            wait({pending}, _WRITTEN_WITHIN_S)
+    return results_for(parts, reader, profile_id, part)
 
 
 def _computed(parts: ServerParts, times: StoredTimes, part: Part) -> RangeResults:

@@ -31,7 +31,7 @@ from roofline.storage.records import Manifest
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import Viewer
 from roofline.web.api.limits import limits_of
-from roofline.web.api.ranges import PageRange, results_for
+from roofline.web.api.ranges import PageRange, written_results
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import retry_url, sample_body
@@ -231,7 +231,7 @@ def _profile(
     view = own_view(reader, lists, profile_id, actor, parts.settings, parts.advice)
     if part is None or view.state != "ready":
         return view
-    return in_range(view, part, results_for(parts, reader, profile_id, part))
+    return in_range(view, part, written_results(parts, reader, profile_id, part))
 
 
 @router.api_route("/api", methods=_READ)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 
 from roofline.library.ranges import Part
-from roofline.web.api.ranges import PageRange, results_for
+from roofline.web.api.ranges import PageRange, written_results
 from roofline.web.api.shared import Shared, SharedProfile
 from roofline.web.http.api_tokens import LINK_FOLDER
 from roofline.web.pages.profile_view import in_range, shared_view
@@ -40,4 +40,4 @@ def _profile(shared: SharedProfile, parts: ServerParts, part: Part | None) -> Pr
     view = shared_view(shared.reader, shared.id, shared.path)
     if part is None or view.state != "ready":
         return view
-    return in_range(view, part, results_for(parts, shared.reader, shared.id, part))
+    return in_range(view, part, written_results(parts, shared.reader, shared.id, part))
