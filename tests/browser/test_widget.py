@@ -3,7 +3,6 @@
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,10 @@ def notebook(new_page: NewPage, profile: roofline.Profile, tmp_path: Path) -> Pa
     page = new_page("file://", offline=True)
     (tmp_path / "notebook.html").write_text("<title>notebook</title>", "utf-8")
     page.goto((tmp_path / "notebook.html").as_uri())
-    kernel: Callable[[str], str] = lambda view: json.dumps(writer().document_of(profile, view))  # noqa: E731
+
+    def kernel(view: str) -> str:
+        return json.dumps(writer().document_of(profile, view))
+
     page.expose_function("kernel", kernel)
     front = FRONT.read_text("utf-8").replace("export default", "globalThis.widget =")
     page.add_script_tag(content=front)

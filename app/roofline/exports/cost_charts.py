@@ -1,4 +1,4 @@
-"""What is predicted, on the roofline of its part: an op, a step of a model, a request."""
+"""Charts that show a predicted op, step of a model or request on the roofline of its part."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
