@@ -123,7 +123,9 @@ def test_latency_is_advised_on_by_its_reason(why: str) -> None:
 
 
 def test_a_reason_that_was_not_measured_asks_for_its_profiler_alone() -> None:
+    """A chip may be full and wait: that it is not was said without a reason."""
     (one,) = advised({Ceiling.FP64: 0.47})
+    assert one["title"].startswith("Find what ") and one["title"].endswith(" waits for")
     assert "ncu --set full" in one["snippet"] and "rocprof" not in one["snippet"]
     (one,) = advised({Ceiling.VALU: 0.47}, profiler="rocprof_compute")
     assert "rocprof-compute" in one["snippet"] and "ncu" not in one["snippet"]

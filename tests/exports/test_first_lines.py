@@ -232,6 +232,19 @@ def test_a_kernel_is_named_by_its_function_and_is_near_a_unit_that_it_keeps_busy
     )
 
 
+def test_a_device_is_not_asked_for_where_it_would_tell_nothing(tmp_path: Path) -> None:
+    """Sums of times say no work, whatever the peaks: it said "choose the device"."""
+    path = tmp_path / "kern_sum.csv"
+    path.write_text(
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+        '70.0,7000000,100,70000.0,70000,50000,90000,0.0,"gemm"\n'
+        '30.0,3000000,100,30000.0,30000,20000,40000,0.0,"add"\n'
+    )
+    analysis = analyse_files([path])
+    found = lines_of(analysis, answer_of(analysis))
+    assert text(found.headline) == ("10.0 ms of kernel time; the cost of all of them is not known.")
+
+
 def sample(name: str) -> Lines:
     """The first lines of a bundled sample."""
     analysis = analyse_files([SAMPLES / name])

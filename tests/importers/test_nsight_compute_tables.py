@@ -229,18 +229,54 @@ def test_short_numbers_are_announced(tmp_path: Path) -> None:
     assert "ncu-rep" in found.remedy
 
 
-# ---------------------------------------------------------------------------------------- not read
-
-DETAILS_TEXT = """==PROF== Connected to process 71 (/home/me/a.out)
-[71] a.out@127.0.0.1
-  vecAdd(float *, int) (8, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
+TERMINAL = """M=1024
+==PROF== Connected to process 71 (/home/me/a.out)
+[71] a.out@node7
+  void add<float>(T1 *, int) (8, 2, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
     Section: GPU Speed Of Light Throughput
     ----------------------- ------------- ------------
     Metric Name               Metric Unit Metric Value
     ----------------------- ------------- ------------
     DRAM Frequency          cycle/nsecond         2.61
     Duration                      usecond         3.33
+    SM Active Cycles                cycle 2,489,585.13
+    Compute (SM) Throughput             %        97.50
+    ----------------------- ------------- ------------
+
+    OPT   Compute (SM) Throughput             %        12.00
+
+  sums(int*), 2021-Mar-01 12:00:00, Context 1, Stream 7
+    Section: Command line profiler metrics
+    ----------------------------- ----------- ------------
+    dram__bytes_read.sum                Mbyte         1.50
+    dram__bytes_write.sum               Kbyte        99.00
+    gpu__time_duration.sum            msecond         0.25
+    ----------------------------- ----------- ------------
 """
+
+
+def test_what_the_profiler_prints_on_a_terminal(tmp_path: Path) -> None:
+    """Columns by the dashes above them, for a value may touch its unit; sizes where they stand."""
+    found = profile(tmp_path, TERMINAL)
+    assert found.ops.name == ("void add<float>(T1 *, int)", "sums(int*)")
+    assert found.ops.time_ps.tolist() == [3_330_000, 250_000_000]
+    assert found.ops.busy_ps[Ceiling.SM_OTHER][0] == pytest.approx(0.975 * 3_330_000)
+    assert found.ops.traffic_bytes[MemoryLevel.DRAM][1] == 1_599_000
+    assert found.hosts[0].hostname == "node7"
+    assert found.launches is not None
+    assert list(found.launches.detail) == ["grid 8×2×1, block 256×1×1, stream 7", "stream 7"]
+
+
+@pytest.mark.parametrize("end", ["cycle 2,48", "%        97"])
+def test_a_row_of_a_terminal_that_is_cut_is_left_out(end: str, tmp_path: Path) -> None:
+    """Half a number looks like a whole one."""
+    cut = TERMINAL[: TERMINAL.index(end) + len(end)]
+    found = profile(tmp_path, cut)
+    assert len(found.ops) == 1 and not found.ops.busy_ps
+
+
+# ---------------------------------------------------------------------------------------- not read
+
 SUMMARY = (
     '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Average"\n"7","k"\n'
 )
@@ -251,13 +287,12 @@ MESSAGES = "==PROF== Connected to process 3\n==ERROR== ERR_NVGPUCTRPERM - no per
 @pytest.mark.parametrize(
     ("text", "error", "says", "remedy"),
     [
-        (DETAILS_TEXT, UnknownFormatError, "not CSV", "--csv --page raw"),
         (SUMMARY, UnknownFormatError, "--print-summary", "--csv --page raw"),
         (SESSION, UnknownFormatError, "session page", "--csv --page raw"),
         (MESSAGES, IncompleteProfileError, "no kernel", "==ERROR=="),
         (ncu.raw_page().splitlines()[0], RooflineError, "no kernel", "copied"),
     ],
-    ids=["text", "summary", "session", "messages", "header"],
+    ids=["summary", "session", "messages", "header"],
 )
 def test_other_pages_are_refused_with_the_command_that_helps(
     text: str, error: type[RooflineError], says: str, remedy: str, tmp_path: Path
@@ -268,7 +303,7 @@ def test_other_pages_are_refused_with_the_command_that_helps(
     assert remedy in raised.value.remedy
 
 
-@pytest.mark.parametrize("text", [DETAILS_TEXT, SUMMARY, SESSION, MESSAGES, ncu.raw_page()])
+@pytest.mark.parametrize("text", [TERMINAL, SUMMARY, SESSION, MESSAGES, ncu.raw_page()])
 def test_text_is_recognised_by_one_importer(text: str, tmp_path: Path) -> None:
     found = source(tmp_path, text)
     assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(found)] == ["nsight_compute"]

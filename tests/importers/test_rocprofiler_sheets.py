@@ -107,6 +107,17 @@ MARKER_CORE_RANGE_API,elsewhere,77,78,7,900000,1300000
 def test_counters_alone_are_a_whole_profile(tmp_path: Path) -> None:
     found = profile(tmp_path, counter_collection=COUNTERS)
     assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 400_000_000, "calls": 2}
+    assert found.timeline is None, "kernels waited for their counters, not for the program"
+    assert found.time_ps == 400_000_000
+
+
+def test_kibibytes_that_the_profiler_added_up(tmp_path: Path) -> None:
+    fetched = COUNTERS.replace("SQ_INSTS_VALU_FMA_F32", "FETCH_SIZE")
+    found = profile(tmp_path, counter_collection=fetched)
+    assert not found.ops.bytes_known.any(), "written bytes are not counted"
+    both = fetched.replace("SQ_INSTS_VALU_ADD_F32,0.0", "WRITE_SIZE,500.5")
+    found = profile(tmp_path, counter_collection=both)
+    assert found.ops.traffic_bytes[MemoryLevel.HBM][0] == (1_000 + 3_000 + 2 * 500.5) * 1_024
 
 
 def test_a_run_with_counters_and_one_without_are_one_program(tmp_path: Path) -> None:
@@ -180,7 +191,7 @@ def test_sums_beside_a_trace_are_a_second_opinion(tmp_path: Path) -> None:
 
 def test_tables_of_another_clock_are_left_out(tmp_path: Path) -> None:
     days = "90000000000000"  # 25 hours, before the ns in the tables above
-    files = {"kernel_trace": KERNELS, "counter_collection": COUNTERS, "agent_info": AGENTS}
+    files = {"kernel_trace": KERNELS, "agent_info": AGENTS}
     late = COPIES.replace("900000,1000000", f"{days},{days}90")
     calls = CALLS.replace(",990000,991000", f",{days},{days}7").replace(",1250000,", f",{days},")
     alone = profile(tmp_path, **files)

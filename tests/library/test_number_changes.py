@@ -43,7 +43,11 @@ OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
     [
         (None, "rocprofv3", ()),  # computed for the first time
         (results_version(), "rocprofv3", ()),
-        ("v2-0123456789abcdef", "rocprofv3", ("transfer over the host link", *OF_ALL)),
+        (
+            "v2-0123456789abcdef",
+            "rocprofv3",
+            ("transfer over the host link", *OF_ALL, "that of the profiler", "FETCH_SIZE"),
+        ),
         ("v2-0123456789abcdef", "Generic table", OF_ALL),
         ("of an unknown form", "Generic table", OF_ALL),
     ],

@@ -84,12 +84,16 @@ def _closer(run: Run, group: Group) -> Found:
         lever = Lever(rows=ops, time_us=np.maximum(full_us, run.state.roof_us()[ops] / target))
     busy = float(np.nan_to_num(share).mean())
     reason = reason_of(run, ops)
+    forms = list[str]()
+    if group.rule == "L2":
+        forms += ["not_measured_counted"] * bool(is_counted.any() and group.kind == "not_measured")
+        forms += ["counted"] * bool(reason or not group.bound)
     return run.of_group(
         group,
         ops,
         lever,
         resource="closeness",
-        forms=("counted",) if group.rule == "L2" and (reason or not group.bound) else (),
+        forms=tuple(forms),
         facts={"target": target, "reason": reason, "busy": busy},
     )
 
@@ -191,6 +195,7 @@ L2 = Rule(
         "counted": Form(
             why="No unit is near its ceiling: the nearest one is busy {busy} of the time. {reason}"
         ),
+        "not_measured_counted": Form(title="Find what {names} {count|waits|wait} for"),
         "attention": Form(
             title="Use a faster attention kernel",
         ),

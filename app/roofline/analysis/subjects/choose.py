@@ -221,11 +221,12 @@ def _ratio(part: float, whole: float) -> float | None:
 
 
 def _has_ceilings(analysis: RooflineAnalysis, parts: Parts) -> bool:
-    """True where an op can be judged, and where peaks are not what is missing for that."""
-    if parts.known + parts.impossible > 0:
+    """True where an op can be judged, and where peaks are not what is missing for that: where
+    nothing is known of any op's work, no peak would tell."""
+    device, table = analysis.device, analysis.profile.ops
+    if parts.known + parts.impossible > 0 or (len(table) and not table.cost_known.any()):
         return True
-    device = analysis.device
-    return bool(device.compute and device.memory) and not _lacks_peak(analysis.profile.ops)
+    return bool(device.compute and device.memory) and not _lacks_peak(table)
 
 
 def _lacks_peak(table: OpTable) -> bool:

@@ -3,7 +3,8 @@
 Live captures mix it with the profiler's messages and the program's own output. A table starts at
 a line with `"ID",`; below it only lines that start with a quote and an ID are rows. Spreadsheets
 and scripts that save a table again drop the quotes; that is read, too. Key columns
-differ between versions and with NVTX, so columns go by name, never by place.
+differ between versions and with NVTX, so columns go by name, never by place. What the profiler
+prints on a terminal is the long form, too.
 
 Numbers, units and labels as Nsight Compute prints them, to metrics in base units.
 
@@ -24,7 +25,6 @@ from roofline.importers.nsight_compute.launches import (
     KERNEL_NAME,
     SESSION,
     SUMMARY,
-    TEXT_SECTION,
     Capture,
     Extent,
     Launch,
@@ -32,11 +32,17 @@ from roofline.importers.nsight_compute.launches import (
     cells_of,
     is_measured,
 )
+from roofline.importers.nsight_compute.terminal import (
+    COLUMNS,
+    METRIC_NAME,
+    METRIC_UNIT,
+    METRIC_VALUE,
+    terminal_rows,
+)
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
 from roofline.model.plain_data import read_beside
 
-_METRIC_NAME, _METRIC_UNIT, _METRIC_VALUE = "Metric Name", "Metric Unit", "Metric Value"
 _KEY_COLUMNS = {
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
     "Stream", "Block Size", "Grid Size", "Device", "CC",
@@ -49,9 +55,9 @@ _WITH_CSV = "ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv"
 
 
 def read_tables(source: SourceFile) -> Capture:
-    """The capture in a CSV file. Raises `UnknownFormatError` for pages that hold no kernels."""
+    """The capture in a text file. Raises `UnknownFormatError` for pages that hold no kernels."""
     text = decode(bytes(source.data))
-    tables = list(_tables(text))
+    tables = list(_tables(text)) or _printed(text)
     if not tables:
         raise _no_table(text, source.name)
     is_cut = not text.endswith(("\n", "\r")) and tables[-1].drop_cut_row(text)
@@ -82,8 +88,6 @@ def _no_table(text: str, name: str) -> UnknownFormatError | IncompleteProfileErr
         what = "a summary over all launches (--print-summary)"
     elif SESSION.search(text):
         what = "the session page, which describes the machine and holds no kernels"
-    elif TEXT_SECTION.search(text):
-        what = "Nsight Compute's output for people, not CSV"
     else:
         return IncompleteProfileError(
             f"{name} holds only messages of Nsight Compute and no kernel: nothing was profiled.",
@@ -168,7 +172,7 @@ class _Table:
 
     @property
     def is_long(self) -> bool:
-        return _METRIC_NAME in self.header and _METRIC_VALUE in self.header
+        return METRIC_NAME in self.header and METRIC_VALUE in self.header
 
     @property
     def program(self) -> str:
@@ -194,7 +198,7 @@ class _Table:
     def number_cells(self) -> Iterator[str]:
         """Cells that may show the decimal mark: those of metrics, not of keys and attributes."""
         if self.is_long:
-            at = self.header.index(_METRIC_VALUE)
+            at = self.header.index(METRIC_VALUE)
             yield from (row[at] for row in self.rows if len(row) > at)
             return
         columns = [
@@ -229,8 +233,8 @@ class _Table:
 
     def _long(self, decimal: str) -> Iterable[_Record]:
         at = {name: k for k, name in enumerate(self.header)}
-        name_at, value_at = at[_METRIC_NAME], at[_METRIC_VALUE]
-        unit_at = at.get(_METRIC_UNIT, -1)
+        name_at, value_at = at[METRIC_NAME], at[METRIC_VALUE]
+        unit_at = at.get(METRIC_UNIT, -1)
         records: dict[tuple[str, str], _Record] = {}
         for row in self.rows:
             if not row[0] or len(row) <= max(name_at, value_at):
@@ -256,6 +260,12 @@ def _tables(text: str) -> Iterator[_Table]:
             table.rows.append(cells)
     if table is not None:
         yield table
+
+
+def _printed(text: str) -> list[_Table]:
+    """What the profiler printed on a terminal, as a table."""
+    rows = terminal_rows(text)
+    return [_Table(COLUMNS, is_quoted=True, rows=rows)] if rows else []
 
 
 def _is_row(cells: Sequence[str]) -> bool:

@@ -29,11 +29,13 @@ MAX_ROWS = 200_000
 # Counters have at most 64 bits.
 _LARGEST_COUNT = 2**64
 
-_COUNTER = re.compile(r"(?:SQ|SQC|TA|TD|TCP|TCC|SPI|CPC|CPF|GRBM)_\w+(?:\[\d+\])?")
+_COUNTER = re.compile(
+    r"(?:SQ|SQC|TA|TD|TCP|TCC|SPI|CPC|CPF|GRBM)_\w+(?:\[\d+\])?|FETCH_SIZE|WRITE_SIZE"
+)
 _READ_COUNTER = re.compile(
     r"SQ_INSTS_VALU_(?:ADD|MUL|FMA|TRANS|MFMA_MOPS)_\w+|SQ_LDS_(?:IDX_ACTIVE|BANK_CONFLICT)"
     r"|(?:TCP_TOTAL_CACHE_ACCESSES|TCP_TCC_[A-Z_]+_REQ|TCC_EA0?_(?:RD|WR)REQ(?:_32B|_64B)?"
-    r"|TCC_BUBBLE)(?:_sum|\[\d+\])"
+    r"|TCC_BUBBLE)(?:_sum|\[\d+\])|FETCH_SIZE|WRITE_SIZE"
 )
 _CHANNEL = re.compile(r"(\w+)\[\d+\]")
 _ALIASES = {

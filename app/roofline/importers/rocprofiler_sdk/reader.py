@@ -93,6 +93,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     if not found and sums:
         agents = [agent.name for one in processes for agent in one.agents.values()]
         return profile_of_sums(sums, launch_of, _LIST_ALL, next(iter(agents), UNKNOWN.name))
+    is_counting = all(map(_is_counting, processes))
     # The times are those of the run that counted nothing, if there is one: counting slows.
     processes = passes_joined(
         sorted(processes, key=lambda one: bool(one.counters)),
@@ -106,7 +107,8 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
             remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
             " json`, and counters with --pmc.",
         )
-    profile = _profile([one for one in sources if one not in added_up], processes, names.texts)
+    read_from = [one for one in sources if one not in added_up]
+    profile = _profile(read_from, processes, names.texts, is_counting=is_counting)
     return with_stated_sums(profile, sums, launch_of) if sums and found == 1 else profile
 
 
@@ -135,9 +137,21 @@ def _ordered(process: Process) -> I64:
     return np.argsort(process.kernels["dispatch_id"], kind="stable")
 
 
+def _is_counting(process: Process) -> bool:
+    """True where every event is a kernel whose counters were read: the time between them is that
+    of the reading, and says nothing of the program."""
+    counted, kernels = len(process.counters), len(process.kernels)
+    return counted == kernels > 0 and not len(process.copies) and not process.apart
+
+
 def _profile(
-    sources: Sequence[SourceFile], processes: Sequence[Process], names: Sequence[str]
+    sources: Sequence[SourceFile],
+    processes: Sequence[Process],
+    names: Sequence[str],
+    *,
+    is_counting: bool,
 ) -> Profile:
+    """The profile of all processes; one without a timeline where all of them are counting."""
     tables = [table for one in processes for table in (one.kernels, one.copies)]
     events, lengths = joined(tables, EVENT), [len(table) for table in tables]
     process = np.repeat(np.arange(len(tables)) // 2, lengths)
@@ -173,12 +187,12 @@ def _profile(
         "time-unknown": int((~launches.timed).sum()),
         "clocks-apart": sum(one.apart for one in processes),
     }
-    timeline = _timeline(events, device, launches, table.op, ops)
+    timeline = None if is_counting else _timeline(events, device, launches, table.op, ops)
     return without_steps(
         ops,
         busy_ps,
         Provenance.MEASURED,
-        time_ps=max(span_ps, busy_ps),
+        time_ps=busy_ps if is_counting else max(span_ps, busy_ps),
         device=ReportedDevice(
             kind=DeviceKind.GPU,
             name=first.name,

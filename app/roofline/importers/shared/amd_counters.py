@@ -17,7 +17,7 @@ from roofline.importers.shared.launches import Launch
 from roofline.model.ceilings import Ceiling, UseFactor
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.units import PS_PER_NS, PS_PER_US
+from roofline.model.units import KIB, PS_PER_NS, PS_PER_US
 
 COUNTED_LIMITS = (
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
@@ -115,12 +115,16 @@ def traffic_bytes(counters: Counters, sizes: CacheSizes) -> dict[MemoryLevel, in
 
 
 def _hbm(counters: Counters, sizes: CacheSizes) -> float | None:
-    """L2 to the fabric: reads of 32, 64 and (MI300) 128 bytes, writes of 32 and 64."""
+    """L2 to the fabric: reads of 32, 64 and (MI300) 128 bytes, writes of 32 and 64.
+
+    The profiler adds them up itself as `FETCH_SIZE` and `WRITE_SIZE`, in KiB, on any GPU.
+    """
     unit = "TCC_EA0" if "TCC_EA0_RDREQ_sum" in counters else "TCC_EA"
     reads, writes = counters.get(f"{unit}_RDREQ_sum"), counters.get(f"{unit}_WRREQ_sum")
     small, large = counters.get(f"{unit}_RDREQ_32B_sum"), counters.get(f"{unit}_WRREQ_64B_sum")
     if reads is None or writes is None or small is None or large is None:
-        return None
+        sums = [counters.get(name) for name in ("FETCH_SIZE", "WRITE_SIZE")]
+        return None if None in sums else sum(value or 0.0 for value in sums) * KIB
     wide = counters.get("TCC_BUBBLE_sum", 0.0) if sizes.has_wide_reads else 0.0
     read = 128 * wide + 32 * small + 64 * (reads - wide - small)
     return read + 64 * large + 32 * (writes - large)
