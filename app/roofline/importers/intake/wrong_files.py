@@ -266,7 +266,7 @@ def _json_document(text: str) -> WrongFile:
 
 
 def _trace(text: str) -> WrongFile:
-    if '"XLA Ops"' in text or "xla" in text.lower() or "/device:TPU" in text:
+    if any(one in text.lower() for one in ("xla", "/device:tpu", '"hlo_module"')):
         return WrongFile("XProf's trace_viewer, which has times only", _INSTEAD["xprof_tool"])
     return WrongFile(
         "a Chrome trace without operators of PyTorch: it has times, but no work",
