@@ -89,7 +89,7 @@ class Advice:
     not known, where it is so large that it should be recorded; else `None`. `waiting` findings
     touch operations whose numbers are impossible, so nothing is said of them; `doubtful` are those
     operations. `chains` are all that could be fused, each alone. Without `has_peaks` there is no
-    roof to come closer to.
+    roof to come closer to, and peaks would give one.
     """
 
     state: Outcome

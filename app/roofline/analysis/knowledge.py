@@ -31,6 +31,13 @@ def bytes_known(work: OpColumns) -> Bools:
     return work.cost_known & work.bytes_known
 
 
+def has_times_alone(profile: Profile) -> bool:
+    """True where no peak would tell more: of no op any work is known, nor when it ran."""
+    work = profile.ops
+    is_known = (work.flop > 0) | bytes_known(work)
+    return profile.timeline is None and len(work) > 0 and not is_known.any()
+
+
 def is_light(profile: Profile, work: OpColumns) -> Bools:
     """Rows that move bytes and have no formula for FLOPs, because they do hardly any.
 

@@ -62,6 +62,11 @@ def reason_of(run: Run, ops: I64) -> str:
     return words.pop() if len(words) == 1 else ""
 
 
+def _busy_share(run: Run, ops: I64) -> float:
+    """The share of the time of these ops in which the unit that is nearest for each was busy."""
+    return float(np.average(np.nan_to_num(run.nearness.share[ops]), weights=run.state.busy_us[ops]))
+
+
 def closer(rule: str) -> Callable[[Run], Iterator[Found]]:
     """Findings on the groups of `rule`: the same work nearer to its roof."""
 
@@ -82,7 +87,6 @@ def _closer(run: Run, group: Group) -> Found:
         empty_us = run.calls[ops] * empty_call_us(run.analysis.device.kind)
         full_us = np.where(is_counted, np.maximum(run.state.busy_us[ops] * share, empty_us), 0.0)
         lever = Lever(rows=ops, time_us=np.maximum(full_us, run.state.roof_us()[ops] / target))
-    busy = float(np.nan_to_num(share).mean())
     reason = reason_of(run, ops)
     forms = list[str]()
     if group.rule == "L2":
@@ -94,7 +98,7 @@ def _closer(run: Run, group: Group) -> Found:
         lever,
         resource="closeness",
         forms=tuple(forms),
-        facts={"target": target, "reason": reason, "busy": busy},
+        facts={"target": target, "reason": reason, "busy": _busy_share(run, ops)},
     )
 
 
@@ -148,7 +152,7 @@ def _merged(run: Run) -> Iterator[Found]:
             forms=() if group.bound else ("counted",),
             facts={
                 "call_us": float(busy_us.sum()) / calls,
-                "busy": float(np.nan_to_num(run.nearness.share[ops]).mean()),
+                "busy": _busy_share(run, ops),
             },
         )
 

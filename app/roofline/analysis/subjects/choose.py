@@ -9,7 +9,7 @@ The time of steps of a server by its owners.
 
 import numpy as np
 
-from roofline.analysis.knowledge import bytes_known
+from roofline.analysis.knowledge import has_times_alone
 from roofline.analysis.records import I64, RooflineAnalysis, Timing
 from roofline.analysis.subjects.costs import Costs
 from roofline.analysis.subjects.division import divided
@@ -17,7 +17,7 @@ from roofline.analysis.subjects.options import Option, asked, options
 from roofline.analysis.subjects.owned import Owned, by_op, call_us, in_scopes
 from roofline.analysis.subjects.owned_in_bins import in_bins
 from roofline.analysis.subjects.records import Kind, Outside, Parts, Subject
-from roofline.model.profile import OpTable, Profile
+from roofline.model.profile import OpTable
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
 from roofline.model.units import PS_PER_US, ps_to_us
@@ -224,16 +224,9 @@ def _ratio(part: float, whole: float) -> float | None:
 def _has_ceilings(analysis: RooflineAnalysis, parts: Parts) -> bool:
     """True where an op can be judged, and where peaks are not what is missing for that."""
     device, table = analysis.device, analysis.profile.ops
-    if parts.known + parts.impossible > 0 or _tells_times_alone(analysis.profile):
+    if parts.known + parts.impossible > 0 or has_times_alone(analysis.profile):
         return True
     return bool(device.compute and device.memory) and not _lacks_peak(table)
-
-
-def _tells_times_alone(profile: Profile) -> bool:
-    """True where no peak would tell more: of no op any work is known, nor when it ran."""
-    table = profile.ops
-    has_work = (table.flop > 0) | bytes_known(table)
-    return profile.timeline is None and len(table) > 0 and not has_work.any()
 
 
 def _lacks_peak(table: OpTable) -> bool:
