@@ -240,9 +240,22 @@ def test_a_device_is_not_asked_for_where_it_would_tell_nothing(tmp_path: Path) -
         '70.0,7000000,100,70000.0,70000,50000,90000,0.0,"gemm"\n'
         '30.0,3000000,100,30000.0,30000,20000,40000,0.0,"add"\n'
     )
-    analysis = analyse_files([path])
-    found = lines_of(analysis, answer_of(analysis))
-    assert text(found.headline) == ("10.0 ms of kernel time; the cost of all of them is not known.")
+    said = "10.0 ms of kernel time; the cost of all of them is not known."
+    assert said_of(path) == said_of(path, device="h100-sxm") == said
+
+
+def test_a_device_is_not_asked_for_again_where_it_was_chosen(tmp_path: Path) -> None:
+    """FLOPs without bytes have no place under any peaks."""
+    path = tmp_path / "work.csv"
+    path.write_text("kernel,time (us),GFLOP\ngemm,100,20\n")
+    said = "100 µs of operation time; the cost of all of them is not known."
+    assert said_of(path) == said_of(path, device="h100-sxm") == said
+
+
+def said_of(path: Path, device: str | None = None) -> str:
+    """The headline of a file, under the peaks of a device."""
+    analysis = analyse_files([path], choice=PeakChoice(part_id=device))
+    return text(lines_of(analysis, answer_of(analysis)).headline)
 
 
 def sample(name: str) -> Lines:

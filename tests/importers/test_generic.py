@@ -96,6 +96,9 @@ def test_minimal_table(read: Callable[..., Profile]) -> None:
         ("name,time,flops,bytes", "g,125 us,2.5 GFLOP,40 MB"),
         ("Arithmetic Intensity,Total Flops,Time (s),Cycles,Label", "62.5,2.5e9,0.000125,99,g"),
         ("name,Self GFLOP,Self AI,Self Elapsed Time", "g,2.5,62.5,125e-6s"),
+        ("Kernel Name,Duration (us),GFLOP,MB", "g,125,2.5,40"),
+        ("kernel,time (ms),GFLOPS,GB/s", "g,0.125,20000,320"),
+        ("op_name,device_time_us,flops_count,bytes_accessed", "g,125,2.5e9,4e7"),
     ],
 )
 def test_spellings_mean_the_same(header: str, row: str, read: Callable[..., Profile]) -> None:

@@ -36,7 +36,7 @@ from roofline.advice.rules import RULES
 from roofline.advice.rules.fusion import Fusible, fusible
 from roofline.advice.rules.validity import unjudged_ratio, vector_gflops
 from roofline.analysis.context import NAN
-from roofline.analysis.knowledge import has_times_alone, is_mostly_missing
+from roofline.analysis.knowledge import has_no_place, is_mostly_missing
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.analysis.subjects.records import Kind, OpPart, Subject
@@ -207,7 +207,7 @@ def advise(analysis: RooflineAnalysis, subject: Subject, target: float | None = 
         unjudged_ratio=unjudged_ratio(run) if len(rules) == len(RULES) else None,
         chains=chains_of(run),
         has_peaks=bool(analysis.peaks.gflops or analysis.peaks.binding_gibs)
-        or has_times_alone(analysis.profile),
+        or has_no_place(analysis.profile),
     )
 
 

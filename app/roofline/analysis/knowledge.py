@@ -31,13 +31,6 @@ def bytes_known(work: OpColumns) -> Bools:
     return work.cost_known & work.bytes_known
 
 
-def has_times_alone(profile: Profile) -> bool:
-    """True where no peak would tell more: of no op any work is known, nor when it ran."""
-    work = profile.ops
-    is_known = (work.flop > 0) | bytes_known(work)
-    return profile.timeline is None and len(work) > 0 and not is_known.any()
-
-
 def is_light(profile: Profile, work: OpColumns) -> Bools:
     """Rows that move bytes and have no formula for FLOPs, because they do hardly any.
 
@@ -55,6 +48,12 @@ def is_light(profile: Profile, work: OpColumns) -> Bools:
 def both_known(profile: Profile, work: OpColumns) -> Bools:
     """Rows that have a place on the roofline: FLOPs and bytes known, or bytes of a light row."""
     return (bytes_known(work) & flop_known(work)) | is_light(profile, work)
+
+
+def has_no_place(profile: Profile) -> bool:
+    """True where no peak would tell more: no op has a place on a roofline, nor is it known when."""
+    work = profile.ops
+    return profile.timeline is None and len(work) > 0 and not both_known(profile, work).any()
 
 
 def opaque_in(profile: Profile) -> Callable[[str], bool]:

@@ -9,7 +9,7 @@ The time of steps of a server by its owners.
 
 import numpy as np
 
-from roofline.analysis.knowledge import has_times_alone
+from roofline.analysis.knowledge import both_known, has_no_place
 from roofline.analysis.records import I64, RooflineAnalysis, Timing
 from roofline.analysis.subjects.costs import Costs
 from roofline.analysis.subjects.division import divided
@@ -17,7 +17,7 @@ from roofline.analysis.subjects.options import Option, asked, options
 from roofline.analysis.subjects.owned import Owned, by_op, call_us, in_scopes
 from roofline.analysis.subjects.owned_in_bins import in_bins
 from roofline.analysis.subjects.records import Kind, Outside, Parts, Subject
-from roofline.model.profile import OpTable
+from roofline.model.profile import Profile
 from roofline.model.serving import ServingSteps
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
 from roofline.model.units import PS_PER_US, ps_to_us
@@ -223,16 +223,18 @@ def _ratio(part: float, whole: float) -> float | None:
 
 def _has_ceilings(analysis: RooflineAnalysis, parts: Parts) -> bool:
     """True where an op can be judged, and where peaks are not what is missing for that."""
-    device, table = analysis.device, analysis.profile.ops
-    if parts.known + parts.impossible > 0 or has_times_alone(analysis.profile):
+    device = analysis.device
+    if parts.known + parts.impossible > 0 or has_no_place(analysis.profile):
         return True
-    return bool(device.compute and device.memory) and not _lacks_peak(table)
+    return bool(device.compute and device.memory) and not _lacks_peak(analysis.profile)
 
 
-def _lacks_peak(table: OpTable) -> bool:
-    """True where FLOPs were counted: without any judged op, their unit has no peak."""
+def _lacks_peak(profile: Profile) -> bool:
+    """True where an op has a place and FLOPs: without any judged op, their unit has no peak."""
+    table = profile.ops
     undecided = sum((column > 0 for column in table.undecided_flop.values()), np.zeros(len(table)))
-    return bool((table.cost_known & (table.flop > 0) & (undecided == 0)).any())
+    placed = both_known(profile, table) & (table.flop > 0)
+    return bool((placed & (undecided == 0)).any())
 
 
 def _cores(analysis: RooflineAnalysis, option: Option) -> int:

@@ -154,19 +154,23 @@ DIMENSIONS = {
 QUANTITIES = frozenset(DIMENSIONS) - {Field.CALLS}
 
 _ALIASES = {
-    Field.NAME: ("name", "kernel", "kernel name", "op", "operation", "label", "function", "region"),
+    Field.NAME: ("name", "kernel", "kernel name", "op", "op name", "operation", "operation name",
+                 "label", "function", "function name", "region"),
     Field.TIME: ("time", "duration", "elapsed", "runtime", "run time", "elapsed time", "total time",
-                 "self time", "self elapsed time", "kernel time", "total duration"),
+                 "self time", "self elapsed time", "kernel time", "total duration",
+                 "device time", "gpu time", "cuda time", "wall time"),
     Field.TIME_PER_CALL: ("time per call", "avg time", "average time", "mean time", "avg duration"),
-    Field.FLOP: ("flops", "flop", "total flops", "total flop", "flop count", "operations",
-                 "self flop"),
+    Field.FLOP: ("flops", "flop", "total flops", "total flop", "flop count", "flops count",
+                 "operations", "self flop"),
     Field.FLOP_RATE: ("flops rate", "flop rate", "performance", "throughput", "flops per s",
                       "flops per second", "flop/s", "flops/s", "flop per s"),
-    Field.BYTES: ("bytes", "memory bytes", "memory data volume", "self memory", "data volume"),
+    Field.BYTES: ("bytes", "memory bytes", "memory data volume", "self memory", "data volume",
+                  "total bytes", "bytes accessed", "bytes moved", "bytes transferred",
+                  "memory traffic"),
     Field.BANDWIDTH: ("bandwidth", "memory bandwidth", "bw", "memory bw"),
     Field.INTENSITY: ("ai", "arithmetic intensity", "operational intensity", "self ai",
                       "intensity"),
-    Field.CALLS: ("calls", "count", "occurrences", "invocations"),
+    Field.CALLS: ("calls", "count", "occurrences", "invocations", "instances", "launches"),
     Field.PRECISION: ("precision", "dtype", "data type"),
     Field.CATEGORY: ("category", "group"),
     Field.PATH: ("framework path",),
@@ -206,7 +210,11 @@ _PER_LEVEL = {
 _BUSY = re.compile(r"busy ?\. ?(?P<unit>.*)")
 _CEILINGS = {ceiling.value.replace("_", " "): ceiling for ceiling in Ceiling}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
-_PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
+# A column that is called by its unit alone: "GFLOP", "self gflops", "MiB", "GB/s".
+_UNIT_ALONE = re.compile(
+    r"(?:self |total |[sd]p )?"
+    r"(?P<unit>[kmgtpe](?:flops?(?:/s| per s)?|i?(?:b|bytes)(?P<rate>/s| per s)?))"
+)
 # No known name is this long, and the patterns take the square of the length.
 _LONGEST_LABEL = 500
 
@@ -319,13 +327,14 @@ def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
     if words in _FIELDS:
         field = _FIELDS[words]
         return field, None, GIGA if field is Field.BANDWIDTH else 1.0
-    prefixed = _PREFIXED_FLOP.fullmatch(words)
-    if prefixed:
-        unit = prefixed["unit"].replace(" per ", "/")
-        is_count = unit.endswith("flop")
-        dimension = Dimension.FLOP if is_count else Dimension.FLOP_RATE
-        field = Field.FLOP if is_count else Field.FLOP_RATE
-        return field, None, unit_factor(unit, dimension) or 1.0
+    alone = _UNIT_ALONE.fullmatch(words)
+    if alone:
+        unit = alone["unit"].replace(" per ", "/")
+        if "flop" in unit:
+            field = Field.FLOP if unit.endswith("flop") else Field.FLOP_RATE
+        else:
+            field = Field.BANDWIDTH if alone["rate"] else Field.BYTES
+        return field, None, unit_factor(unit, DIMENSIONS[field]) or 1.0
     for field, pattern in _PER_LEVEL.items():
         match = pattern.fullmatch(words)
         if match:
