@@ -14,7 +14,7 @@ COLUMNS = (
     "ID", "Process ID", "Process Name", "Host Name", KERNEL_NAME, "Grid Size", "Block Size",
     "Context", "Stream", "Device", "CC", METRIC_NAME, METRIC_UNIT, METRIC_VALUE,
 )  # fmt: skip
-_PROCESS = re.compile(r"\[(\d+)\] (.+)@(\S*)")
+_PROCESS = re.compile(r"\[(\d+)\] (.+)@([^@\s]*)")
 _SIZES = r"(?: (\(\d+, \d+, \d+\))x(\(\d+, \d+, \d+\))|, \d{4}-\w{3}-\d\d \d\d:\d\d:\d\d)"
 _PLACE = r", Context (\d+), Stream (\d+)(?:, Device (\d+), CC ([\d.]+))?"
 _KERNEL = re.compile(rf"(.+?){_SIZES}{_PLACE}")
