@@ -14,7 +14,6 @@ from roofline.storage.records import (
     IMPORTING,
     QUEUED,
     READY,
-    RUNNING,
     TRASHED,
     Listing,
     Manifest,
@@ -178,7 +177,6 @@ class ProfileQueries:
             raw_bytes=raw_bytes,
             stored_bytes=stored_bytes,
             queued_jobs=jobs.get(QUEUED, 0),
-            running_jobs=jobs.get(RUNNING, 0),
             damaged_files=len(damaged),
             scrubs=scrubs,
         )

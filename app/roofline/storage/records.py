@@ -234,7 +234,6 @@ class StoreStats:
     raw_bytes: int
     stored_bytes: int
     queued_jobs: int
-    running_jobs: int
     damaged_files: int
     scrubs: "tuple[ScrubState, ...]"
 
