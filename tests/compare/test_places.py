@@ -148,6 +148,15 @@ def test_the_second_line_has_changes_of_nearly_the_largest_and_one_the_other_way
     assert _largest(_compared(BASE, _faster(BASE, **times))) == said
 
 
+def test_a_name_of_the_program_keeps_its_case_where_a_sentence_begins() -> None:
+    rows = [
+        Row(name="row_sums", path="", time_us=40.0, category="other"),
+        Row(name="column_sums", path="", time_us=30.0, category="other"),
+    ]
+    found = _compared(rows, [replace(rows[0], time_us=30.0), rows[1]])
+    assert _largest(found) == "row_sums takes 10.0 µs less."
+
+
 def test_a_change_that_no_few_places_have_is_called_spread_out() -> None:
     rows = [Row(name=f"x{k}", path=f"Model/Part{k}x/mm", time_us=20.0) for k in range(9)]
     found = _compared(rows, [replace(one, time_us=30.0) for one in rows])

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from roofline.analysis.subjects.records import Kind
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import OPERATION, UNNAMED, WAIT, Comparison, PlaceChange
+from roofline.compare.changes import CATEGORY, OPERATION, UNNAMED, WAIT, Comparison, PlaceChange
 from roofline.compare.places import Part
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
 from roofline.devices import catalogue
@@ -215,6 +215,11 @@ def place_name(one: PlaceChange) -> str:
     return part_name(one)
 
 
+def _is_worded(one: PlaceChange) -> bool:
+    """True where words of ours name a row; names of a program keep their case in a sentence."""
+    return one.kind in {WAIT, UNNAMED, CATEGORY}
+
+
 def part_name(one: PlaceChange | Part) -> str:
     """The same of work, also where another number than time changed: "copy in backward"."""
     if one.kind == OPERATION:
@@ -273,7 +278,7 @@ def largest_changes(found: Comparison) -> Sentence:
     is_spread = first.change_us * found.change_us > 0 and in_all < _HALF * abs(found.change_us)
     return say(
         "change_spread_out" if is_spread else "change_largest",
-        first=plain(place_name(first)),
+        first=plain(place_name(first)) if _is_worded(first) else [plain(place_name(first))],
         change=scale.length(abs(first.change_us)),
         how=_more(first.change_us),
         where=_where(found, first),
