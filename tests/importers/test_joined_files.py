@@ -235,7 +235,7 @@ def program_of(number: int) -> Profile:
                 busy={Ceiling.ISSUE: rng.random()} if is_counted else {},
             )
         )
-    ops, table, kernels = launch_tables(Launches.of(launches))
+    ops, table, kernels, _ = launch_tables(Launches.of(launches))
     time_ps = int(ops.time_ps.sum())
     device = ReportedDevice(kind=DeviceKind.GPU, name="AMD Instinct MI300X", core_count=1)
     host = Host(file_name="made", hostname="", core_count=1)

@@ -104,6 +104,23 @@ MARKER_CORE_RANGE_API,elsewhere,77,78,7,900000,1300000
     assert found.timeline.times.host_wait_ps.tolist() == [200_000_000]
 
 
+def test_ranges_of_roctx_that_repeat_as_steps_are_steps(tmp_path: Path) -> None:
+    """Each from its first kernel to that of the next; times and work are those of its launches."""
+    ranges = """MARKER_CORE_RANGE_API,step 1,77,77,5,900000,1100000
+MARKER_CORE_RANGE_API,step 2,77,77,6,1200000,1290000
+"""
+    files = {"kernel_trace": KERNELS, "agent_info": AGENTS, "marker_api_trace": CALLS + ranges}
+    found = profile(tmp_path, **files)
+    steps = found.steps
+    assert steps.begin_ps.tolist() == [1_000_000_000, 1_300_000_000]
+    assert steps.time_ps.tolist() == steps.duration_ps.tolist() == [300_000_000, 100_000_000]
+    assert steps.sums.time_ps.tolist() == [[100_000_000, 0], [100_000_000, 0]]
+    assert found.timeline is not None and found.timeline.steps == 2
+    late = ranges.replace("900000,1100000", "1110000,1120000")
+    alone = profile(tmp_path, **(files | {"marker_api_trace": CALLS + late}))
+    assert alone.steps.begin_ps.tolist() == [1_300_000_000], "a step that launched nothing is none"
+
+
 def test_counters_alone_are_a_whole_profile(tmp_path: Path) -> None:
     found = profile(tmp_path, counter_collection=COUNTERS)
     assert work(found) == {"flop": 4_000 * 64 * 2, "time_ps": 400_000_000, "calls": 2}

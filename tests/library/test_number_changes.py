@@ -46,7 +46,7 @@ OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
         (
             "v2-0123456789abcdef",
             "rocprofv3",
-            ("transfer over the host link", *OF_ALL, "that of the profiler", "FETCH_SIZE"),
+            ("transfer over the host link", *OF_ALL, "that of the profiler", "roctx", "FETCH_SIZE"),
         ),
         ("v2-0123456789abcdef", "Generic table", OF_ALL),
         ("of an unknown form", "Generic table", OF_ALL),

@@ -71,7 +71,7 @@ def read(
     whole = [completed(with_main(kernel, main)) for kernel in kernels]
     _check_enough(whole, sources[0].name)
     device = reported_device(machine, main)
-    ops, launches, _ = launch_tables(
+    ops, launches, *_ = launch_tables(
         Launches.of([_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)])
     )
     hosts = [

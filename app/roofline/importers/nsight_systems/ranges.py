@@ -20,6 +20,7 @@ from roofline.importers.shared.databases import ABSENT
 from roofline.importers.shared.events import Names
 from roofline.importers.shared.kernel_names import group_name
 from roofline.importers.shared.nesting import nest
+from roofline.importers.shared.steps import step_ranges
 from roofline.model.op_columns import I64
 
 _OPERATOR = re.compile(
@@ -28,10 +29,6 @@ _OPERATOR = re.compile(
 _SIZES = re.compile(r"(?:\A|, )sizes = (\[.*?\])(?=, \w+ = |\Z)")
 _CALLED = re.compile(r"[\w.]+::[\w.:]+\Z")
 _LIBRARY = re.compile(r"nccl[:A-Z]", re.ASCII)
-_STEP = re.compile(
-    r"(?<![a-z])(?:step|iter|iteration|batch|train|profilerstep|epoch_step|forward_backward)(?![a-z])",
-    re.IGNORECASE,
-)
 _MOST_SIZES = 20_000  # characters of shapes that are read
 # Element types as the names of kernels spell them; the first that is found counts.
 _TYPES = (
@@ -56,7 +53,8 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
     spans = {"begin": begin, "duration": duration, "thread": thread}
     kernels = _kernels_within(spans, number, texts, trace, ran)
     trace.signatures = [_signature(text, kernels.get(k, "")) for k, text in enumerate(texts)]
-    trace.steps = _steps(texts, number, begin, begin + duration, thread)
+    found = step_ranges(texts, number, begin, begin + duration, thread).tolist()
+    trace.steps = [Step(number=k, begin_ns=b, end_ns=e) for k, (b, e) in enumerate(found)]
     is_call = np.array([bool(_LIBRARY.match(text)) for text in texts], np.bool_)[number]
     calls, plain = np.flatnonzero(is_call), np.flatnonzero(~is_call)
     trace.operators.extend(
@@ -136,20 +134,3 @@ def _kernels_within(
 
 def _tells_type(kernel: str) -> bool:
     return any(of.search(kernel) for of, _ in _TYPES)
-
-
-def _steps(texts: Sequence[str], number: I64, begin: I64, end: I64, thread: I64) -> list[Step]:
-    """Ranges that repeat on one thread, do not overlap, and are called a step, an iteration or a
-    batch: those that take longest."""
-    is_step = np.array([bool(_STEP.search(text)) and ", op_id" not in text for text in texts], bool)
-    runs: dict[tuple[int, int], list[int]] = {}
-    for at in np.flatnonzero(is_step[number]).tolist() if texts else ():
-        runs.setdefault((int(thread[at]), int(number[at])), []).append(at)
-    ordered = [np.array(rows)[np.argsort(begin[rows], kind="stable")] for rows in runs.values()]
-    repeated = [
-        rows for rows in ordered if len(rows) > 1 and (begin[rows[1:]] >= end[rows[:-1]]).all()
-    ]
-    longest = max(repeated, key=lambda rows: int((end[rows] - begin[rows]).sum()), default=())
-    return [
-        Step(number=k, begin_ns=int(begin[at]), end_ns=int(end[at])) for k, at in enumerate(longest)
-    ]

@@ -40,7 +40,7 @@ from roofline.importers.pytorch.serving import (
     step_bytes,
 )
 from roofline.importers.pytorch.signatures import Signature, is_reuse_unknown
-from roofline.importers.pytorch.step_windows import StepWindows, step_windows, steps_of
+from roofline.importers.pytorch.step_windows import StepWindows, step_windows
 from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.events import NO_LAUNCH, longest_of, place_of
@@ -52,6 +52,7 @@ from roofline.importers.shared.kernel_names import (
     kernel_category,
 )
 from roofline.importers.shared.nesting import NOT_FOUND, busy_times, spans_of
+from roofline.importers.shared.steps import steps_of
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,

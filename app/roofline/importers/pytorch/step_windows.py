@@ -1,7 +1,4 @@
-"""When each device worked on the steps of a trace, and how long it waited before.
-
-A step begins with the first work that was launched in it, for the host may run ahead of the device.
-"""
+"""When each device worked on the steps of a trace, and how long it waited before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,32 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roofline.importers.shared.join_timelines import joined_timeline
-from roofline.importers.shared.stream_timeline import Steps, with_calls
-from roofline.importers.shared.sweep import Windows
+from roofline.importers.shared.stream_timeline import with_calls
 from roofline.model.op_columns import I32, I64, Bools, OpColumns
 from roofline.model.timeline import Timeline
-
-
-def steps_of(
-    begin: I64, end: I64, device: I64, launched_in: I64, is_work: Bools, n_devices: int
-) -> list[Steps]:
-    """The steps of each device, times in ns. `launched_in` is the host's step of each event (-1:
-    none); steps that launched work are numbered from 0."""
-    works = is_work & (launched_in >= 0)
-    launching, number = np.unique(launched_in[works], return_inverse=True)
-    real = end > begin
-    steps = []
-    for number_of_device in range(n_devices):
-        mine = device[works] == number_of_device
-        last = int(end[real & (device == number_of_device)].max(initial=0))
-        # From the first work launched in a step to that of the next; without work it is empty.
-        n_steps = len(launching)
-        first = np.full(n_steps, last)
-        np.minimum.at(first, number[mine], begin[works][mine])
-        first = np.minimum.accumulate(first[::-1])[::-1]
-        windows = Windows(begin=first, end=np.append(first[1:], last)[:n_steps])
-        steps.append(Steps(windows=windows, number=np.arange(len(launching))))
-    return steps
 
 
 def joined(

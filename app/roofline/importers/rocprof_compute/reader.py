@@ -299,7 +299,7 @@ def _profile(
     has_roofs: bool,
 ) -> Profile:
     found = Launches.of(work.launches)
-    ops, launches, kernels = launch_tables(found)
+    ops, launches, kernels, _ = launch_tables(found)
     of_l1 = _L1_AS_BENCHMARK if has_roofs else _L1_OF_LINES
     limits = [*_LIMITS, of_l1] if work.is_counted else [_TIMES_ALONE]
     if work.is_counted and not has_roofs:

@@ -46,11 +46,13 @@ from roofline.importers.shared.listed_tables import (
     with_stated_sums,
 )
 from roofline.importers.shared.nesting import busy_times, spans_of
+from roofline.importers.shared.steps import step_table, steps_of
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
     WORK,
     Link,
+    Steps,
     timeline_on,
     with_calls,
 )
@@ -58,7 +60,7 @@ from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import NO_PEAKS, counted, notes_beside
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import I8, I64, Bools
 from roofline.model.profile import Host, OpTable, Profile, Provenance, distinct_rows
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
@@ -176,7 +178,7 @@ def _profile(
             f"{sources[0].name} holds times so long that they cannot be added up.",
             remedy="Profile again: its clocks are damaged.",
         )
-    ops, table, kernels = launch_tables(launches)
+    ops, table, kernels, rows = launch_tables(launches)
     timed, n_devices = events["start"] != ABSENT, len(agents)
     number, begin, end = device[timed], events["start"][timed], events["end"][timed]
     busy_ps = int(busy_times(number, begin, end - begin, n_devices).sum()) * PS_PER_NS
@@ -187,8 +189,12 @@ def _profile(
         "time-unknown": int((~launches.timed).sum()),
         "clocks-apart": sum(one.apart for one in processes),
     }
-    timeline = None if is_counting else _timeline(events, device, launches, table.op, ops)
-    return without_steps(
+    kinds = np.array([_kind(kind) for kind in launches.kinds], np.int8)[launches.kind]
+    step, steps = _steps(processes, process, events, device, kinds == WORK)
+    timeline = None
+    if not is_counting:
+        timeline = _timeline(events, device, launches, kinds, table.op, ops, steps)
+    profile = without_steps(
         ops,
         busy_ps,
         Provenance.MEASURED,
@@ -211,10 +217,33 @@ def _profile(
         limits=(*COUNTED_LIMITS, NO_PEAKS),
         launches=table,
         timeline=timeline,
-        kernels=kernels,
+        kernels=replace(kernels, step=step[events["dispatch_id"] != ABSENT]),
         kernels_timed=launches.partly_timed,
         wall_time_ps=timeline.span_ps if timeline else None,
     )
+    if not steps:
+        return profile
+    return replace(profile, steps=step_table(steps, step, rows), has_average=True)
+
+
+def _steps(
+    processes: Sequence[Process], process: I64, events: Table, device: I64, is_work: Bools
+) -> tuple[I64, list[Steps]]:
+    """The step that launched each event (-1: none), and the steps of each device; none where some
+    event has no time. The steps of all processes are one, where they have equally many."""
+    step, launched = np.full(len(events), -1), events["launched"]
+    if len({len(one.steps) for one in processes}) > 1 or (events["start"] == ABSENT).any():
+        return step, []
+    for number, one in enumerate(processes):
+        begin, end = one.steps.T
+        at = np.searchsorted(begin, launched, side="right") - 1
+        inside = (process == number) & (launched != ABSENT) & (at >= 0)
+        inside[inside] &= launched[inside] < end[at[inside]]
+        step = np.where(inside, at, step)
+    ran = np.unique(step[is_work & (step >= 0)])
+    step = np.where(np.isin(step, ran), np.searchsorted(ran, step), -1)
+    span = events["start"], events["end"]
+    return step, steps_of(*span, device, step, is_work, int(device.max()) + 1) if len(ran) else []
 
 
 def _launches(
@@ -285,8 +314,19 @@ def _shape(sizes: Sequence[int]) -> tuple[int, ...]:
 _HOST = {"HOST_TO_DEVICE": "in", "DEVICE_TO_HOST": "out"}
 
 
+def _kind(kind: Launch) -> int:
+    move = _move(kind)
+    return WORK if move is None else COMMUNICATION if move[1] is None else HOST_COPY
+
+
 def _timeline(
-    events: Table, device: I64, launches: Launches, op: I64, ops: OpTable
+    events: Table,
+    device: I64,
+    launches: Launches,
+    kinds: I8,
+    op: I64,
+    ops: OpTable,
+    steps: Sequence[Steps],
 ) -> Timeline | None:
     """The timeline of all agents, each event on its `device` and of its `op`; `None` where an event
     has no time: its agent's time cannot be divided."""
@@ -296,14 +336,14 @@ def _timeline(
     distinct = list(dict.fromkeys(move for move in moves if move is not None))
     number = {move: at for at, move in enumerate(distinct)}
     place = np.array([-1 if move is None else number[move] for move in moves], np.int64)
-    kinds = [WORK if one is None else HOST_COPY if one[1] else COMMUNICATION for one in moves]
     launched = np.where(events["launched"] == ABSENT, NO_LAUNCH, events["launched"])
     timeline = timeline_on(
         device,
         PS_PER_NS,
+        steps,
         begin=events["start"],
         end=events["end"],
-        kind=np.array(kinds, np.int8)[launches.kind],
+        kind=kinds,
         op=op,
         rows=np.arange(len(ops)),
         transfer=place[launches.kind],

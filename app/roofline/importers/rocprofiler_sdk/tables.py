@@ -18,6 +18,7 @@ from roofline.importers.shared.databases import ABSENT, Database, Table, Tables
 from roofline.importers.shared.events import Names, place_of
 from roofline.importers.shared.kernel_names import group_name, shown
 from roofline.importers.shared.nesting import nest, paths_of
+from roofline.importers.shared.steps import step_ranges
 from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceTraits
 from roofline.model.op_columns import I32, I64
@@ -55,7 +56,7 @@ class Process:
     are ns of the machine's clock, both known or neither. `launched` is when the host called; `name`
     and `path`, the ranges around that call, are places among the names of the upload. Grids are in
     work items, sizes in bytes. `counters` are those of a kernel, by its row. `apart` records were
-    left out, as their clock is another.
+    left out, as their clock is another. `steps` are the begin and end of ranges that are called so.
     """
 
     file_name: str
@@ -64,6 +65,7 @@ class Process:
     kernels: Table
     copies: Table
     counters: dict[int, dict[str, float]]
+    steps: I64
     apart: int = 0
 
 
@@ -100,7 +102,7 @@ class ProcessTables:
         if gpus is None:
             agents = self._described("info_agent", "type", "name", "product_name", "user_name")
             gpus = {number: row for number, row in agents.items() if row.get("type") == "GPU"}
-        kernels = self._kernels()
+        kernels, steps = self._kernels()
         pid = kernels["pid"].tolist()
         return Process(
             file_name=file_name,
@@ -109,9 +111,10 @@ class ProcessTables:
             kernels=kernels,
             copies=self._copies(np.array([*gpus], np.int64)),
             counters=self._counters(kernels["event_id"]),
+            steps=steps,
         )
 
-    def _kernels(self) -> Table:
+    def _kernels(self) -> tuple[Table, I64]:
         needed = ("start", "end", "agent_id", "kernel_id", "dispatch_id")
         optional = ("event_id", "pid", *SIZES)
         table = _timed(self._read(self._of("kernel_dispatch"), needed=needed, optional=optional))
@@ -119,12 +122,11 @@ class ProcessTables:
         table.numbers["name"] = self._names.numbers(
             lambda one: kernel_name(symbols.get(one, {})) or f"kernel {one}", table["kernel_id"]
         )
-        self._add_calls(table)
-        return table
+        return table, self._add_calls(table)
 
-    def _add_calls(self, kernels: Table) -> None:
+    def _add_calls(self, kernels: Table) -> I64:
         """When the host called for each kernel, and the path of ranges of roctx around that call,
-        outermost first, without numbers of instances."""
+        outermost first, without numbers of instances; the steps among these ranges."""
         events = self._read(self._of("event"), needed=("id",), optional=("stack_id", "category_id"))
         columns = ("tid", "end", "name_id")
         calls = self._read(self._of("region"), needed=("start", "event_id"), optional=columns)
@@ -139,7 +141,7 @@ class ProcessTables:
         markers = [number for number, kind in kinds.items() if kind.startswith(MARKER)]
         ranges = calls.selected(np.isin(category, markers) & (calls["end"] > calls["start"]))
         if not len(ranges):
-            return
+            return np.zeros((0, 2), np.int64)
         named, name = np.unique(ranges["name_id"], return_inverse=True)
         _, thread = np.unique(np.append(ranges["tid"], tid), return_inverse=True)
         outer, around, outside_in = nest(
@@ -154,6 +156,9 @@ class ProcessTables:
         path, found = paths_of(groups, name, outer, outside_in)
         numbers = np.append(self._names.places(found), ABSENT)
         kernels.numbers["path"] = _at(numbers[path], around)
+        called, group = np.unique(groups, return_inverse=True)
+        span = ranges["start"], ranges["end"]
+        return step_ranges(called.tolist(), group[name], *span, thread[: len(ranges)])
 
     def _counters(self, event_of: I64) -> dict[int, dict[str, float]]:
         """Counters by kernel; one counter has a row per instance of its block."""

@@ -97,11 +97,13 @@ class Launches:
 
 
 class LaunchTables(NamedTuple):
-    """The ops of launches, the launches in their order, and those of them that are kernels."""
+    """The ops of launches, the launches in their order, those of them that are kernels, and the
+    work of every launch."""
 
     ops: OpTable
     launches: LaunchTable
     kernels: Kernels
+    rows: OpRows
 
 
 def launch_tables(launches: Launches) -> LaunchTables:
@@ -137,7 +139,7 @@ def launch_tables(launches: Launches) -> LaunchTables:
             for level in levels
         },
     )
-    return LaunchTables(builder.build(), table, _kernels(launches, table, rows, tuple(place)))
+    return LaunchTables(builder.build(), table, _kernels(launches, table, rows, tuple(place)), rows)
 
 
 def _kernels(

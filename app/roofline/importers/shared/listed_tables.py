@@ -183,7 +183,7 @@ def profile_of_sums(
         where = next(table.where for table in (*tables, *sizes))
         why = f"{where} adds up no time of a kernel or a copy on a GPU."
         raise IncompleteProfileError(why, remedy=remedy)
-    ops, launches, _ = launch_tables(Launches.of(found))
+    ops, launches, *_ = launch_tables(Launches.of(found))
     return without_steps(
         ops,
         int(launches.time_ps.sum(dtype=np.uint64)),
