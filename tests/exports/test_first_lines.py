@@ -242,6 +242,10 @@ def test_a_device_is_not_asked_for_where_it_would_tell_nothing(tmp_path: Path) -
     )
     said = "10.0 ms of kernel time; the cost of all of them is not known."
     assert said_of(path) == said_of(path, device="h100-sxm") == said
+    analysis = analyse_files([path])
+    assert (
+        text(lines_of(analysis, answer_of(analysis)).do_first) == "Profile with `ncu --set full`."
+    )
 
 
 def test_a_device_is_not_asked_for_again_where_it_was_chosen(tmp_path: Path) -> None:

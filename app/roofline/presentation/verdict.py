@@ -343,7 +343,7 @@ def work_hint(profile: Profile) -> Sentence:
     lacking = _lacking(profile)
     counting = _counting(profile)
     if counting is None or lacking:
-        return say(lacking or "first_cost")
+        return say(lacking or _BY_COUNTERS.get(profile.format_id, "first_cost"))
     name = counting.of or "its kernels"
     shown = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
     return say("first_count", kernels=shown, tool=counting.tool)
@@ -383,4 +383,10 @@ _IDLE_BY_FORMAT = {"rocprofiler_sdk": "first_calls_amd", "xprof_export": "first_
 _BY_FORMAT = {
     "nsight_compute": "first_counters",
     "rocprof_compute": "first_counters_amd",
+}
+# Of times alone, to which a file of counters cannot be added.
+_BY_COUNTERS = {
+    "nsight_systems": "first_counters",
+    "rocprof_compute": "first_counters_amd",
+    "rocprofiler_sdk": "first_counters_amd",
 }
