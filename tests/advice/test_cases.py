@@ -116,12 +116,33 @@ def test_rules_of_a_memory_begin_where_they_say(share: float, rule: str) -> None
     assert rule_of(advised({"T": time, "bytes_": 3.35e9, "f_vec": 1e6, **H100})) == rule
 
 
-@pytest.mark.covers(222)
+@pytest.mark.covers(222, 255)
 @pytest.mark.parametrize(("share", "rule"), [(0.6, "K2"), (0.59, "K1")])
 def test_rules_of_compute_begin_where_they_say(share: float, rule: str) -> None:
     inputs = {"T": 1e-3 / share, "f_mat": 989.4e9, "bytes_": 1e6, **H100}
     found = advised(inputs).findings
     assert found[0].of.rule == rule
+
+
+@pytest.mark.covers(236, 259)
+@pytest.mark.parametrize(
+    ("of_sum", "rule"), [(0.89, "K2"), (0.9, "O1"), (1.0, "O1"), (1.1, "O1"), (1.11, "K1")]
+)
+def test_clocks_that_add_up_do_not_overlap(of_sum: float, rule: str) -> None:
+    """1 ms of arithmetic and 0.6 ms of a memory: one after the other, neither at the ridge."""
+    work = {"f_mat": 989.4e9, "bytes_": 0.6e-3 * H100["bw"]}
+    assert rule_of(advised({"T": of_sum * 1.6e-3, **work, **H100})) == rule
+
+
+@pytest.mark.covers(177, 255)
+@pytest.mark.parametrize(
+    ("of_compute", "near"), [(0.79, False), (0.81, True), (1.24, True), (1.26, False)]
+)
+def test_near_its_ridge_an_op_is_told_so(of_compute: float, near: bool) -> None:
+    """Arithmetic of 1 ms beside a memory that takes about as long, at 70 % of the nearer roof."""
+    work = {"f_mat": 989.4e9, "bytes_": of_compute * 1e-3 * H100["bw"]}
+    advice = advised({"T": 1e-3 * max(1, of_compute) / 0.7, **work, **H100})
+    assert ("B1" in advice.findings[0].of.also) is near
 
 
 @pytest.mark.covers(106)

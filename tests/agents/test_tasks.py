@@ -168,6 +168,7 @@ TASKS = (
 )
 
 
+@pytest.mark.covers(2, 43, 116, 131)
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.question)
 def test_a_question_is_answered_from_the_text_alone(task: Task) -> None:
     text, failed = called(task.tool, **task.given)

@@ -91,6 +91,7 @@ def test_bytes_in_memory_stay_visible() -> None:
     assert analysis.ops.above_roof[row] is None
 
 
+@pytest.mark.covers(203)
 def test_program_has_an_intensity_over_each_link() -> None:
     analysis = analysed(moving())
     program = analysis.with_infeed.program.measures
@@ -202,6 +203,7 @@ def test_a_measured_collective_has_the_time_of_its_estimate() -> None:
         assert row_of(held).least_us == pytest.approx(wanted.t_min_us), device
 
 
+@pytest.mark.covers(229)
 def test_the_network_of_the_user_binds_groups_of_an_unknown_link() -> None:
     """16 H100 in nodes of 8: each rank sends 2 · 1/2 · S / 8 over the network, of 2 · 15/16 · S on
     the wire: 50 GB/s pass 50 · 15 = 750 GB/s of it, more than NVLink's 450 · 15/14 inside."""

@@ -27,7 +27,7 @@ def clocks_of(table: str) -> OpClocks:
     return analysed(table, device=DEVICE).ops.clocks
 
 
-@pytest.mark.covers(165, 166, 169, 172, 173, 190)
+@pytest.mark.covers(165, 166, 169, 172, 173)
 def test_clocks_divide_work_by_peaks_and_sum_up() -> None:
     clocks = clocks_of("op|self_us|time_us|flop|hbm_bytes|vmem_read_bytes\nx|1|900|3e8|1e7|5e7")
     assert clocks.of["compute"][0] == pytest.approx(300)
@@ -39,7 +39,6 @@ def test_clocks_divide_work_by_peaks_and_sum_up() -> None:
     assert not clocks.at_ridge[0]
 
 
-@pytest.mark.covers(177)
 @pytest.mark.parametrize(
     ("flop", "near"),
     [("7.9e7", False), ("8.1e7", True), ("1e8", True), ("1.24e8", True), ("1.26e8", False)],

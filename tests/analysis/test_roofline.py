@@ -32,7 +32,7 @@ def test_unknown_bandwidth_has_no_ridge() -> None:
     assert roofline.ridge_point(1000.0, 0.0) is None
 
 
-@pytest.mark.covers(176)
+@pytest.mark.covers(163, 176)
 def test_bandwidth_limits_below_the_ridge_and_compute_above() -> None:
     roof = {"peak_gflops": 1000.0, "peak_gibs": 100.0}
     assert attainable_gflops(1.0, **roof) == pytest.approx(100.0 * GB_PER_GIB)
@@ -57,6 +57,7 @@ def test_ratio_keeps_unknown_parts_unknown() -> None:
     assert math.isnan(roofline.ratio(column(NAN), 2.0, missing=0.0)[0])
 
 
+@pytest.mark.covers(192)
 @pytest.mark.parametrize(
     ("compute", "memory", "code"),
     [
@@ -79,7 +80,7 @@ def test_most_used_ceiling_binds_and_the_first_of_equals(
     assert classify(column(compute), column(9.0), levels).code[0] == code
 
 
-@pytest.mark.covers(192, 232)
+@pytest.mark.covers(232)
 def test_intensity_is_that_of_the_ceiling_that_binds() -> None:
     bounds = classify(column(0.1, 0.9, 0.0), column(7.0, 7.0, 7.0), [(column(0.5) * 1, column(3))])
     assert bounds.intensity.tolist() == [3.0, 7.0, 3.0]

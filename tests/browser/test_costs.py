@@ -48,7 +48,7 @@ def test_the_phase_changes_the_form_of_a_model(page: Page) -> None:
     expect(page.locator(".verdict p").first).to_contain_text("at 512 tokens")
 
 
-@pytest.mark.covers(93, 188, 251)
+@pytest.mark.covers(93, 251)
 def test_the_drawer_says_what_an_op_should_cost(page: Page, visitor: BrowserContext) -> None:
     page.goto(uploaded(visitor, TRACE))
     is_ready(page)

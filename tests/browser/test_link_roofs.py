@@ -28,7 +28,7 @@ def links_url(visitor: BrowserContext, tmp_path_factory: pytest.TempPathFactory)
     return uploaded(visitor, path)
 
 
-@pytest.mark.covers(203, 226)
+@pytest.mark.covers(226)
 def test_a_link_binds_transfers_and_is_an_axis(new_page: NewPage, links_url: str) -> None:
     page = new_page()
     page.goto(f"{urlsplit(links_url).path}?x=ici&sort=name&cols=bound_by,roofline_efficiency_ratio")

@@ -27,7 +27,7 @@ def roofs(*arguments: object) -> dict[str, Any]:
     return device
 
 
-@pytest.mark.covers(8, 48, 52, 60, 164, 196)
+@pytest.mark.covers(8, 48, 52, 60, 147, 164, 196)
 def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices").stdout.decode()
     assert "tpu-v5p" in shown
@@ -38,6 +38,9 @@ def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices", "--kind", "tpu", "--columns", "ridge,rows").stdout.decode()
     (row,) = [line for line in shown.splitlines() if line.startswith("tpu-v5e ")]
     assert row.split()[-2:] == ["240.5", "240.5"], "ridge and B*"
+    shown = run("devices", "--kind", "gpu", "--columns", "ridge").stdout.decode()
+    ridges = {line.split()[0]: line.split()[-1] for line in shown.splitlines() if line}
+    assert (ridges["t4"], ridges["l4"]) == ("203.1", "403.3"), "a guide's 203 ... 403"
     (whole,) = [line for line in run("devices").stdout.decode().splitlines() if "tpu-v7x" in line]
     assert "2,307" in whole, "a whole chip, of which profiles show halves"
 

@@ -212,7 +212,7 @@ def test_stated_rates_come_before_derived_ones() -> None:
     assert known(part_of("a40")).value("shared") == 84 * 128 * 1.74e9
 
 
-@pytest.mark.covers(49, 50, 51, 107, 141, 142, 143, 144, 145, 146, 147, 195, 197, 199, 200, 205)
+@pytest.mark.covers(49, 50, 51, 107, 141, 142, 143, 144, 145, 146, 195, 197, 199, 205)
 @pytest.mark.parametrize("case", cases("ridges.csv"), ids=lambda case: case["case"])
 def test_ridge_points_are_reproduced(case: Mapping[str, str]) -> None:
     part = known(part_of(case["part"]))

@@ -373,7 +373,7 @@ def test_every_part_can_be_chosen() -> None:
         assert part_of(part_id) is not None
 
 
-@pytest.mark.covers(202, 229)
+@pytest.mark.covers(202)
 def test_links_of_a_part_are_one_way_and_of_ici_one_link() -> None:
     device = resolve(reported("TPU v6 lite", kind=TPU))
     assert {peak.level.value: peak.gbs for peak in device.links} == {

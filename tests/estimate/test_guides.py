@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from roofline.estimate.document import estimate_document
+from roofline.estimate.llm.document import step_document, step_text
 from roofline.estimate.llm.request import PredictOptions
 from roofline.estimate.llm.step import Step
 from roofline.estimate.on_device import estimate
@@ -69,8 +70,9 @@ def predicted(part: str = "a100-80-sxm", /, **options: Any) -> Step:
 )
 def test_intensity_of_a_phase(options: dict[str, int | str], flop_per_byte: float) -> None:
     found = predicted(**options)
-    moved = found.total(lambda op: op.weights + op.activations + op.kv)
-    assert found.total(lambda op: op.matrix) / moved == pytest.approx(flop_per_byte, rel=5e-3)
+    intensity = step_document(found, "mistral-7b")["totals"]["intensity"]
+    assert intensity == pytest.approx(flop_per_byte, rel=5e-3)
+    assert f" ({intensity:,.4g} FLOP/B, the ridge is " in step_text(found, "mistral-7b")
 
 
 @pytest.mark.covers(153)

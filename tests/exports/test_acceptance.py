@@ -78,6 +78,9 @@ def test_threshold_in_rows_halves_with_the_weights_alone() -> None:
     after = replace(BASE, operands="bf16[100,50]; s8[50,10]", bytes=9.5e3)
     numbers = checks([BASE], [after])["dtype"].numbers
     assert (numbers["rows_a"], numbers["rows_b"]) == pytest.approx((1000, 500))
+    after = replace(BASE, operands="s8[100,50]; bf16[50,10]", bytes=6e3)
+    numbers = checks([BASE], [after])["dtype"].numbers
+    assert (numbers["rows_a"], numbers["rows_b"]) == pytest.approx((1000, 1000)), "inputs alone"
 
 
 @pytest.mark.covers(250)

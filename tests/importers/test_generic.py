@@ -37,6 +37,7 @@ from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from tests.builders import analysis_on
+from tests.cli.test_main import run
 from tests.profiles import imported
 from tests.tools import damage
 
@@ -71,6 +72,13 @@ def document(**rest: object) -> str:
 
 
 @pytest.mark.covers(208)
+def test_stated_peaks_make_a_ridge(tmp_path: Path) -> None:
+    """A guide's machine: 100 TFLOP/s over 2 TB/s."""
+    file = tmp_path / "gemm.csv"
+    file.write_text("# peak_fp32: 100 TFLOP/s\n# peak_dram: 2 TB/s\n" + GEMM)
+    assert "ridge at 50.0 FLOP/B" in run("analyze", file).stdout.decode()
+
+
 def test_minimal_table(read: Callable[..., Profile]) -> None:
     profile = read(GEMM)
     ops = profile.ops

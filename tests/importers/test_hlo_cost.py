@@ -62,7 +62,7 @@ def test_every_instruction_equals_xprof(name: str) -> None:
     assert not different
 
 
-@pytest.mark.covers(87, 181)
+@pytest.mark.covers(87, 181, 190)
 def test_dot_counts_two_flops_per_product() -> None:
     cost = corrected("dot", "dot_general.1")
     assert cost.model_flop == 2 * 64 * 128 * 96

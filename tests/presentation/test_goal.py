@@ -125,7 +125,7 @@ def test_what_to_do_first_without_a_finding(file: str, said: str) -> None:
     assert text(goal_of(shared(file)).do_first) == said
 
 
-@pytest.mark.covers(2, 3, 43, 111, 116, 131)
+@pytest.mark.covers(3, 111)
 @needs_shared
 def test_the_third_line_of_real_profiles() -> None:
     h100 = shared(f"{PYTORCH}h100_qwen_causal.json.gz")

@@ -116,7 +116,7 @@ def test_attention_over_a_cache_is_estimated(reader: Client) -> None:
 
 
 @pytest.mark.covers(88, 109)
-@pytest.mark.covers(251)
+@pytest.mark.covers(188, 251)
 def test_the_drawer_of_an_op_says_what_it_should_cost(reader: Client) -> None:
     """Its tensors are those of the trace: 8192 x 16384, 16384 x 4096 and 8192 x 4096 in bf16."""
     trace = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
