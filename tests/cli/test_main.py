@@ -155,10 +155,16 @@ def test_a_folder_of_sessions_is_its_newest_one(hosts: list[Path], tmp_path: Pat
     assert both["ops"] == json.loads(run("analyze", *hosts, "-f", "json").stdout)["ops"]
 
 
-def test_a_minus_sign_is_standard_input(hosts: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_minus_sign_is_standard_input(
+    hosts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(hosts[0].read_bytes())))
     said = json.loads(run("compare", "-", hosts[0], "-f", "json").stdout)
     assert said["change_us"] == 0
+    for words in (("report", "-", "-o", tmp_path / "page.html"), ("devices", "--over", "-")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(hosts[0].read_bytes())))
+        run(*words)
+    assert "standard-input" in (tmp_path / "page.html").read_text("utf-8")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     assert "standard-input is empty" in refused("analyze", "-")
 

@@ -295,18 +295,51 @@ def test_kinds_of_kernels_need_half_of_both_runs() -> None:
         assert found.terms["new"] + found.terms["gone"] == pytest.approx(found.change_us)
 
 
-def _in_backward(name: str, time_us: float, rest_us: float) -> Run:
+def _in_scope(name: str, time_us: float, rest_us: float, scope: str = "Block") -> Run:
     rows = [
-        Row(name=name, path=f"jit(f)/backward/{name}", operands=name, time_us=time_us),
+        Row(name=name, path=f"jit(f)/{scope}/{name}", operands=name, time_us=time_us),
         Row(name=f"{name}0", path=f"jit(f)/Top{name}/dot", operands=f"{name}8", time_us=rest_us),
     ]
     return make_run(rows)
 
 
 def test_a_scope_that_both_have_counts_with_what_both_have_of_it() -> None:
-    assert not compare([_in_backward("x", 5.0, 80.0)], [_in_backward("y", 900.0, 90.0)]).groups
-    slower = compare([_in_backward("x", 50.0, 40.0)], [_in_backward("y", 900.0, 90.0)])
-    assert slower.is_comparable and slower.groups[0].scope == "backward"
+    assert not compare([_in_scope("x", 5.0, 80.0)], [_in_scope("y", 900.0, 90.0)]).groups
+    slower = compare([_in_scope("x", 50.0, 40.0)], [_in_scope("y", 900.0, 90.0)])
+    assert slower.is_comparable and slower.groups[0].scope == "Block"
+
+
+def test_a_backward_pass_is_in_every_training() -> None:
+    a, b = _in_scope("x", 50.0, 40.0, "backward"), _in_scope("y", 900.0, 90.0, "backward")
+    assert not compare([a], [b]).is_comparable
+
+
+def _torch(**times_us: float) -> Run:
+    """Operators of PyTorch without modules and shapes: the path is the operator."""
+    return make_run(
+        [
+            Row(name=f"aten::{one}", path=f"aten::{one}", flop=NAN, bytes=NAN, time_us=time_us)
+            for one, time_us in times_us.items()
+        ]
+    )
+
+
+def test_operators_of_pytorch_without_shapes_are_in_every_program() -> None:
+    """A training on a GPU and a small program on a CPU have products and sums in common."""
+    big = _torch(mm=60e3, add=20e3, mul=10e3, sort=5e3)
+    found = compare([big], [_torch(mm=300.0, add=50.0, mul=20.0, conv=900.0)])
+    assert not found.is_comparable
+    assert found.matched == {"only": 1.0}
+    assert compare([big], [_torch(mm=120e3, add=21e3, mul=10e3, sort=5e3)]).is_comparable
+
+
+def test_numbers_of_a_compiler_are_in_every_program() -> None:
+    """`fusion.1` of two programs: other FLOPs and bytes. With equal bytes it may be a new count."""
+    a = make_run([Row(name=f"fusion.{k}", flop=k * 1e6, bytes=k * 1e4) for k in range(1, 9)])
+    b = make_run([Row(name=f"fusion.{k}", flop=k * 3e6, bytes=k * 2e4) for k in range(3, 11)])
+    assert not compare([a], [b]).is_comparable
+    counted = make_run([Row(name=f"fusion.{k}", flop=k * 3e6, bytes=k * 1e4) for k in range(1, 9)])
+    assert compare([a], [counted]).is_comparable
 
 
 def test_next_to_nothing_is_no_earlier_version() -> None:

@@ -22,6 +22,11 @@ _OPERATOR = " ["  # an operator of PyTorch with its shapes: `aten::mm [64x64, 64
 _MANY_UNDERSCORES = re.compile(r"__+")
 
 
+def is_numbered(name: str) -> bool:
+    """True where a compiler numbered `name`: "fusion.17"."""
+    return _XLA_NUMBER.search(name) is not None
+
+
 @lru_cache(maxsize=65_536)
 def stem(name: str) -> str:
     """The part of the operation's `name` that two builds share."""

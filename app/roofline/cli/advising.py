@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.options import add_files, add_ledger, add_of, add_peaks
+from roofline.cli.options import add_files, add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import put_out
 from roofline.errors import BadViewError
 
@@ -49,7 +49,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
     )
     decided.add_argument(
         "--before",
-        type=Path,
+        type=file_argument,
         metavar="FILE",
         help="the capture before: the list begins with what its accepted findings saved",
     )

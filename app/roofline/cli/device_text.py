@@ -6,6 +6,7 @@ from pathlib import Path
 
 from roofline.api.calibration import calibrate
 from roofline.api.devices import Devices, device, devices
+from roofline.cli.options import file_argument
 from roofline.cli.output import print_bytes
 from roofline.cli.output import write as write_file
 from roofline.devices.table import COLUMNS, DEFAULT_COLUMNS, DTYPES, csv_of, read_prices
@@ -17,7 +18,11 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
     parser.description = "List the parts whose peaks are known, or one of them with every source."
     parser.add_argument("name", nargs="?", help="a part's id, name or device name")
     parser.add_argument(
-        "--over", nargs="+", type=Path, metavar="FILE", help="hold this profile against the parts"
+        "--over",
+        nargs="+",
+        type=file_argument,
+        metavar="FILE",
+        help="hold this profile against the parts",
     )
     parser.add_argument(
         "--price",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roofline.api.estimates import Prediction, estimate, predict
+from roofline.cli.options import file_argument
 from roofline.cli.output import print_bytes, put_out
 from roofline.devices.topology import ALGORITHMS, LATENCIES, WRAPS
 from roofline.errors import BadViewError
@@ -54,7 +55,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--over",
         nargs="+",
-        type=Path,
+        type=file_argument,
         metavar="FILE",
         help="a profile of this step: which ops are which, and measured over predicted",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from roofline.cli.comparing import UNITS, read_runs
-from roofline.cli.options import add_of, add_peaks
+from roofline.cli.options import add_of, add_peaks, file_argument
 from roofline.cli.output import write
 from roofline.cli.runs import add_run_options, analyse_run
 from roofline.errors import BadViewError
@@ -29,6 +29,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         nargs="*",
+        type=_file_or_link,
         metavar="FILE",
         help="one file per host, archives of them, or the link of a calculator",
     )
@@ -42,7 +43,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
             f"--{side}",
             action="append",
             default=[],
-            type=Path,
+            type=file_argument,
             metavar="FILE",
             help=f"a capture of side {side.upper()} of a comparison; repeatable",
         )
@@ -71,6 +72,10 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add_of(parser)
     add_peaks(parser)
     parser.set_defaults(run=_report)
+
+
+def _file_or_link(text: str) -> str:
+    return str(file_argument(text)) if text == "-" else text
 
 
 def _report(given: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from roofline.compare.changes import (
     Side,
 )
 from roofline.compare.features import digest, ops_of
-from roofline.compare.matching import Group, Match, Matching, match_ops
+from roofline.compare.matching import Evidence, Group, Match, Matching, match_ops
 from roofline.compare.places import Entry, place_changes, shared_place
 from roofline.compare.run import UNITS, Run, UnitTimes, with_replicates
 from roofline.compare.sides import costs_of, sides_of
@@ -107,7 +107,7 @@ def _of_matching(
     time_a, time_b = a.units[unit], b.units[unit]
     is_little = _have_little_in_common((time_a.time_us, time_b.time_us), matching)
     if is_little:
-        matching = matching.without_groups()
+        matching = matching.surely()
     ops = op_changes(a, b, unit, matching.matches)
     groups = group_changes(a, b, unit, matching.groups)
     only_a = only_ops(a, unit, matching.only_a)
@@ -234,24 +234,27 @@ def _have_little_in_common(times: tuple[Floats, Floats], matching: Matching) -> 
     """True where the runs are of different programs, as far as their operations tell.
 
     Half of one side is enough: much that is new leaves A as it was, unless A is a few operations
-    and next to nothing beside it. Of a group that counts which both have: a scope such as
-    "backward" is in many programs. Groups by category alone need half of each side.
+    and next to nothing beside it. Of a group, and of a pair that only a name makes, that counts
+    which both have; nothing does of names that a compiler numbers, with other work, and of the
+    backward pass. Groups by category alone need half of each side.
     """
 
     def taken(one: Match | Group) -> Floats:
         return np.array([of[list(at)].sum() for of, at in zip(times, (one.a, one.b), strict=True)])
 
-    total, sure = np.array([of.sum() for of in times]), np.zeros(2)
-    for match in matching.matches:
-        sure += taken(match)
-    maybe = sure.copy()
-    for group in matching.groups:
-        maybe += taken(group).min()
-        sure += 0.0 if group.is_category else taken(group).min()
-    if (maybe >= _LEAST_MATCHED * total).all():
+    shown: dict[Evidence, Floats] = dict.fromkeys(Evidence, np.zeros(2))
+    found: tuple[Match | Group, ...] = (*matching.matches, *matching.groups)
+    for one in found:
+        times_of = taken(one)
+        shown[one.shows] = shown[one.shows] + (
+            times_of if one.shows is Evidence.ALL else times_of.min()
+        )
+    total = np.array([of.sum() for of in times])
+    sure = shown[Evidence.ALL] + shown[Evidence.COMMON]
+    if (sure + shown[Evidence.KIND] >= _LEAST_MATCHED * total).all():
         return False
     is_next_to_nothing = sure.sum() < _LEAST_OF_BOTH * total.sum()
-    is_few = len(matching.matches) < _PROGRAM
+    is_few = sum(one.shows is Evidence.ALL for one in matching.matches) < _PROGRAM
     return bool((is_few and is_next_to_nothing) or (sure < _LEAST_MATCHED * total).all())
 
 

@@ -16,10 +16,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
-from roofline.analysis.kernel_names import natural_order
+from roofline.analysis.kernel_names import is_numbered, natural_order
+from roofline.analysis.paths import BACKWARD
 from roofline.compare.features import Op, assign
 
 MOST_RATIO = 4.0
@@ -35,6 +37,15 @@ _OTHER_NAME, _OTHER_PROGRAM, _RANK = 0.01, 0.02, 0.05
 Key = Hashable
 
 
+class Evidence(StrEnum):
+    """What a match or a group says of whether both sides are one program."""
+
+    ALL = "all"  # a module, equal shapes or equal work
+    COMMON = "common"  # a name such as "aten::mm": as much as both sides have
+    KIND = "kind"  # a category: the same, where nearly all is matched
+    NOTHING = "nothing"  # a name that a compiler numbers, with other work; the backward pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """Operations of one side and the other that are the same: a pair, or a class of equal twins.
@@ -46,6 +57,7 @@ class Match:
     a: tuple[int, ...]
     b: tuple[int, ...]
     tier: int
+    shows: Evidence = Evidence.ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +67,7 @@ class Group:
     scope: str
     a: tuple[int, ...]
     b: tuple[int, ...]
-    is_category: bool = False
+    shows: Evidence = Evidence.COMMON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +79,17 @@ class Matching:
     only_a: tuple[int, ...]
     only_b: tuple[int, ...]
 
-    def without_groups(self) -> "Matching":
-        """The same with what is in groups left over."""
-        in_a = (row for one in self.groups for row in one.a)
-        in_b = (row for one in self.groups for row in one.b)
+    def surely(self) -> "Matching":
+        """The same with what is in groups, or not surely matched, left over."""
+        sure = tuple(one for one in self.matches if one.shows is Evidence.ALL)
+        unsure: list[Match | Group] = [
+            *self.groups,
+            *(one for one in self.matches if one.shows is not Evidence.ALL),
+        ]
+        in_a = (row for one in unsure for row in one.a)
+        in_b = (row for one in unsure for row in one.b)
         only_a, only_b = sorted((*self.only_a, *in_a)), sorted((*self.only_b, *in_b))
-        return replace(self, groups=(), only_a=tuple(only_a), only_b=tuple(only_b))
+        return Matching(matches=sure, groups=(), only_a=tuple(only_a), only_b=tuple(only_b))
 
     def swapped(self) -> "Matching":
         """The same with the sides exchanged."""
@@ -161,6 +178,18 @@ def _scope_key(op: Op) -> Key | None:
 def _tier_of(tier: int, a: Op, b: Op) -> int:
     """Tier 2 with the same name of operation and program is tier 1."""
     return 1 if tier == 2 and _same_name(a, b) else tier
+
+
+def _shown_by(a: Op, b: Op) -> Evidence:
+    path = a.path if a.path == b.path else None
+    has_module = path is not None and any(name != BACKWARD for name in path.modules)
+    has_work = a.work == b.work and max(np.nan_to_num(a.quantities[1:])) > 0
+    if has_module or has_work or (any(_io(a)) and _io(a) == _io(b)):
+        return Evidence.ALL
+    told = [_apart(x, y) for x, y in zip(a.quantities[1:], b.quantities[1:], strict=True)]
+    known = [ratio for ratio in told if ratio is not None]
+    is_other = path is None and is_numbered(a.name) and any(known) and all(known)
+    return Evidence.NOTHING if is_other else Evidence.COMMON
 
 
 # ----------------------------------------------------------------------------------- inside a key
@@ -324,7 +353,10 @@ def _class(
     is_alone = len(members) == 1
     same = is_alone or (names_hold and all(_same_name(x, y) for x, y, _ in members))
     if same and not extra_a and not extra_b:
-        return [Match(a=(x.row,), b=(y.row,), tier=tier) for x, y, tier in members]
+        return [
+            Match(a=(x.row,), b=(y.row,), tier=tier, shows=_shown_by(x, y))
+            for x, y, tier in members
+        ]
     a = _in_order([*(x for x, _, _ in members), *extra_a])
     b = _in_order([*(y for _, y, _ in members), *extra_b])
     return [
@@ -332,6 +364,7 @@ def _class(
             a=tuple(one.row for one in a),
             b=tuple(one.row for one in b),
             tier=max(tier for _, _, tier in members),
+            shows=min((_shown_by(x, y) for x, y, _ in members), key=list(Evidence).index),
         )
     ]
 
@@ -361,7 +394,8 @@ def _groups(a: Sequence[Op], b: Sequence[Op], *, by_category: bool) -> list[Grou
             if others is None:
                 continue
             scope, direction = key
-            groups.append(_group("/".join(scope), ops, others, direction))
+            shows = Evidence.NOTHING if scope == (BACKWARD,) else Evidence.COMMON
+            groups.append(_group("/".join(scope), ops, others, direction, shows))
             left_a, left_b = _without(left_a, ops), _without(left_b, others)
     return groups + (_category_groups(a, b) if by_category else [])
 
@@ -385,12 +419,10 @@ def _category_groups(a: Sequence[Op], b: Sequence[Op]) -> list[Group]:
 
     of_a, of_b = _by_key(a, kind_of), _by_key(b, kind_of)
     return [
-        replace(_group(str(key), of_a[key], of_b[key], ""), is_category=True)
-        for key in of_a
-        if key in of_b
+        _group(str(key), of_a[key], of_b[key], "", Evidence.KIND) for key in of_a if key in of_b
     ]
 
 
-def _group(scope: str, a: Sequence[Op], b: Sequence[Op], direction: str) -> Group:
+def _group(scope: str, a: Sequence[Op], b: Sequence[Op], direction: str, shows: Evidence) -> Group:
     label = f"{scope} ({direction})" if direction not in ("", "forward") else scope
-    return Group(scope=label, a=tuple(x.row for x in a), b=tuple(y.row for y in b))
+    return Group(scope=label, a=tuple(x.row for x in a), b=tuple(y.row for y in b), shows=shows)
