@@ -30,7 +30,8 @@ def test_the_documents_show_what_is_written_and_nothing_is_overwritten(
     service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "is written" in run("ci", "init", service).stdout.decode()
+    said = run("ci", "init", service).stdout.decode()
+    assert "is written" in said and "in no public index yet" in said
     written = (tmp_path / FILES[service]).read_text()
     assert written == (DOCS / f"{service}.yml").read_text()
     again = ("ci", "init", service, "--capture", "make capture", "--device", "h100-sxm")
@@ -41,14 +42,28 @@ def test_the_documents_show_what_is_written_and_nothing_is_overwritten(
     assert (tmp_path / FILES[service]).read_text().count(" --device h100-sxm") == 2
 
 
-def test_the_job_of_gitlab_is_valid() -> None:
-    assert schema_errors("gitlab-ci", yaml.safe_load(workflow("gitlab"))) == []
+@pytest.mark.parametrize(
+    ("service", "schema"), [("gitlab", "gitlab-ci"), ("github", "github-workflow")]
+)
+def test_what_is_written_is_valid(service: str, schema: str) -> None:
+    written = workflow(service).replace("\non: ", '\n"on": ')  # YAML 1.1 reads it as true
+    assert schema_errors(schema, yaml.safe_load(written)) == []
 
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+# Lists the ids in `comments`, and keeps what it was told to write.
+_GH = """#!/bin/sh
+echo "$@" >> {folder}/gh.log
+case "$*" in
+  *--jq*) cat {folder}/comments ;;
+  *) for last; do :; done; cat "${{last#body=@}}" > {folder}/said.md ;;
+esac
+"""
 
 
 @pytest.fixture
@@ -58,8 +73,9 @@ def project(tmp_path: Path) -> Path:
     command = tmp_path / "bin" / "roofline"
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m roofline "$@"\n')
     command.chmod(0o755)
-    (tmp_path / "bin" / "gh").write_text(f'#!/bin/sh\necho "$@"; cat "$7" > {tmp_path}/said.md\n')
+    (tmp_path / "bin" / "gh").write_text(_GH.format(folder=tmp_path))
     (tmp_path / "bin" / "gh").chmod(0o755)
+    (tmp_path / "comments").touch()
     repository = tmp_path / "repository"
     repository.mkdir()
     _git(repository, "init", "-q", "-b", "main")
@@ -108,6 +124,7 @@ def test_the_steps_capture_in_turns_and_follow_the_check(
             "PYTHONPATH": PYTHON_PATH,
             "BASE": "main",
             "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+            "GITHUB_REPOSITORY": "owner/name",
             "NUMBER": "12",
             "ROOFLINE_SERVER": started.url if service == "github" else "",
         },
@@ -120,7 +137,7 @@ def test_the_steps_capture_in_turns_and_follow_the_check(
     report = repository / "roofline-report"
     files = {"junit.xml", "roofline.sarif"}
     if service == "github":
-        assert "pr comment 12 --edit-last --create-if-none" in done.stdout
+        assert "pr comment 12 --body-file" in (project / "gh.log").read_text()
         summary, said = ((project / name).read_text() for name in ("summary.md", "said.md"))
         assert said.startswith(summary)
         found = re.search(r"\[!\[Roofline of this branch\]\((\S+)\)\]\((\S+)\)\n$", said)
@@ -131,3 +148,18 @@ def test_the_steps_capture_in_turns_and_follow_the_check(
         files |= {"comment.md"}
     assert {path.name for path in report.iterdir()} == files
     assert len(list((repository / "roofline-out").glob("*/*/*.zst"))) == 6
+
+
+def test_a_pull_request_has_one_comment(project: Path) -> None:
+    """The newest of ours is written anew, and none of another workflow."""
+    (project / "comments").write_text("76\n77\n")
+    (project / "roofline-report").mkdir()
+    (project / "roofline-report" / "comment.md").write_text("<!-- roofline -->\nNo change.\n")
+    script = _scripts("github", yaml.safe_load(workflow("github")))[-1]
+    paths = {"PATH": f"{project / 'bin'}:{os.environ['PATH']}", "NUMBER": "12"}
+    names = {"GITHUB_STEP_SUMMARY": str(project / "summary.md"), "GITHUB_REPOSITORY": "owner/name"}
+    subprocess.run(["bash", "-ec", script], cwd=project, env=paths | names, check=True)
+    asked, written = (project / "gh.log").read_text().splitlines()
+    assert 'startswith("<!-- roofline -->")' in asked
+    assert written.startswith("api --method PATCH repos/owner/name/issues/comments/77 ")
+    assert (project / "said.md").read_text() == (project / "summary.md").read_text()

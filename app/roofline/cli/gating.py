@@ -244,20 +244,22 @@ _INSTALL = "python -m pip install roofline"
 _IN_TURNS = """\
 git worktree add --force --detach roofline-base "origin/$BASE"
 for turn in 1 2 3; do
-  for side in base head; do
+  for side in base head; do (
     export ROOFLINE_CAPTURE_DIR="$PWD/roofline-out/$side/$turn"
     mkdir -p "$ROOFLINE_CAPTURE_DIR"
     if [ "$side" = base ]; then cd roofline-base; fi
+    # Each side imports its own modules: the pull request's may be installed.
+    export PYTHONPATH="$PWD/src:$PWD${{PYTHONPATH:+:$PYTHONPATH}}"
     {capture}
-    if [ "$side" = base ]; then cd ..; fi
-  done
+  ) done
 done"""
 _CHECK = """\
-mkdir -p roofline-report
-roofline baseline save roofline-out/base.json roofline-out/base/*{options}
+{begun}roofline baseline save roofline-out/base.json roofline-out/base/*{options}
 roofline check roofline-out/head/* --against roofline-out/base.json --require time{options} \\
   --junit roofline-report/junit.xml --sarif roofline-report/roofline.sarif{summary}"""
 
+_REPORT = "mkdir -p roofline-report\n"
+_BEGUN = _REPORT + "echo '<!-- roofline -->' > roofline-report/comment.md\n"
 _SUMMARY = " \\\n  --summary roofline-report/comment.md"
 
 _SERVICES = {
@@ -302,6 +304,8 @@ def _init(given: argparse.Namespace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, content.encode())
     said = f"{path} is written. It installs by: {given.install}\nEach turn runs: {given.capture}\n"
+    if given.install == _INSTALL:
+        said += "Roofline is in no public index yet: name another command with --install --force.\n"
     print_bytes(said.encode())
 
 
@@ -314,7 +318,11 @@ def workflow(
     parts = {
         "install": install,
         "in_turns": _IN_TURNS.format(capture=capture),
-        "check": _CHECK.format(options=options, summary=_SUMMARY if service == "github" else ""),
+        "check": _CHECK.format(
+            options=options,
+            begun=_BEGUN if service == "github" else _REPORT,
+            summary=_SUMMARY if service == "github" else "",
+        ),
     }
     return template.format(
         **{name: textwrap.indent(text, " " * spaces) for name, text in parts.items()}

@@ -13,7 +13,7 @@ from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, ratio, say
 from roofline.presentation.text_table import cut, table, wrapped
 
-_HEADS = ("Run", "Time", "Would do", "Of the roof", "Known", "Roof time", "Gate")
+_HEADS = ("Run", "Time", "Would do", "Of the roof", "Known", "Roof time", "Exact rules")
 _NAME_WIDTH = 40
 _PER = {"step": "a step", "execution": "an execution", "capture": "a capture"}
 
