@@ -286,7 +286,7 @@ class _Terminal(io.StringIO):
 
 
 def test_what_takes_long_says_so_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roofline.cli.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("roofline.cli.progress._STARTED_S", 0.0)  # the files before took long
     monkeypatch.setenv("TERM", "xterm")
     for is_terminal, stream in ((True, _Terminal()), (False, io.StringIO())):
         monkeypatch.setattr("sys.stderr", stream)

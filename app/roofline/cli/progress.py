@@ -1,4 +1,4 @@
-"""What takes longer than a second says what it does, where standard error is a terminal."""
+"""A command that takes over a second says what it does, where standard error is a terminal."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from roofline.importers.source import Progress, silent
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
 
     from roofline.api.profiles import Profile
 
-_PHASES = {"unpack": "Unpacking", "recognise": "Recognising", "read": "Reading events"}
+_PHASES = {
+    "unpack": "Unpacking",
+    "recognise": "Recognising",
+    "read": "Reading events",
+    "write": "Writing",
+}
 _PATIENCE_S = 1.0
+_STARTED_S = monotonic()
 
 
 @cache
@@ -39,7 +46,8 @@ def progress_on_terminal() -> Iterator[Progress]:
         yield silent
         return
     bar = _LateBar()
-    timer = Timer(_PATIENCE_S, bar.begin)
+    waited_s = monotonic() - _STARTED_S  # of ten files, too, each of which takes half a second
+    timer = Timer(max(0.0, _PATIENCE_S - waited_s), bar.begin)
     timer.daemon = True
     timer.start()
     try:

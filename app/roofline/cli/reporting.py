@@ -89,14 +89,18 @@ def _report(given: argparse.Namespace) -> None:
         write(given.output, analyse_run(given))
         return
     from roofline.api.results import report  # loads slowly
+    from roofline.cli.progress import progress_on_terminal
 
-    made = report(
-        _page_of(given),
-        title=given.title,
-        redact=given.redact,
-        max_bytes=given.max_size,
-        devices=[name for name in given.devices.split(",") if name],
-    )
+    page = _page_of(given)
+    with progress_on_terminal() as progress:
+        progress("write", 0.0)
+        made = report(
+            page,
+            title=given.title,
+            redact=given.redact,
+            max_bytes=given.max_size,
+            devices=[name for name in given.devices.split(",") if name],
+        )
     write(given.output, made.content)
 
 
