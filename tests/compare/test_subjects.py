@@ -7,6 +7,7 @@ import pytest
 from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict import verdict_of
+from roofline.compare.changes import WAIT
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of, run_of_address
 from roofline.compare.run import (
@@ -224,3 +225,24 @@ def test_one_capture_of_each_may_be_noise() -> None:
 )
 def test_every_class_has_words_for_a_cell(verdict: str, ceiling: str, said: str) -> None:
     assert bound_words(replace(STEP_6, verdict=verdict, ceiling=ceiling)) == said
+
+
+@pytest.mark.parametrize(("ratio", "waits"), [(0.9, ["host_wait", "idle"]), (0.5, ["idle"])])
+def test_a_wait_that_is_nearly_all_the_hosts_is_called_so(ratio: float, waits: list[str]) -> None:
+    def side(idle_us: float, share: float | None) -> Run:
+        run = make_run([Row(name="dot.1")], idle_us=idle_us)
+        step, about = run.units[STEP], replace(STEP_6, host_wait_ratio=share)
+        return replace(run, units={STEP: replace(step, subject=about)})
+
+    found = compare([side(50.0, 0.96)], [side(30.0, ratio)])
+    rows = {one.name: (one.a.time_us, one.b.time_us) for one in found.places if one.kind == WAIT}
+    assert sorted(rows) == waits
+    assert tuple(map(sum, zip(*rows.values(), strict=True))) == pytest.approx((50, 30))
+    assert found.terms["idle"] == -20
+    if len(waits) == 2:
+        assert rows["host_wait"] == pytest.approx((48, 27))
+        assert spaced(plain_text(change_verdict(found).largest)) == (
+            "Waiting for the host takes 21.0 µs less. "
+        )
+    older = compare([side(50.0, None)], [side(30.0, 1.0)])
+    assert [one.name for one in older.places if one.kind == WAIT] == ["idle"]

@@ -19,7 +19,7 @@ from roofline.compare.changes import (
 from roofline.compare.features import digest, ops_of
 from roofline.compare.matching import Evidence, Group, Match, Matching, match_ops
 from roofline.compare.places import Entry, place_changes, shared_place
-from roofline.compare.run import UNITS, Run, UnitTimes, with_replicates
+from roofline.compare.run import HOST_WAIT, UNITS, Run, UnitTimes, with_replicates
 from roofline.compare.sides import costs_of, sides_of
 from roofline.compare.statistics import FEWEST_CAPTURES, Tested, capture_median, mann_whitney
 from roofline.errors import BadViewError
@@ -30,6 +30,7 @@ _PROGRAM = 8  # operations that are alike in both show one program, however much
 _ABOVE_ROOF = 1.03
 _VISIBLE = 0.01
 _EXPOSED = "communication"
+_NEARLY_ALL = 0.9
 
 
 def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comparison:
@@ -121,7 +122,7 @@ def _of_matching(
             terms[name] += value
     places = place_changes(
         _entries(ops, groups, only_a, only_b),
-        [(name, _wait(time_a, name), _wait(time_b, name)) for name in _WAITS],
+        _waits(time_a, time_b),
     )
     matched = _matched(ops, groups, only_a, only_b)
     notes = (*_notes(a, b, of_a, of_b), *_above_roof(ops))
@@ -155,6 +156,22 @@ def _of_matching(
 
 
 _WAITS = ("idle", "communication", "transfers", "unknown")
+
+
+def _waits(a: UnitTimes, b: UnitTimes) -> list[tuple[str, list[float], list[float]]]:
+    """Each wait on both sides; that for the host apart, where it is nearly all of the idle time."""
+    of_both = {name: (_wait(a, name), _wait(b, name)) for name in _WAITS}
+    ratios = [(one.subject and one.subject.host_wait_ratio) or 0.0 for one in (a, b)]
+    if min(ratios) >= _NEARLY_ALL:
+        hosts, rest = (
+            [
+                [us * share for us in times]
+                for times, share in zip(of_both["idle"], shares, strict=True)
+            ]
+            for shares in (ratios, [1 - one for one in ratios])
+        )
+        of_both |= {"idle": (rest[0], rest[1]), HOST_WAIT: (hosts[0], hosts[1])}
+    return [(name, *found) for name, found in of_both.items()]
 
 
 def _wait(times: UnitTimes, name: str) -> list[float]:

@@ -20,12 +20,21 @@ SCHEMA = 1
 
 STEP, EXECUTION, CAPTURE = "step", "execution", "capture"
 UNITS = (STEP, EXECUTION, CAPTURE)
+HOST_WAIT = "host_wait"
+"""The part of a wait that the host causes, where nearly all idle time is that."""
 """The units that a time can be per, the best one first."""
 
 TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file", "library")
 _RESOURCES = ("work", "roof_us")
 _SUBJECT_TEXTS = ("of", "kind", "label", "unit_word", "verdict", "ceiling", "not_found")
-_SUBJECT_NUMBERS = ("floor_us", "roof_ratio", "known_ratio", "idle_ratio", "ratio")
+_SUBJECT_NUMBERS = (
+    "floor_us",
+    "roof_ratio",
+    "known_ratio",
+    "idle_ratio",
+    "ratio",
+    "host_wait_ratio",
+)
 _OP_NUMBERS = ("source_line", "flop", "bytes")
 
 
@@ -36,7 +45,8 @@ class RunSubject:
     Times are in us per unit and core; ratios as in `Subject` and `Verdict`, `None` unknown.
     `verdict` is its class, `ceiling` what binds ("" for none) and `ratio` the share of that
     ceiling; `is_counted` says that counters measured it. `not_found` is the address that was asked
-    for and does not exist.
+    for and does not exist. `host_wait_ratio` is the share of the idle time that waits for the host;
+    `None` in a run that was stored before it was.
     """
 
     of: str
@@ -53,6 +63,7 @@ class RunSubject:
     ratio: float | None
     is_counted: bool
     not_found: str = ""
+    host_wait_ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -286,7 +297,7 @@ def _subject(given: Mapping[str, Any] | None) -> RunSubject | None:
         return None
     facts: dict[str, Any] = {name: str(given[name]) for name in _SUBJECT_TEXTS}
     for name in _SUBJECT_NUMBERS:
-        facts[name] = None if given[name] is None else float(given[name])
+        facts[name] = None if given.get(name) is None else float(given[name])
     return RunSubject(
         time_us=float(given["time_us"]), is_counted=bool(given["is_counted"]), **facts
     )

@@ -62,7 +62,7 @@ _ROUNDING = 1e-9
 
 
 def _facts(analysis: RooflineAnalysis, subject: Subject) -> RunSubject:
-    verdict = verdict_of(analysis, subject)
+    verdict, idle_us = verdict_of(analysis, subject), subject.parts.idle
     return alike(
         RunSubject,
         subject,
@@ -71,6 +71,7 @@ def _facts(analysis: RooflineAnalysis, subject: Subject) -> RunSubject:
         ceiling=verdict.ceiling,
         ratio=verdict.ratio,
         is_counted=verdict.known.busy >= MOSTLY,
+        host_wait_ratio=subject.parts.host_wait / idle_us if idle_us > 0 else 1.0,
     )
 
 

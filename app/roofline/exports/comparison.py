@@ -266,7 +266,8 @@ def comparison_to_text(found: Comparison, detail: Detail = Detail()) -> str:
         sections.append("\n".join([SPLIT, *split, "", table(*_term_rows(found), left={0})]))
         sections.append("\n".join(wrapped(f"How sure: {how_sure(found)}")))
         sections.append(_listed(TRUSTED, [f"  {one}" for one in check_lines(found)]))
-    sections.append(_listed("Notes", [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]))
+    told = [TERMINAL_NOTES[code] for code in found.notes if code != "few-captures"]  # as above
+    sections.append(_listed("Notes", [f"  i {one}" for one in told]))
     return "\n\n".join(section for section in sections if section) + "\n"
 
 

@@ -9,7 +9,7 @@ from roofline.analysis.subjects.records import Kind
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import CATEGORY, OPERATION, UNNAMED, WAIT, Comparison, PlaceChange
 from roofline.compare.places import Part
-from roofline.compare.run import CAPTURE, EXECUTION, STEP
+from roofline.compare.run import CAPTURE, EXECUTION, HOST_WAIT, STEP
 from roofline.devices import catalogue
 from roofline.model.compute import ComputeUnit
 from roofline.presentation.goal_numbers import Scale, marked
@@ -206,10 +206,13 @@ def short_device(name: str) -> str:
     return " ".join(word for word in words if not _FORM.fullmatch(word)) or part.name
 
 
+_WAIT_NAMES = {"unknown": "not an operation", HOST_WAIT: "waiting for the host"}
+
+
 def place_name(one: PlaceChange) -> str:
     """The name of a row of the change by module."""
     if one.kind == WAIT:
-        return TERM_LABELS[one.name] if one.name != "unknown" else "not an operation"
+        return _WAIT_NAMES.get(one.name) or TERM_LABELS[one.name]
     if one.kind == UNNAMED:
         return "without a module"
     return part_name(one)
