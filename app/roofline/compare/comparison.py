@@ -252,8 +252,8 @@ def _have_little_in_common(times: tuple[Floats, Floats], matching: Matching) -> 
 
     Half of one side is enough: much that is new leaves A as it was, unless A is a few operations
     and next to nothing beside it. Of a group, and of a pair that only a name makes, that counts
-    which both have; nothing does of names that a compiler numbers, with other work, and of the
-    backward pass. Groups by category alone need half of each side.
+    which both have; nothing does of the backward pass, and of names that a compiler numbers, with
+    other work, where other numbers changed, too. Groups by category alone need half of each side.
     """
 
     def taken(one: Match | Group) -> Floats:

@@ -43,7 +43,7 @@ class Evidence(StrEnum):
     ALL = "all"  # a module, equal shapes or equal work
     COMMON = "common"  # a name such as "aten::mm": as much as both sides have
     KIND = "kind"  # a category: the same, where nearly all is matched
-    NOTHING = "nothing"  # a name that a compiler numbers, with other work; the backward pass
+    NOTHING = "nothing"  # a number of a compiler, with other work and other numbers; "backward"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ def _tier_of(tier: int, a: Op, b: Op) -> int:
     return 1 if tier == 2 and _same_name(a, b) else tier
 
 
-def _shown_by(a: Op, b: Op) -> Evidence:
+def _shown_by(a: Op, b: Op, *, names_hold: bool) -> Evidence:
     path = a.path if a.path == b.path else None
     has_module = path is not None and any(name != BACKWARD for name in path.modules)
     has_work = a.work == b.work and max(np.nan_to_num(a.quantities[1:])) > 0
@@ -188,7 +188,8 @@ def _shown_by(a: Op, b: Op) -> Evidence:
         return Evidence.ALL
     told = [_apart(x, y) for x, y in zip(a.quantities[1:], b.quantities[1:], strict=True)]
     known = [ratio for ratio in told if ratio is not None]
-    is_other = path is None and is_numbered(a.name) and any(known) and all(known)
+    is_numbers = path is None and is_numbered(a.name) and not names_hold
+    is_other = is_numbers and any(known) and all(known)
     return Evidence.NOTHING if is_other else Evidence.COMMON
 
 
@@ -354,7 +355,7 @@ def _class(
     same = is_alone or (names_hold and all(_same_name(x, y) for x, y, _ in members))
     if same and not extra_a and not extra_b:
         return [
-            Match(a=(x.row,), b=(y.row,), tier=tier, shows=_shown_by(x, y))
+            Match(a=(x.row,), b=(y.row,), tier=tier, shows=_shown_by(x, y, names_hold=names_hold))
             for x, y, tier in members
         ]
     a = _in_order([*(x for x, _, _ in members), *extra_a])
@@ -364,7 +365,10 @@ def _class(
             a=tuple(one.row for one in a),
             b=tuple(one.row for one in b),
             tier=max(tier for _, _, tier in members),
-            shows=min((_shown_by(x, y) for x, y, _ in members), key=list(Evidence).index),
+            shows=min(
+                (_shown_by(x, y, names_hold=names_hold) for x, y, _ in members),
+                key=list(Evidence).index,
+            ),
         )
     ]
 
