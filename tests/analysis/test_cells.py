@@ -84,7 +84,7 @@ def test_up_to_ten_times_a_share_is_shown_with_its_cause() -> None:
     assert (ops.not_shown[0], ops.above_roof[0]) == (None, Cause.COMPILER_ESTIMATE)
 
 
-@pytest.mark.covers(94, 175, 179)
+@pytest.mark.covers(94, 117, 175, 179)
 @pytest.mark.parametrize("share", [0.92, 0.55, 0.35, 0.78])
 @pytest.mark.parametrize("of_ridge", [0.5, 2.0])
 def test_a_kernel_of_the_guide_has_its_share_of_the_roof(share: float, of_ridge: float) -> None:

@@ -91,7 +91,6 @@ def test_bytes_in_memory_stay_visible() -> None:
     assert analysis.ops.above_roof[row] is None
 
 
-@pytest.mark.covers(203)
 def test_program_has_an_intensity_over_each_link() -> None:
     analysis = analysed(moving())
     program = analysis.with_infeed.program.measures

@@ -37,6 +37,12 @@ def test_storage_changes_bytes_of_floats_alone(storage: str, us: float) -> None:
     assert after_us(Formats(storage=storage), ADD) == pytest.approx(us)
 
 
+@pytest.mark.covers(128)
+def test_a_faster_unit_saves_nothing_where_memory_binds() -> None:
+    """1 us of arithmetic beside 10 us of memory: in fp8 it is half a microsecond."""
+    assert after_us(Formats(compute="fp8"), replace(MM, flop=1e6)) == pytest.approx(80.0)
+
+
 def test_an_optimizer_keeps_its_formats() -> None:
     """Adam's row and sums in fp32 beside bf16 keep theirs: 7,500 of 12,500 bytes are left."""
     adam = replace(ADD, name="_foreach_add", time_us=30.0)

@@ -221,7 +221,7 @@ def test_some_counters_of_a_precision_are_a_lower_bound() -> None:
     assert work.partial == {ComputeUnit.VECTOR_FP64}
 
 
-@pytest.mark.covers(117, 122)
+@pytest.mark.covers(122)
 @pytest.mark.parametrize(
     ("metrics", "wanted"),
     [

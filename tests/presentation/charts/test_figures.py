@@ -90,6 +90,17 @@ def digest(figure: Figure) -> str:
     return hashlib.sha256(json.dumps([texts, rows]).encode()).hexdigest()[:16]
 
 
+@pytest.mark.covers(61, 64, 203)
+def test_regions_meet_at_the_ridge_and_links_have_one_of_their_own() -> None:
+    """A TPU v6e: 918 TFLOP/s over 1,640 GB/s of HBM, and over 100 GB/s of a link of ICI."""
+    figure = op_figure(sample_page("xspace-v6e-training"), ChartChoice())
+    (ridges,) = of_role(figure, "ridges")
+    assert ridges["x"][::2] == pytest.approx([918_000 / 1640, 918_000 / 100])
+    memory, compute = [one for one in figure["layouts"]["wide"]["shapes"] if one["type"] == "rect"]
+    assert (memory["fillcolor"], compute["fillcolor"]) == ("--region-mem", "--region-cmp")
+    assert memory["x1"] == compute["x0"] == ridges["x"][0]
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_roofs_and_marks_lie_where_they_always_did(name: str) -> None:
     page = sample_page(name)

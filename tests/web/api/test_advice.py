@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from roofline.devices.choice import read_choice
 from roofline.exports.answering import answered
 from roofline.pipeline import analyse_files
@@ -27,7 +25,6 @@ def test_advice_is_that_of_the_command(client: Client) -> None:
     assert client.get(path, headers={"if-none-match": etag}).status_code == 304
 
 
-@pytest.mark.covers(128)
 def test_advice_follows_other_peaks(client: Client) -> None:
     """A trace with a timeline and a table without one: as the command says it, and as the card."""
     table = SAMPLES / "generic" / "cfd-cpu.csv"
