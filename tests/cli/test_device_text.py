@@ -27,7 +27,7 @@ def roofs(*arguments: object) -> dict[str, Any]:
     return device
 
 
-@pytest.mark.covers(8, 48, 52, 60, 147, 164, 196)
+@pytest.mark.covers(8, 48, 52, 60, 114, 147, 164, 196)
 def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices").stdout.decode()
     assert "tpu-v5p" in shown
@@ -104,7 +104,7 @@ def test_prices_of_the_reader_add_columns() -> None:
     assert "is not a price" in refused("devices", "--price", "h100-sxm=much")
 
 
-@pytest.mark.covers(68, 70, 114)
+@pytest.mark.covers(68, 70)
 def test_kernels_stand_on_the_roofs_of_parts() -> None:
     """LayerNorm: 10 FLOPs for three tensors of two bytes, 1.667 FLOP/B; 5.58 TFLOP/s of HBM."""
     shown = run("devices", "--kernels", "--part", "h100-sxm").stdout.decode()
