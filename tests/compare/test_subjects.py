@@ -186,6 +186,20 @@ def test_subjects_of_two_kinds_are_named() -> None:
     assert change_verdict(compare([_run(STEP_6)], [_run(STEP_6)], STEP)).state == "none"
 
 
+def test_a_table_of_kernels_has_no_idle_time_that_could_be_a_change() -> None:
+    """Of 28 us more, 26 lie between the kernels of the capture: a table says nothing of those."""
+    kernels, capture = (replace(STEP_6, of=kind, kind=kind) for kind in ("kernels", "capture"))
+    table = make_run(ROWS).units[STEP]
+    longer = make_run([replace(ROWS[0], time_us=92.0)], idle_us=26.0).units[STEP]
+    runs = [
+        replace(make_run(ROWS), units={STEP: replace(times, subject=about)})
+        for times, about in ((table, kernels), (longer, capture))
+    ]
+    found = compare(runs[:1], runs[1:], STEP)
+    assert found.change_us == 28
+    assert spaced(plain_text(change_verdict(found).largest)) == "fusion.1 takes 2 µs more. "
+
+
 def test_a_counted_unit_that_binds_both_sides_is_said_with_both_shares() -> None:
     after = replace(STEP_6, ratio=0.61)
     assert "L1/TEX is busy 98 % → 61 % of the time. " in _lead(STEP_6, after)

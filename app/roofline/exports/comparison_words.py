@@ -278,7 +278,8 @@ def largest_changes(found: Comparison) -> Sentence:
     named = _with(shown, first, 1 if against else 2)
     others = [_next(one, first, scale) for one in (*named[1:], *against)]
     in_all = abs(sum(one.change_us for one in named))
-    is_spread = first.change_us * found.change_us > 0 and in_all < _HALF * abs(found.change_us)
+    change_us = sum(one.change_us for one in places)  # without the waits, where a side has none
+    is_spread = first.change_us * change_us > 0 and in_all < _HALF * abs(change_us)
     return say(
         "change_spread_out" if is_spread else "change_largest",
         first=plain(place_name(first)) if _is_worded(first) else [plain(place_name(first))],
