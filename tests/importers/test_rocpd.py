@@ -12,6 +12,7 @@ import pytest
 from roofline.errors import CorruptProfileError, IncompleteProfileError, MixedUploadError
 from roofline.importers.intake.folders import files_of_folder
 from roofline.importers.registry import identify
+from roofline.importers.rocprof_compute.files import gpu_name
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
@@ -147,7 +148,9 @@ def test_roofs_beside_databases_of_passes_are_measured_peaks(tmp_path: Path) -> 
     (tmp_path / "sysinfo.csv").write_text(system, "utf-8")
     profile = analyse_files([tmp_path]).profile
     assert profile.format_id == "rocprofiler_sdk"
-    assert profile.device.name == "AMD Instinct MI300X", "the database names the part"
+    assert profile.device.name == "AMD Instinct MI300X"
+    assert gpu_name({"gpu_model": "MI300X_A1"}) == "AMD Instinct MI300X", "as the database names it"
+    assert gpu_name({"gpu_model": "MI200"}) == "MI200", "several parts"
     assert profile.device.unit_gflops[ComputeUnit.VECTOR_FP32] == pytest.approx(21_200)
     assert profile.device.bandwidth_gbs[MemoryLevel.HBM] == pytest.approx(1361.5)
     assert MemoryLevel.L1 not in profile.device.bandwidth_gbs

@@ -37,6 +37,7 @@ _READ_COUNTER = re.compile(
     r"|(?:TCP_TOTAL_CACHE_ACCESSES|TCP_TCC_[A-Z_]+_REQ|TCC_EA0?_(?:RD|WR)REQ(?:_32B|_64B)?"
     r"|TCC_BUBBLE)(?:_sum|\[\d+\])|FETCH_SIZE|WRITE_SIZE"
 )
+_STEPPED = re.compile(r"(MI\d+[AX]?)_A\d")
 _CHANNEL = re.compile(r"(\w+)\[\d+\]")
 _ALIASES = {
     "index": "dispatch_id",
@@ -228,8 +229,13 @@ def read_device(
 
 
 def gpu_name(system: Mapping[str, str]) -> str:
-    """The GPU's model, else its architecture; empty where `sysinfo.csv` says neither."""
+    """The GPU's model, else its architecture; empty where `sysinfo.csv` says neither.
+
+    MI300 parts stand there with their stepping: "MI300X_A1".
+    """
     model = _text(system, "gpu_model") or _text(system, "gpu_soc")
+    if stepped := _STEPPED.fullmatch(model):
+        return f"AMD Instinct {stepped[1]}"
     return model or _traits(system).architecture
 
 
