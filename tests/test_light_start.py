@@ -60,6 +60,19 @@ def test_analyze_loads_no_server_and_no_notebook(form: str) -> None:
     assert not loaded(code, sample) & (SERVER_ONLY | NOTEBOOK_ONLY | CLUSTER_ONLY)
 
 
+def test_a_report_is_written_without_a_server(tmp_path: Path) -> None:
+    sample, path = SAMPLES / "generic" / "attention-h100.json", tmp_path / "report.html"
+    code = (
+        "from roofline.cli.main import main\n"
+        "try: main(['report', sys.argv[1], '-o', sys.argv[2]])\n"
+        "except SystemExit as end: assert end.code == 0, end.code"
+    )
+    found = loaded(code, sample, path)
+    assert not found & ((SERVER_ONLY - {"jinja2"}) | NOTEBOOK_ONLY | CLUSTER_ONLY)
+    assert "jinja2" in found
+    assert b"attention-h100" in path.read_bytes()
+
+
 def test_server_process_loads_no_reader_and_no_notebook() -> None:
     """Children read files: the server's memory stays small, and no file reaches a reader in it."""
     found = loaded("import roofline.web.app")

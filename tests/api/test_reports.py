@@ -62,12 +62,13 @@ def test_what_is_left_out_for_the_size_is_said(profile: roofline.Profile) -> Non
     assert profile.report(max_bytes=round(float(least[1]) * 1e6))
 
 
-def test_without_the_server_a_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fastapi", None)
-    monkeypatch.delitem(sys.modules, "roofline.web.pages.report", raising=False)
-    with pytest.raises(roofline.RooflineError, match="server is not installed") as error:
+def test_without_the_template_s_library_a_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "roofline.web.offline.templates", raising=False)
+    monkeypatch.delitem(sys.modules, "roofline.web.offline.report", raising=False)
+    with pytest.raises(roofline.RooflineError, match="notebook is not installed") as error:
         roofline.report(roofline.open_profile(A))
-    assert "roofline[server]" in error.value.remedy
+    assert "roofline[notebook]" in error.value.remedy
 
 
 def test_sizes_are_read_and_results_without_a_page_are_refused(tmp_path: Path) -> None:

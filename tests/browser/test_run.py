@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from roofline.exports.run_report import run_record
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
-from roofline.web.pages.report import run_file
+from roofline.web.offline.report import run_file
 from tests.browser.accessibility import assert_accessible_in_both_schemes
 from tests.browser.conftest import NewPage
 from tests.browser.watching import Watch, is_ready, layout_shift

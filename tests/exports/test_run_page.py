@@ -15,7 +15,7 @@ from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
 from roofline.presentation.quantities import duration
 from roofline.presentation.sentences import plain_text
-from roofline.web.pages.run_view import heat_map, run_view
+from roofline.web.offline.run_view import heat_map, run_view
 from tests.pods import runs
 
 BROKEN = Unreadable(name="e.pb", digest="1", reason="cut off at byte 7")

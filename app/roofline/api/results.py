@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 Record = Mapping[str, Any]
 Redact = Literal["names", "sources", "none"]
 
-# What writes pages is of the extra `server`, which the core does not know.
-_WRITER = "roofline.web.pages.report"
+# What writes pages needs Jinja, which the core does not know.
+_WRITER = "roofline.web.offline.report"
 ANSWERS = "roofline.api.agents.answers"  # made of results, which do not know it
 _REPR_LETTERS = 500
 _ROWS_SHOWN = 10
@@ -196,7 +196,7 @@ def report(
     `redact` puts numbers in place of "sources", or of all "names", of a profile, whose view under
     each of the `devices` is in the file, too. Above `max_bytes` details are left out, which the
     file says. Raises `BadViewError` for a result without a page and
-    for a size that cannot be, and `ExtraMissingError` without `roofline[server]`.
+    for a size that cannot be, and `ExtraMissingError` without Jinja.
     """
     wish = ReportWish(title=title, redact=redact, most_bytes=max_bytes, devices=devices)
     made: bytes | None = writer().file_of(result, wish)
@@ -209,13 +209,13 @@ def report(
 
 
 def writer() -> Any:
-    """The module that writes pages. Raises `ExtraMissingError` without `roofline[server]`."""
+    """The module that writes pages. Raises `ExtraMissingError` without Jinja."""
     try:
         return import_module(_WRITER)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "roofline":
             raise
-        raise ExtraMissingError.of("server") from error
+        raise ExtraMissingError.of("notebook") from error
 
 
 def frame_of(rows: Sequence[Record]) -> "DataFrame":

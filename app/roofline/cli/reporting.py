@@ -105,27 +105,32 @@ def _report(given: argparse.Namespace) -> None:
 
 
 def _page_of(given: argparse.Namespace) -> "Profile | Comparison | str":
-    from roofline.api.comparing import Comparison  # loads slowly, as do the others
-    from roofline.cli.progress import opened
-    from roofline.compare.comparison import compare
-    from roofline.devices.choice import read_choice
-
     if given.a or given.b:
-        if given.files or not (given.a and given.b):
-            raise BadViewError(
-                "A comparison needs two sides.", remedy="Name captures of each: --a FILE --b FILE."
-            )
-        choice = read_choice(given.device, given.peak)
-        before, after = (read_runs(side, choice, given.of) for side in (given.a, given.b))
-        return Comparison(compare(before, after, given.unit))
+        return _comparison(given)
     if given.link and given.files:
         raise BadViewError("A report is of a link or of files.", remedy="Leave one of them out.")
     if not (given.files or given.link):
         raise BadViewError("No file was named.", remedy="Name a profile, or --a and --b.")
     if _is_calculator(given.files):
         return str(given.files[0])
+    from roofline.cli.progress import opened  # loads slowly
+
     files = given.files or [given.link]
     return opened(files, device=given.device, peaks=given.peak, of=given.of)
+
+
+def _comparison(given: argparse.Namespace) -> "Comparison":
+    from roofline.api.comparing import Comparison  # loads slowly, as do the others
+    from roofline.compare.comparison import compare
+    from roofline.devices.choice import read_choice
+
+    if given.files or not (given.a and given.b):
+        raise BadViewError(
+            "A comparison needs two sides.", remedy="Name captures of each: --a FILE --b FILE."
+        )
+    choice = read_choice(given.device, given.peak)
+    before, after = (read_runs(side, choice, given.of) for side in (given.a, given.b))
+    return Comparison(compare(before, after, given.unit))
 
 
 def _is_calculator(files: list[str]) -> bool:

@@ -107,7 +107,7 @@ def _report(given: argparse.Namespace) -> bytes:
 def _page(run: "RunReport") -> bytes:
     """The page of the run as one file."""
     from roofline.exports.run_report import run_record
-    from roofline.web.pages.report import run_file
+    from roofline.web.offline.report import run_file
 
     count = len(run.hosts)
     return run_file(run_record(run), f"Run of {count:,} {'host' if count == 1 else 'hosts'}")

@@ -54,21 +54,20 @@ from roofline.web.http.access import (
     uploads_per_hour,
 )
 from roofline.web.http.api_tokens import TOOLS_PATH, TokenHolders, known_by_token
-from roofline.web.http.assets import load_static
 from roofline.web.http.computing import Changes, Memory
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import HOUR_S, Attempts, Door, RateLimit, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
-from roofline.web.http.templates import Templates
+from roofline.web.http.templates import ServedTemplates
+from roofline.web.offline.assets import load_static
 from roofline.web.pages import agents as agent_pages
-from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
+from roofline.web.pages import costs as costs_pages
 from roofline.web.pages import devices as devices_pages
 from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc
-from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import report as report_pages
 from roofline.web.pages import routes as pages
@@ -106,9 +105,8 @@ _ROUTERS = (
     comparing_pages.router,
     series_pages.router,
     run_pages.router,
-    calculator_pages.router,
+    costs_pages.router,
     shared_pages.router,
-    model_pages.router,
     devices_pages.router,
     explore_pages.router,
     op_cost_pages.router,
@@ -189,7 +187,7 @@ def _parts(settings: Settings) -> ServerParts:
         reader_for=backend.reader.seen_by,
         lists_for=partial(ProfileLists, backend.queries),
         static=static,
-        templates=Templates(static),
+        templates=ServedTemplates(static),
         metrics=metrics,
         answers=room_for_answers(settings),
         changes=changes,

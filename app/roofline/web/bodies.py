@@ -5,8 +5,11 @@ Pages show the same: templates are given these bodies, too.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from threading import Condition
 from typing import Any, Literal
 
+import orjson
+from cachetools import LRUCache, cached
 from fastapi import Request
 
 from roofline.errors import MixedUploadError
@@ -14,32 +17,18 @@ from roofline.library.number_changes import changes_since
 from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.samples import Sample
 from roofline.model.plain_data import alike
-from roofline.storage.records import Manifest, StoredFile, Summary, Visibility, WaitsFor
+from roofline.presentation.first_view.view import FirstView, first_view
+from roofline.storage.records import Manifest, StoredFile, Summary, Visibility
+from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.http.access import shown_owner
-from roofline.web.http.errors import ErrorBody, error_body
+from roofline.web.offline.views import ComputedBody, ErrorBody, ProgressBody, error_body
 
 REV_LENGTH = 16
+FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their name
 
 
 REFUSES_OTHERS = {"extra": "forbid"}
 """For the library that reads bodies: a key that nothing reads is refused, as it may be misspelt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressBody:
-    """`phase` is queued, unpack, recognise, read, analyse or store; fractions go from 0 to 1.
-
-    A queued import may wait for more than its turn: `waits_for` is `disk` where it needs
-    `needs_bytes` of the server's disk beyond what is kept free, `store` where the server's database
-    or object store was away, `machine` where it was ended by a fault of the server and runs again.
-    """
-
-    phase: str
-    fraction: float
-    overall: float
-    elapsed_s: float
-    waits_for: WaitsFor | None = None
-    needs_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +73,6 @@ class ProfileBody:
     details: dict[str, Any] | None = None
     retry_url: str | None = None
     computed_by: "ComputedBody | None" = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputedBody:
-    """The release of Roofline that computed the numbers of a profile, where it is known, and what
-    changed in them since the release that computed them before."""
-
-    release: str | None
-    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,3 +260,19 @@ def progress_body(state: Importing) -> ProgressBody:
 
 def _files(files: Sequence[StoredFile]) -> tuple[FileBody, ...]:
     return tuple(FileBody(name=one.name, size_bytes=one.size_bytes) for one in files)
+
+
+def first_of(state: State) -> FirstView | None:
+    """The first view of a profile; `None` while there is none.
+
+    A request for one that is being made waits for it.
+    """
+    try:
+        return _first_view(state.page) if isinstance(state, Ready) else None
+    except DamagedResultError:  # the script finds that out, too, and has it computed again
+        return None
+
+
+@cached(LRUCache(FIRST_VIEWS), condition=Condition())
+def _first_view(page: ResultFile) -> FirstView:
+    return first_view(orjson.loads(page.plain()))

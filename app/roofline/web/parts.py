@@ -20,7 +20,6 @@ from roofline.library.runs import RunLibrary
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
-from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import (
     PREPARED_BYTES,
     RANGES_BYTES,
@@ -34,7 +33,8 @@ from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import Attempts, Door, RateLimit, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
-from roofline.web.http.templates import Templates
+from roofline.web.http.templates import ServedTemplates
+from roofline.web.offline.assets import StaticFiles
 
 # One thread hashes and compresses 300 MB/s. With two, answers to others wait twice as long.
 UPLOAD_WRITERS = 1
@@ -63,7 +63,7 @@ class ServerParts:
     reader_for: Callable[[Viewer], ProfileReader]
     lists_for: Callable[[Viewer], ProfileLists]
     static: StaticFiles
-    templates: Templates
+    templates: ServedTemplates
     metrics: ServerMetrics
     answers: Memory[bytes]
     """Bodies of pages, by all that they depend on, and of results, by their ETag."""
@@ -111,7 +111,7 @@ def _lists(request: Request) -> ProfileLists:
     return parts_of(request).lists_for(actor_of(request).viewer)
 
 
-def _templates(request: Request) -> Templates:
+def _templates(request: Request) -> ServedTemplates:
     return parts_of(request).templates
 
 
@@ -119,4 +119,4 @@ Parts = Annotated[ServerParts, Depends(parts_of)]
 Library = Annotated[ProfileLibrary, Depends(_library)]
 Reader = Annotated[ProfileReader, Depends(_reader)]
 Lists = Annotated[ProfileLists, Depends(_lists)]
-Pages = Annotated[Templates, Depends(_templates)]
+Pages = Annotated[ServedTemplates, Depends(_templates)]

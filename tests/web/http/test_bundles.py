@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from roofline.api.packaged import assets_dir
-from roofline.web.http import assets
-from roofline.web.http.assets import BUNDLES
+from roofline.web.offline import assets
+from roofline.web.offline.assets import BUNDLES
 from tests.web.conftest import Client
 
 MODULES = {

@@ -29,7 +29,8 @@ from roofline.storage import profiles
 from roofline.storage.records import timestamp
 from roofline.web.app import room_for_answers
 from roofline.web.http.computing import Memory
-from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip, packed
+from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
+from roofline.web.offline.assets import packed
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 

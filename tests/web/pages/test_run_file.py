@@ -12,8 +12,8 @@ from roofline.exports.run_report import run_record
 from roofline.pods.partial import Names
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
-from roofline.web.pages.report import run_file
-from roofline.web.pages.run_view import run_view
+from roofline.web.offline.report import run_file
+from roofline.web.offline.run_view import run_view
 from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES
 from tests.pods import runs

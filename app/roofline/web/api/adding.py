@@ -32,7 +32,7 @@ from roofline.web.bodies import (
     sample_body,
     upload_error_body,
 )
-from roofline.web.http.errors import ErrorBody, error_json, status_of
+from roofline.web.http.errors import error_json, status_of
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.http.rights import (
     DeleteToken,
@@ -40,6 +40,7 @@ from roofline.web.http.rights import (
     check_may_change,
     new_delete_token,
 )
+from roofline.web.offline.views import ErrorBody
 from roofline.web.parts import Library, Parts, Reader, ServerParts
 
 _UPLOAD_FORM = upload_form(

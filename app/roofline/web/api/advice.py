@@ -18,8 +18,7 @@ from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_YOURS, sent_as
 from roofline.web.api.results import computed, stored_advice
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import accepts_gzip
+from roofline.web.http.encodings import accepts_gzip, matches
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import check_may_change
 from roofline.web.parts import Library, Lists, Parts, Reader

@@ -18,8 +18,8 @@ from roofline.model.plain_data import alike
 from roofline.storage.records import Visibility
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import Responses, Wait
-from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import actor_of, peer_of_request
+from roofline.web.offline.views import ErrorBody
 from roofline.web.parts import Parts, ServerParts
 
 INTERVAL_S = 0.2

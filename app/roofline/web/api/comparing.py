@@ -26,8 +26,7 @@ from roofline.web.api.ranges import results_for
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
 from roofline.web.bodies import profile_url
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import accepts_gzip
+from roofline.web.http.encodings import accepts_gzip, matches
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.parts import Lists, Parts, Reader, ServerParts, parts_of
 

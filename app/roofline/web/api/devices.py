@@ -11,8 +11,7 @@ from fastapi import APIRouter, Request, Response
 from roofline.devices.listing import device_list
 from roofline.devices.table import query_of, records_of
 from roofline.devices.this_machine import read_machine, written_at_ns
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import accepts_gzip
+from roofline.web.http.encodings import accepts_gzip, matches
 
 router = APIRouter(prefix="/api/v1", tags=["devices"])
 

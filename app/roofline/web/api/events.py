@@ -18,10 +18,9 @@ from starlette.concurrency import run_in_threadpool
 from roofline.errors import ProfileNotFoundError, RooflineError
 from roofline.library.reader import ProfileReader
 from roofline.web.api.responses import NOT_THERE
-from roofline.web.bodies import ProfileBody, body_of
-from roofline.web.first_views import first_of
-from roofline.web.http.errors import ErrorBody
+from roofline.web.bodies import ProfileBody, body_of, first_of
 from roofline.web.http.guard import peer_of_request
+from roofline.web.offline.views import ErrorBody
 from roofline.web.parts import Parts, Reader
 
 INTERVAL_S = 0.2

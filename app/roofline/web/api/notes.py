@@ -16,6 +16,7 @@ from roofline.web.api.results import computed
 from roofline.web.http.access import shown_owner
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import check_may_change
+from roofline.web.offline.views import NoteBody
 from roofline.web.parts import Parts, Reader
 
 NAME_LENGTH = 20_000  # of names that compilers make
@@ -36,19 +37,6 @@ class NewNoteBody:
     kind: Kind = "operation"
     program: Annotated[str, Body(max_length=NAME_LENGTH)] = ""
     text: Annotated[str, Body(max_length=TEXT_LENGTH)] = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteBody:
-    """A note as it is kept. `by` is the name of its author, `at` ISO 8601 in UTC."""
-
-    id: str
-    kind: str
-    name: str
-    program: str
-    text: str
-    by: str
-    at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.library.reader import ProfileReader
 from roofline.web.bodies import UploadErrorBody
-from roofline.web.http.errors import ErrorBody
+from roofline.web.offline.views import ErrorBody
 
 Responses = dict[int | str, dict[str, Any]]
 

@@ -25,8 +25,8 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, sent_as, settle
 from roofline.web.bodies import REV_LENGTH, profile_url
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import accepts, accepts_gzip, packed
+from roofline.web.http.encodings import accepts, accepts_gzip, matches
+from roofline.web.offline.assets import packed
 from roofline.web.parts import Reader, parts_of
 
 T = TypeVar("T")

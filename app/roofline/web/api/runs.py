@@ -36,7 +36,6 @@ from roofline.web.api.run_bodies import (
 )
 from roofline.web.api.uploads import receive, upload_form, upload_limits
 from roofline.web.bodies import ProfileBody, body_of
-from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.http.rights import (
     DeleteToken,
@@ -44,6 +43,7 @@ from roofline.web.http.rights import (
     check_may_push,
     new_delete_token,
 )
+from roofline.web.offline.views import ErrorBody
 from roofline.web.parts import Parts, ServerParts
 
 INTERVAL_S = 0.5

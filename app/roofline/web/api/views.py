@@ -20,9 +20,9 @@ from roofline.storage.results import ADVICE, PAGE
 from roofline.web.api.ranges import BaseRange, Range, check_names, etag_of, results_for, times_for
 from roofline.web.api.responses import NO_SUCH_VIEW
 from roofline.web.api.results import ETAG_ENDS, Infeed, computed
-from roofline.web.first_views import pieces, pieces_version, view_of
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import best_encoding, packed
+from roofline.web.http.encodings import best_encoding, matches
+from roofline.web.offline.assets import packed
+from roofline.web.offline.templates import pieces_version
 from roofline.web.parts import Reader, ServerParts, parts_of
 
 Devices = Annotated[
@@ -95,9 +95,9 @@ def view_for(
     if part == Part():
         page = orjson.loads(reader.result(profile_id, PAGE).plain())
         advice = orjson.loads(reader.result(profile_id, ADVICE).plain())
-        return to_json(view_of(parts.templates, page, advice, infeed))
+        return to_json(parts.templates.view_of(page, advice, infeed))
     view, page = results_for(parts, reader, profile_id, part).view(infeed=infeed)
-    return to_json({**view, "pieces": pieces(parts.templates, page, infeed)})
+    return to_json({**view, "pieces": parts.templates.pieces(page, infeed)})
 
 
 async def _sent(

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -19,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from roofline import errors
+from roofline.web.offline.views import ErrorBody, error_body
 
 STATUS: dict[type[errors.RooflineError], int] = {
     errors.UploadRejectedError: 400,
@@ -65,21 +65,6 @@ _log = structlog.get_logger("roofline.web")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorBody:
-    """The fault, and its remedy. `details` say the same as data, where there is more.
-
-    Of an upload whose files are not one profile (`mixed-upload`) they are `groups` of files that
-    belong together (`label`, `files`) and files that are `unreadable` (`name`, `code`, `message`,
-    `remedy`).
-    """
-
-    message: str
-    remedy: str
-    code: str
-    details: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorView:
     """A request that failed, as a page; `request_id` is the one to quote from the log."""
 
@@ -89,16 +74,6 @@ class ErrorView:
 
 
 Render = Callable[[Request, ErrorView], Response]
-
-
-def error_body(error: errors.RooflineError) -> ErrorBody:
-    """One of our errors, for programs and templates."""
-    return ErrorBody(
-        message=error.message,
-        remedy=error.remedy,
-        code=error.code,
-        details=error.details or None,
-    )
 
 
 def status_of(error: errors.RooflineError) -> int:

@@ -2,22 +2,15 @@
 
 import secrets
 import sys
-from dataclasses import dataclass
-from functools import lru_cache
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from jinja2.runtime import Macro
 
-from roofline import __version__
-from roofline.api.packaged import assets_dir
-from roofline.presentation.first_view.summary import moment_text
-from roofline.presentation.quantities import cell, counted, duration, percent, size
-from roofline.web.http.assets import StaticFiles
 from roofline.web.http.computing import Memory
-from roofline.web.http.encodings import best_encoding, packed
+from roofline.web.http.encodings import best_encoding
 from roofline.web.http.guard import actor_of
+from roofline.web.offline.assets import StaticFiles, packed
+from roofline.web.offline.templates import Templates, WhoView
 
 FRAMES_BYTES = 8 << 20
 """Of rendered pages: about 70 of a thousand operations."""
@@ -25,41 +18,12 @@ FRAMES_BYTES = 8 << 20
 _NAME, _CSRF, _ORIGIN = (secrets.token_hex(16) for _ in range(3))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhoView:
-    """The person who looks at the page, and the address of the server that it was asked of.
-
-    `csrf` goes along with every change, if it is needed.
-    """
-
-    name: str = ""
-    csrf: str = ""
-    has_session: bool = False
-    origin: str = ""
-
-
-class Templates:
-    """Renders templates with `view`, `who`, `version` and addresses of static files.
-
-    Everything is escaped.
-    """
+class ServedTemplates(Templates):
+    """Renders templates for the person who asks."""
 
     def __init__(self, static: StaticFiles) -> None:
-        self._environment = _environment(static)
+        super().__init__(static)
         self._frames: Memory[str] = Memory(FRAMES_BYTES, sys.getsizeof)
-
-    def text(self, name: str, **values: object) -> str:
-        """The template `name` with these values, for a page that is a file."""
-        return self._environment.get_template(name).render(who=WhoView(), **values)
-
-    def macros(self, name: str, shown: object) -> dict[str, str]:
-        """What each macro of the template `name` writes of `shown`, by the names of their places.
-
-        A macro `device_strip` writes what stands in the place `data-device-strip`.
-        """
-        found = sorted(vars(self._environment.get_template(name).module).items())
-        macros = [(key, one) for key, one in found if isinstance(one, Macro)]
-        return {key.replace("_", "-"): str(macro(shown)) for key, macro in macros}
 
     def page(
         self, name: str, view: object, request: Request, *, status: int = 200, frame: str = ""
@@ -99,31 +63,3 @@ def as_page(content: bytes, encoding: str, status: int = 200) -> HTMLResponse:
     if encoding:
         headers["content-encoding"] = encoding
     return HTMLResponse(content, status, headers)
-
-
-@lru_cache(maxsize=4)
-def _environment(static: StaticFiles) -> Environment:
-    """Applications of one process share it, and so the compiled templates."""
-    environment = Environment(
-        loader=FileSystemLoader(assets_dir("templates")),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        thousands="{:,}".format,
-        duration=duration,
-        predicted=_predicted,
-        percent=percent,
-        size=size,
-        cell=cell,
-        moment=moment_text,
-    )
-    environment.globals.update(static_url=static.url, version=__version__, counted=counted)
-    return environment
-
-
-def _predicted(us: float) -> str:
-    """A predicted time has two digits: the third would promise more than a prediction can."""
-    return duration(float(f"{us:.1e}"), 2)

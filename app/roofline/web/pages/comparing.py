@@ -1,8 +1,8 @@
 """The page of a comparison: two profiles, or several captures of each, against each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -25,13 +25,11 @@ from roofline.web.api.comparing import (
     sides_of_subject,
 )
 from roofline.web.http.guard import actor_of
+from roofline.web.offline.views import CompareView, RunView, SideView, with_frame
 from roofline.web.pages import views
-from roofline.web.pages.pieces import pieces, with_lead
 from roofline.web.parts import Lists, Parts, Reader, ServerParts
 
 _READ = ["GET", "HEAD"]
-_COLOURS = {"slower": "bad", "faster": "good"}
-"""Only a tested difference has a colour."""
 _UNITS = {"step": "Step", "execution": "Execution", "capture": "Capture"}
 
 More = Annotated[
@@ -110,19 +108,19 @@ async def compare(
     return parts.templates.page("compare.html", view, request)
 
 
-def _standing(reader: ProfileReader, wanted: Wanted) -> views.CompareView:
+def _standing(reader: ProfileReader, wanted: Wanted) -> CompareView:
     """The captures of both sides, and whether they can be compared now."""
     sides = _side(reader, "A", wanted.a), _side(reader, "B", wanted.b)
     states = {run.state for side in sides for run in side.runs}
     state = next((one for one in ("failed", "importing") if one in states), "ready")
-    return views.CompareView(state=state, sides=sides, swap_url=wanted.swapped, add_url="")
+    return CompareView(state=state, sides=sides, swap_url=wanted.swapped, add_url="")
 
 
-def _side(reader: ProfileReader, letter: str, ids: Sequence[str]) -> views.SideView:
-    return views.SideView(letter=letter, runs=tuple(_run(reader, letter, one) for one in ids))
+def _side(reader: ProfileReader, letter: str, ids: Sequence[str]) -> SideView:
+    return SideView(letter=letter, runs=tuple(_run(reader, letter, one) for one in ids))
 
 
-def _run(reader: ProfileReader, letter: str, profile_id: str) -> views.RunView:
+def _run(reader: ProfileReader, letter: str, profile_id: str) -> RunView:
     try:
         state = reader.state(profile_id)
     except ProfileNotFoundError as missing:
@@ -134,19 +132,17 @@ def _run(reader: ProfileReader, letter: str, profile_id: str) -> views.RunView:
     urls = {"url": f"/p/{address}", "status_url": f"/api/v1/profiles/{address}"}
     match state:
         case Ready(manifest=manifest):
-            return views.RunView(id=profile_id, title=manifest.title, state="ready", **urls)
+            return RunView(id=profile_id, title=manifest.title, state="ready", **urls)
         case Importing():
-            return views.RunView(id=profile_id, title=state.title, state="importing", **urls)
+            return RunView(id=profile_id, title=state.title, state="importing", **urls)
         case Failed(error=reason):
             said = f"{reason.message} {reason.remedy}"
-            return views.RunView(
-                id=profile_id, title=state.title, state="failed", message=said, **urls
-            )
+            return RunView(id=profile_id, title=state.title, state="failed", message=said, **urls)
 
 
 async def _compared(
-    parts: ServerParts, reader: ProfileReader, wanted: Wanted, view: views.CompareView
-) -> views.CompareView:
+    parts: ServerParts, reader: ProfileReader, wanted: Wanted, view: CompareView
+) -> CompareView:
     try:
         sides = await sides_of_subject(parts, reader, wanted.a, wanted.b, wanted.of)
     except NotReadyError:  # results that were there a moment ago are computed again
@@ -160,8 +156,8 @@ async def _with_measured(
     parts: ServerParts,
     reader: ProfileReader,
     wanted: Wanted,
-    view: views.CompareView,
-) -> views.CompareView:
+    view: CompareView,
+) -> CompareView:
     """The predictions of accepted findings of A, against the times of B."""
     before, after = wanted.a[0], wanted.b[0]
     if view.state != "ready" or not await run_in_threadpool(parts.advice.has_accepted, before):
@@ -174,9 +170,7 @@ async def _with_measured(
     return replace(view, measured=lines, keep_url=keep_url)
 
 
-def _ready(
-    wanted: Wanted, view: views.CompareView, found: ComparedPage, data_url: str
-) -> views.CompareView:
+def _ready(wanted: Wanted, view: CompareView, found: ComparedPage, data_url: str) -> CompareView:
     units = found.frame["units"]
     view = replace(
         view,
@@ -185,22 +179,6 @@ def _ready(
         ),
     )
     return with_frame(view, found.frame, data_url)
-
-
-def with_frame(
-    view: views.CompareView, frame: Mapping[str, Any], data_url: str
-) -> views.CompareView:
-    """The view with the words of a comparison whose rows are at `data_url`."""
-    return replace(
-        view,
-        data_url=data_url,
-        headline=with_lead(pieces(frame["headline"])),
-        largest=pieces(frame["largest"]),
-        lead=pieces(frame["lead"]),
-        split=pieces(frame["split"]),
-        lead_class=_COLOURS.get(frame["state"], ""),
-        frame=frame,
-    )
 
 
 _MOST_TEXT = 200

@@ -43,7 +43,7 @@ from roofline.presentation.charts.cost_figures import (
     Point,
     range_of,
 )
-from roofline.web.http.errors import ErrorBody, error_body
+from roofline.web.offline.views import ErrorBody, error_body
 from roofline.web.parts import Parts
 
 _READ = ["GET", "HEAD"]

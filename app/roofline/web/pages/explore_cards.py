@@ -49,11 +49,10 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Number, Sentence, say
-from roofline.web.http.errors import error_body
-from roofline.web.pages.calculator_views import FieldView, LinkView
+from roofline.web.offline.calculator_views import FieldView, LinkView
+from roofline.web.offline.model_views import ChoiceView
+from roofline.web.offline.views import error_body, pieces
 from roofline.web.pages.explore_views import ChainView, ChangedOpView, ExploreView, OnPartView
-from roofline.web.pages.model_views import ChoiceView
-from roofline.web.pages.pieces import pieces
 
 _MOST_DRAWN = 4
 _DRAWN_AT_FIRST = 2

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from roofline.figures.figure import Figure
 from roofline.presentation.charts.cost_figures import Look
-from roofline.web.http.errors import ErrorBody
-from roofline.web.pages.calculator_views import FieldView, LinkView
-from roofline.web.pages.model_views import ChoiceView
-from roofline.web.pages.views import Piece
+from roofline.web.offline.calculator_views import FieldView, LinkView
+from roofline.web.offline.model_views import ChoiceView
+from roofline.web.offline.views import ErrorBody, Piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 
 from roofline.errors import LogInRefusedError, ProviderUnavailableError, RooflineError
 from roofline.web.api.audit import log_action
-from roofline.web.http.errors import error_body, status_of
+from roofline.web.http.errors import status_of
 from roofline.web.http.guard import (
     CALLBACK_PATH,
     LOGIN_PATH,
@@ -27,6 +27,7 @@ from roofline.web.http.oidc_provider import (
     refused,
 )
 from roofline.web.http.sessions import COOKIE, local_path
+from roofline.web.offline.views import error_body
 from roofline.web.pages import views
 from roofline.web.parts import Parts, parts_of
 

@@ -17,9 +17,9 @@ from roofline.estimate.on_device import estimate
 from roofline.library.reader import ProfileReader
 from roofline.model.units import GIGA, US_PER_S
 from roofline.web.api.results import computed
-from roofline.web.pages import calculator_views as views
-from roofline.web.pages.calculator import KEPT, MOST_TEXT, field_view, measured_of
-from roofline.web.pages.calculator_cards import Measured, cost, positive
+from roofline.web.offline import calculator_views as views
+from roofline.web.offline.calculator import KEPT, MOST_TEXT, field_view, measured_of
+from roofline.web.offline.calculator_cards import Measured, cost, positive
 from roofline.web.parts import Parts, Reader
 
 _OF_A_CHIP = "Peaks are those of a whole chip, of which a device of this profile is a part."

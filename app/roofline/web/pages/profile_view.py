@@ -1,10 +1,8 @@
 """The view of a profile's page: for people of this server, and for holders of a link."""
 
 import hashlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
@@ -18,14 +16,19 @@ from roofline.model.plain_data import alike
 from roofline.presentation.first_view.summary import pieces
 from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
-from roofline.storage.records import Manifest, StoredFile
+from roofline.storage.records import Manifest
 from roofline.web.api.notes import notes_of
 from roofline.web.api.ranges import query_of
-from roofline.web.bodies import computed_by, progress_body
-from roofline.web.first_views import first_of
+from roofline.web.bodies import computed_by, first_of, progress_body
 from roofline.web.http.access import Actor, shown_owner
-from roofline.web.http.errors import error_body
-from roofline.web.pages import views
+from roofline.web.offline.views import (
+    AboutView,
+    ProfileView,
+    Shown,
+    TagView,
+    error_body,
+    profile_view,
+)
 
 
 def own_view(
@@ -35,7 +38,7 @@ def own_view(
     actor: Actor,
     settings: Settings,
     book: AdviceBook,
-) -> views.ProfileView:
+) -> ProfileView:
     """The page as `actor` sees it; `ProfileNotFoundError` when there is none."""
     state = reader.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
@@ -53,7 +56,7 @@ def own_view(
     )
 
 
-def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.ProfileView:
+def shared_view(reader: ProfileReader, profile_id: str, base: str) -> ProfileView:
     """The page of a share link, all of whose addresses begin with `base`.
 
     It shows what the profile holds, and not the person who uploaded it.
@@ -72,28 +75,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
     )
 
 
-def made_at() -> datetime:
-    """The time, or that of the source where a build must give the same bytes each time."""
-    stated = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(stated), UTC) if stated.isdecimal() else datetime.now(UTC)
-
-
-def unstored_view(title: str, sizes: Mapping[str, int]) -> views.ProfileView:
-    """The page of files that no server keeps: bytes of each by its name."""
-    files = [StoredFile(name=name, size_bytes=size, sha256="") for name, size in sizes.items()]
-    about = views.AboutView(
-        note="",
-        tags=(),
-        uploader="",
-        created_at=made_at().isoformat(timespec="seconds"),
-        expires_at=None,
-        pinned=False,
-        visibility="",
-    )
-    return replace(_profile_view("", title, files, "ready", ""), about=about)
-
-
-def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
+def in_range(view: ProfileView, part: Part, found: RangeResults) -> ProfileView:
     """The view of a part of the profile: its words and numbers, and addresses."""
     own_peaks = replace(part, device="", peaks=())
     queries = query_of(own_peaks), query_of(part.measured)
@@ -111,7 +93,7 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         report_url=view.report_url and f"{view.report_url}{own}",
         part=found.words,
         whole_label=_whole_label(part),
-        shown=views.Shown(
+        shown=Shown(
             found.key,
             first=lambda: first_view(orjson.loads(found.page())),
             advice=lambda: _advice(found.advice()),
@@ -145,78 +127,35 @@ def _decided(
     return book.advice(reader, lists, state.manifest, found)
 
 
-def _shown(state: State, advice: bytes | None) -> views.Shown | None:
+def _shown(state: State, advice: bytes | None) -> Shown | None:
     """The results of a whole profile; not to be kept where a part of them cannot be read now."""
     if not isinstance(state, Ready):
         return None
     first = first_of(state)
     name = "" if first is None or advice is None else f"{state.page.etag} {_digest(advice)}"
-    return views.Shown(name, first=lambda: first, advice=lambda: _advice(advice))
+    return Shown(name, first=lambda: first, advice=lambda: _advice(advice))
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _profile(state: State, base: str) -> views.ProfileView:
+def _profile(state: State, base: str) -> ProfileView:
     match state:
         case Ready(manifest=manifest):
-            view = _profile_view(manifest.id, manifest.title, manifest.files, "ready", base)
+            view = profile_view(manifest.id, manifest.title, manifest.files, "ready", base)
             return replace(view, about=_about(manifest), description=_line(manifest))
         case Importing():
-            view = _profile_view(state.id, state.title, state.files, "importing", base)
+            view = profile_view(state.id, state.title, state.files, "importing", base)
             return replace(view, progress=progress_body(state))
         case Failed(error=error):
-            view = _profile_view(state.id, state.title, state.files, "failed", base)
+            view = profile_view(state.id, state.title, state.files, "failed", base)
             return replace(view, failure=error_body(error), can_retry=state.can_retry)
 
 
-def _profile_view(
-    profile_id: str,
-    title: str,
-    files: Sequence[StoredFile],
-    state: str,
-    base: str,
-) -> views.ProfileView:
-    whole = base.replace("/api/v1/profiles/", "/p/")
-    return views.ProfileView(
-        id=profile_id,
-        title=title,
-        state=state,
-        description="",
-        status_url=base,
-        facts_url=f"{base}/facts",
-        view_url=f"{base}/view",
-        parts_url=f"{base}/parts",
-        cards_url=f"{whole}/advice-card",
-        roofline_url=f"{base}/roofline",
-        csv_url=f"{base}/roofline.csv",
-        xprof_csv_url=f"{base}/xprof.csv",
-        ops_url=f"{base}/ops",
-        figures_url=f"{base}/figures",
-        report_url=f"{base}/report.html",
-        ops_query="",
-        part="",
-        whole_label="",
-        whole_url=whole,
-        source_url=f"{base}/source",
-        delete_url=base,
-        progress=None,
-        failure=None,
-        can_retry=False,
-        file_names=tuple(file.name for file in files),
-        size_bytes=sum(file.size_bytes for file in files),
-        about=None,
-        shown=None,
-        may_change=False,
-        max_upload_bytes=0,
-        max_files=0,
-    )
-
-
-def _about(manifest: Manifest) -> views.AboutView:
+def _about(manifest: Manifest) -> AboutView:
     return alike(
-        views.AboutView,
+        AboutView,
         manifest,
         tags=tuple(tag_view(name) for name in manifest.tags),
         uploader=shown_owner(manifest.uploader or ""),
@@ -247,6 +186,6 @@ def list_url(query: str, tag: str, page: int, sort: str = "", runs: int = 1) -> 
     return f"/?{urlencode(given)}" if given else "/"
 
 
-def tag_view(name: str) -> views.TagView:
+def tag_view(name: str) -> TagView:
     """A tag, and the path of the profiles that have it."""
-    return views.TagView(name=name, url=list_url("", name, 1))
+    return TagView(name=name, url=list_url("", name, 1))

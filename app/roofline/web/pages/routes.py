@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
+from starlette.exceptions import HTTPException
 
 from roofline.devices.this_machine import written_at_ns
 from roofline.exports.run_page import Arriving, Preview, run_preview
@@ -36,10 +37,11 @@ from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import retry_url, sample_body
 from roofline.web.http.access import shown_owner
-from roofline.web.http.encodings import best_encoding
+from roofline.web.http.encodings import accepts, best_encoding, matches
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import as_page
+from roofline.web.offline.views import ProfileView
 from roofline.web.pages import views
 from roofline.web.pages.profile_view import in_range, list_url, own_view, tag_view
 from roofline.web.pages.views import (
@@ -53,6 +55,7 @@ from roofline.web.pages.views import (
 from roofline.web.pages.xprof import WantedXprof, xprof_page
 from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
 
+IMMUTABLE = "public, max-age=31536000, immutable"
 RUNS_PAGE_SIZE = 5
 FOUND_SHOWN = 5
 
@@ -225,7 +228,7 @@ def advice_card(
 
 def _profile(
     request: Request, profile_id: str, reader: ProfileReader, parts: ServerParts, part: Part | None
-) -> views.ProfileView:
+) -> ProfileView:
     actor = actor_of(request)
     lists = parts.lists_for(actor.viewer)
     view = own_view(reader, lists, profile_id, actor, parts.settings, parts.advice)
@@ -244,8 +247,23 @@ def reference(request: Request, pages: Pages) -> Response:
 
 @router.api_route("/static/{build}/{name:path}", methods=_READ)
 def static_file(request: Request, build: str, name: str, parts: Parts) -> Response:
-    """A script, style sheet, font or picture."""
-    return parts.static.response(request, build, name)
+    """A script, style sheet, font or picture; one at another build's address is not kept."""
+    asset = parts.static.get(name)
+    if asset is None:
+        raise HTTPException(404)
+    headers = {
+        "cache-control": IMMUTABLE if build == parts.static.build else "no-cache",
+        "vary": "accept-encoding",
+    }
+    encoding = "br" if asset.forms.get("br") and accepts(request, "br") else ""
+    encoding = encoding or best_encoding(request)
+    packed = asset.packed_in(encoding)
+    headers["etag"] = f'"{asset.etag}{f"-{encoding}" if packed else ""}"'
+    if matches(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    if packed:
+        headers["content-encoding"] = encoding
+    return Response(packed or asset.content, headers=headers, media_type=asset.media_type)
 
 
 @router.api_route("/limits", methods=_READ)

@@ -2,8 +2,8 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +14,15 @@ from starlette.concurrency import run_in_threadpool
 from roofline.exports.run_page import Arriving, host_called
 from roofline.storage.run_records import READING, Run
 from roofline.web.api.runs import Seen
-from roofline.web.http.assets import matches
-from roofline.web.http.encodings import best_encoding
+from roofline.web.http.encodings import best_encoding, matches
 from roofline.web.http.guard import actor_of
-from roofline.web.pages.run_view import RunOfHostsView, has_hosts, run_view, unreadable_hosts
+from roofline.web.offline.run_view import (
+    RunOfHostsView,
+    RunPageView,
+    has_hosts,
+    run_view,
+    unreadable_hosts,
+)
 from roofline.web.parts import Parts, ServerParts
 
 _READ = ["GET", "HEAD"]
@@ -25,30 +30,6 @@ _READ = ["GET", "HEAD"]
 _START = secrets.token_hex(8)
 
 router = APIRouter(include_in_schema=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPageView:
-    """A run as stored, and what is said of its hosts; `None` while none of them was read.
-
-    `run` is `None` in a file of the page, where nothing arrives. `trash_days` is how long it can
-    be restored once it is deleted; 0: not at all. `is_host_open`: the address names a host, whose
-    place at the right is left free from the start.
-    """
-
-    title: str
-    content: RunOfHostsView | None
-    run: Run | None = None
-    data_url: str = ""
-    unreadable: Sequence[Mapping[str, Any]] = ()
-    may_delete: bool = False
-    trash_days: float = 0
-    is_host_open: bool = False
-
-    @property
-    def is_reading(self) -> bool:
-        """True while hosts are read, or may still come."""
-        return self.run is not None and self.run.state == READING
 
 
 @router.api_route("/r/{run_id}", methods=_READ)

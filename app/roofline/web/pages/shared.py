@@ -8,8 +8,8 @@ from roofline.library.ranges import Part
 from roofline.web.api.ranges import PageRange, written_results
 from roofline.web.api.shared import Shared, SharedProfile
 from roofline.web.http.api_tokens import LINK_FOLDER
+from roofline.web.offline.views import ProfileView
 from roofline.web.pages.profile_view import in_range, shared_view
-from roofline.web.pages.views import ProfileView
 from roofline.web.pages.xprof import WantedXprof, xprof_page
 from roofline.web.parts import Parts, ServerParts
 

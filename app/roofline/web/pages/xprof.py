@@ -9,7 +9,7 @@ from fastapi import Depends, Query, Request, Response
 from roofline.library.reader import ProfileReader
 from roofline.presentation.xprof_view import XprofChoice, XprofView, xprof_view
 from roofline.storage.results import XPROF
-from roofline.web.pages.views import ProfileView
+from roofline.web.offline.views import ProfileView
 from roofline.web.parts import ServerParts
 
 _Text = Annotated[str, Query(max_length=2000)]

@@ -13,6 +13,7 @@ that Prettier and `tests/js/folders.test.js` leave in `static/js` is understood,
 indents can be left out.
 """
 
+import gzip
 import hashlib
 import mimetypes
 import posixpath
@@ -22,13 +23,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from fastapi import Request, Response
-from starlette.exceptions import HTTPException
-
-from roofline.web.http.encodings import accepts, best_encoding, packed
-
-IMMUTABLE = "public, max-age=31536000, immutable"
-_ZSTD_LEVEL = 19  # of files, which are compressed once
+_FILE_LEVEL = 19  # of Zstandard: files are compressed once
+# Of pages, which are packed for one person: 111 kB become 20.4 kB in 0.5 ms; at 9, 18.6 in 2.1.
+_PAGE_LEVEL = 3
 _WORTH = 0.9  # of the size, up to which a compressed form is sent
 # Files that a page needs together, as one: the order of style sheets counts.
 _STYLES = (
@@ -110,7 +107,7 @@ class Asset:
         if not self.is_text or encoding == "":
             return None
         if encoding not in self.forms:
-            form = packed(self.content, encoding, zstd_level=_ZSTD_LEVEL)
+            form = packed(self.content, encoding, zstd_level=_FILE_LEVEL)
             self.forms[encoding] = form if len(form) < _WORTH * len(self.content) else None
         return self.forms[encoding]
 
@@ -138,6 +135,10 @@ class StaticFiles:
         """The text of a file or a bundle."""
         return (self._files.get(name) or self._bundles[name]).content.decode()
 
+    def get(self, name: str) -> Asset | None:
+        """A file or a bundle; `None` where there is none."""
+        return self._files.get(name) or self._bundles.get(name)
+
     @cached_property
     def build(self) -> str:
         """Digest of every name and content."""
@@ -149,35 +150,6 @@ class StaticFiles:
     def url(self, name: str) -> str:
         """The address of the file `name`, such as `js/app/main.js`."""
         return f"/static/{self.build}/{name}"
-
-    def response(self, request: Request, build: str, name: str) -> Response:
-        """Answers a request for `name`; another build's address is served but not kept."""
-        asset = self._files.get(name) or self._bundles.get(name)
-        if asset is None:
-            raise HTTPException(404)
-        headers = {
-            "cache-control": IMMUTABLE if build == self.build else "no-cache",
-            "vary": "accept-encoding",
-        }
-        encoding = "br" if asset.forms.get("br") and accepts(request, "br") else ""
-        encoding = encoding or best_encoding(request)
-        packed = asset.packed_in(encoding)
-        headers["etag"] = f'"{asset.etag}{f"-{encoding}" if packed else ""}"'
-        if matches(request, headers["etag"]):
-            return Response(status_code=304, headers=headers)
-        if packed:
-            headers["content-encoding"] = encoding
-        return Response(packed or asset.content, headers=headers, media_type=asset.media_type)
-
-
-def matches(request: Request, etag: str) -> bool:
-    """True if the client already holds this `etag`."""
-    held = request.headers.get("if-none-match", "")
-    if not held:
-        return False
-    return held.strip() == "*" or etag in {
-        one.strip().removeprefix("W/") for one in held.split(",")
-    }
 
 
 def load_static(folder: Path) -> StaticFiles:
@@ -304,3 +276,15 @@ def _clause(clause: str) -> str:
     """`a, b as c` of an import as the pattern `a,b:c`."""
     names = (" ".join(one.split()) for one in clause.split(",") if one.strip())
     return ",".join(name.replace(" as ", ":") for name in names)
+
+
+def packed(content: bytes, encoding: str, *, zstd_level: int = _PAGE_LEVEL) -> bytes:
+    """`content` in that encoding: the same bytes for the same content."""
+    if encoding == "gzip":
+        return gzip.compress(content, 9, mtime=0)
+    if encoding == "zstd":
+        import zstandard
+
+        # What it returns keeps room for the worst case, often eight times its length.
+        return bytes(memoryview(zstandard.ZstdCompressor(level=zstd_level).compress(content)))
+    return content

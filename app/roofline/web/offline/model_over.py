@@ -1,16 +1,15 @@
 """A predicted step over a stored run: what it explains, and the error of each op."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from roofline.estimate.llm.step import Step
 from roofline.exports.cost_charts import OverRecord
-from roofline.library.comparing import StoredRun, predict_over
 from roofline.presentation.quantities import count, duration, percent, significant
-from roofline.web.pages import model_views as views
-from roofline.web.pages.calculator_views import FactView, LinkView, TensorView
+from roofline.web.offline import model_views as views
+from roofline.web.offline.calculator_views import FactView, LinkView, TensorView
 
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness", "regrouped")
 _MOST_LEFT = 8
@@ -20,20 +19,17 @@ _MOST_NAME = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The run that the step is laid over, and the path of its page."""
+    """The run that a step is laid over, the path of its page, and what lays a step over it."""
 
-    run: StoredRun
+    title: str
     url: str
-
-    def over(self, step: Step) -> OverRecord:
-        """`step` over the run."""
-        return predict_over(step, self.run)
+    over: Callable[[Step], OverRecord]
 
 
 def over_view(measured: Measured, record: OverRecord) -> views.OverView:
     """The parts of the page that tell of the run."""
     return views.OverView(
-        run=LinkView(title=measured.run.title, url=measured.url),
+        run=LinkView(title=measured.title, url=measured.url),
         parts=tuple(_parts(record)),
         facts=tuple(_facts(record)),
         factors=_FACTORS,

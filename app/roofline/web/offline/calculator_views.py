@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from roofline.figures.figure import Figure
 from roofline.presentation.charts.cost_figures import Look
-from roofline.web.http.errors import ErrorBody
-from roofline.web.pages.views import Piece
+from roofline.web.offline.views import ErrorBody, Piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

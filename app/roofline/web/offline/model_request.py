@@ -20,8 +20,8 @@ from roofline.presentation.charts.cost_figures import (
 )
 from roofline.presentation.quantities import amount, count, duration, significant
 from roofline.presentation.sentences import Number, Sentence, say
-from roofline.web.pages import model_views as views
-from roofline.web.pages.model_cards import (
+from roofline.web.offline import model_views as views
+from roofline.web.offline.model_cards import (
     FULL,
     Asked,
     css_of,
@@ -32,8 +32,8 @@ from roofline.web.pages.model_cards import (
     time_bars,
     tokens_per_dollar,
 )
-from roofline.web.pages.model_curves import request_curves
-from roofline.web.pages.pieces import pieces
+from roofline.web.offline.model_curves import request_curves
+from roofline.web.offline.views import pieces
 
 _MOST_BARS = 12
 _NOTE = (

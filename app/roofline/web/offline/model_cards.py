@@ -26,12 +26,12 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
-from roofline.web.pages import model_views as views
-from roofline.web.pages.calculator_views import BarView, FactView
-from roofline.web.pages.model_curves import curves
-from roofline.web.pages.model_form import ModelForm
-from roofline.web.pages.model_over import Measured, over_view
-from roofline.web.pages.pieces import pieces
+from roofline.web.offline import model_views as views
+from roofline.web.offline.calculator_views import BarView, FactView
+from roofline.web.offline.model_curves import curves
+from roofline.web.offline.model_form import ModelForm
+from roofline.web.offline.model_over import Measured, over_view
+from roofline.web.offline.views import pieces
 
 _S_PER_HOUR = 3600.0
 _MOST_BARS = 12

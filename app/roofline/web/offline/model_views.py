@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from roofline.figures.figure import Figure
 from roofline.presentation.charts.cost_figures import Look
-from roofline.web.http.errors import ErrorBody
-from roofline.web.pages.calculator_views import (
+from roofline.web.offline.calculator_views import (
     BarView,
     FactView,
     FieldView,
@@ -13,7 +12,7 @@ from roofline.web.pages.calculator_views import (
     LinkView,
     TensorView,
 )
-from roofline.web.pages.views import Piece
+from roofline.web.offline.views import ErrorBody, Piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

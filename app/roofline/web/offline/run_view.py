@@ -13,8 +13,8 @@ from roofline.presentation.charts.host_values import METRICS, Metric
 from roofline.presentation.charts.run_figures import critical_hosts
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import bandwidth, count, duration, flop_rate, percent
-from roofline.web.pages.pieces import pieces, with_lead
-from roofline.web.pages.views import Piece
+from roofline.storage.run_records import READING, Run
+from roofline.web.offline.views import Piece, pieces, with_lead
 
 Row = Mapping[str, Any]
 
@@ -95,6 +95,30 @@ class RunOfHostsView:
     data: str
     arriving: Arriving | None = None
     no_verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPageView:
+    """A run as stored, and what is said of its hosts; `None` while none of them was read.
+
+    `run` is `None` in a file of the page, where nothing arrives. `trash_days` is how long it can
+    be restored once it is deleted; 0: not at all. `is_host_open`: the address names a host, whose
+    place at the right is left free from the start.
+    """
+
+    title: str
+    content: RunOfHostsView | None
+    run: Run | None = None
+    data_url: str = ""
+    unreadable: Sequence[Mapping[str, Any]] = ()
+    may_delete: bool = False
+    trash_days: float = 0
+    is_host_open: bool = False
+
+    @property
+    def is_reading(self) -> bool:
+        """True while hosts are read, or may still come."""
+        return self.run is not None and self.run.state == READING
 
 
 def run_view(document: Row, title: str, arriving: Arriving | None = None) -> RunOfHostsView:

@@ -3,36 +3,20 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
-
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part
 from roofline.devices.topology import NetworkChoice, topology
 from roofline.errors import BadViewError
 from roofline.estimate.forms import FORMS, NETWORK_FIELDS, Field, Filled, filled
-from roofline.web.http.errors import error_body
-from roofline.web.pages import calculator_views as views
-from roofline.web.pages.calculator_cards import Measured, cost, positive
-from roofline.web.parts import Parts
+from roofline.web.offline import calculator_views as views
+from roofline.web.offline.calculator_cards import Measured, cost, positive
+from roofline.web.offline.views import error_body
 
-_READ = ["GET", "HEAD"]
 _DEVICE = "h100-sxm"
 # Fields that the link from a profile's operation brings along.
 KEPT = ("from", "name", "of", "measured_us", "calls", "counted_flops", "counted_bytes")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 MOST_TEXT = 200
-
-router = APIRouter(include_in_schema=False)
-
-
-@router.api_route("/calculator", methods=_READ)
-async def calculator(request: Request, parts: Parts) -> Response:
-    """The form as the address fills it in, and the answer."""
-    given = {key: value[:MOST_TEXT] for key, value in request.query_params.items()}
-    view = await run_in_threadpool(view_of, given)
-    status = 400 if view.error else 200
-    return parts.templates.page("calculator.html", view, request, status=status)
 
 
 def view_of(given: Mapping[str, str]) -> views.CalculatorView:

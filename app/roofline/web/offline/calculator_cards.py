@@ -40,8 +40,8 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
-from roofline.web.pages import calculator_views as views
-from roofline.web.pages.pieces import pieces
+from roofline.web.offline import calculator_views as views
+from roofline.web.offline.views import pieces
 
 OTHERS = ("h100-sxm", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
 _DECADES, _PER_DECADE = 6, 10  # sizes of which the chart has intensities

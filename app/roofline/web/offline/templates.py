@@ -1,0 +1,110 @@
+"""What templates write as text: whole pages, and the pieces of them that a view brings along."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2.runtime import Macro
+
+from roofline import __version__
+from roofline.api.packaged import assets_dir
+from roofline.presentation.first_view import view as written
+from roofline.presentation.first_view.summary import moment_text
+from roofline.presentation.first_view.view import pieces_of
+from roofline.presentation.page_rows import Page, Rows
+from roofline.presentation.quantities import cell, counted, duration, percent, size
+from roofline.web.offline.assets import StaticFiles
+
+if TYPE_CHECKING:
+    from roofline.presentation.charts.choices import Infeed
+
+_PIECES = "_pieces.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoView:
+    """The person who looks at the page, and the address of the server that it was asked of.
+
+    `csrf` goes along with every change, if it is needed.
+    """
+
+    name: str = ""
+    csrf: str = ""
+    has_session: bool = False
+    origin: str = ""
+
+
+class Templates:
+    """Renders templates with `view`, `who`, `version` and addresses of static files.
+
+    Everything is escaped.
+    """
+
+    def __init__(self, static: StaticFiles) -> None:
+        self._environment = _environment(static)
+
+    def text(self, name: str, **values: object) -> str:
+        """The template `name` with these values, for a page that is a file."""
+        return self._environment.get_template(name).render(who=WhoView(), **values)
+
+    def macros(self, name: str, shown: object) -> dict[str, str]:
+        """What each macro of the template `name` writes of `shown`, by the names of their places.
+
+        A macro `device_strip` writes what stands in the place `data-device-strip`.
+        """
+        found = sorted(vars(self._environment.get_template(name).module).items())
+        macros = [(key, one) for key, one in found if isinstance(one, Macro)]
+        return {key.replace("_", "-"): str(macro(shown)) for key, macro in macros}
+
+    def pieces(self, page: Page, infeed: str) -> dict[str, str]:
+        """Pieces of the page as HTML, by the names of their places: those of one view of `page`."""
+        return self.macros(_PIECES, pieces_of(Rows(page, infeed)))
+
+    def view_of(
+        self, page: dict[str, Any], advice: Mapping[str, Any], infeed: "Infeed"
+    ) -> dict[str, Any]:
+        """The document `view` of page data that were made before."""
+        from roofline.presentation.page import view_of_page  # loads numpy
+
+        beside = {"advice": advice, "pieces": self.pieces(page, infeed)}
+        return view_of_page(page, infeed) | beside
+
+
+@lru_cache(maxsize=4)
+def _environment(static: StaticFiles) -> Environment:
+    """Applications of one process share it, and so the compiled templates."""
+    environment = Environment(
+        loader=FileSystemLoader(assets_dir("templates")),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        thousands="{:,}".format,
+        duration=duration,
+        predicted=_predicted,
+        percent=percent,
+        size=size,
+        cell=cell,
+        moment=moment_text,
+    )
+    environment.globals.update(static_url=static.url, version=__version__, counted=counted)
+    return environment
+
+
+def _predicted(us: float) -> str:
+    """A predicted time has two digits: the third would promise more than a prediction can."""
+    return duration(float(f"{us:.1e}"), 2)
+
+
+@cache
+def pieces_version() -> str:
+    """Of all that writes the pieces beside what a version of results has, by its content."""
+    templates, modules = assets_dir("templates"), Path(written.__file__).parent
+    sources = [*sorted(templates.glob("_*.html")), *sorted(modules.glob("*.py"))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
