@@ -119,6 +119,13 @@ def test_check_is_the_command(tmp_path: Path) -> None:
         roofline.check(SAME, baseline=tmp_path / "none.json")
 
 
+def ridges(found: Result) -> dict[str, tuple[float, float]]:
+    """The ridges in a picture of devices by the names that stand beside them."""
+    (marks,) = (one for one in found.figure().data if one.name == "crossing")
+    names = (said.partition(":")[0] for said in marks.hovertext)
+    return dict(zip(names, zip(marks.x, marks.y, strict=True), strict=True))
+
+
 def test_devices_are_the_command() -> None:
     found = roofline.devices("tpu", columns=["bf16", "ridge"], sort="-bf16")
     words = ("devices", "--kind", "tpu", "--columns", "bf16,ridge", "--sort=-bf16")
@@ -134,8 +141,14 @@ def test_devices_are_the_command() -> None:
     used = {one["source"] for one in part.to_dict()["devices"][0]["memory"]}
     assert used <= part.to_dict()["sources"].keys()
     assert {"matrix_bf16", "memory_bytes"} <= {row["of"] for row in part.rows()}
-    with pytest.raises(roofline.RooflineError, match="Device has no picture"):
-        part.figure()
+    rows = found.frame().set_index("name")[["ridge_flop_per_b", "bf16_tflop_per_s"]].head(8)
+    drawn = ridges(found)
+    assert list(drawn) == list(rows.index)
+    for name, (at, gflops) in drawn.items():
+        assert (at, gflops / 1000) == pytest.approx(tuple(rows.loc[name]), rel=1e-3)
+    assert ridges(part) == {part.name: (295.343, 989_400.0)}
+    with pytest.raises(roofline.RooflineError, match="Devices has no picture"):
+        roofline.devices(dtype="fp4", kind="cpu").figure()
     for refused in (lambda: roofline.device("h1000"), lambda: roofline.devices(columns=["speed"])):
         with pytest.raises(roofline.RooflineError):
             refused()

@@ -18,6 +18,7 @@ from roofline.devices.table import (
     rows_of,
 )
 from roofline.devices.this_machine import read_machine
+from roofline.figures.figure import Figure as Picture
 from roofline.model.units import GIGA, KILO, TERA
 from roofline.presentation.text_table import table
 
@@ -53,6 +54,12 @@ class Devices(Result):
             "`roofline devices --over FILE` a profile on each."
         )
         return f"{table(head, lines, left={0, 1})}\n\n{note}\n"
+
+    def picture(self) -> Picture | None:
+        """The roofs of the first eight, for products of the number format that ridges are of."""
+        from roofline.exports.cost_charts import parts_figure  # loads slowly
+
+        return parts_figure([row.part for row in rows_of(self.query)], self.query.dtype)
 
     def rows(self) -> Sequence[Record]:
         """One row per part; the names of columns have their units."""
@@ -93,6 +100,12 @@ class Device(Result):
         part = self.part
         lines = [*_head(part), "", *_roofs(part), "", *_in_flight(part), *_figures(part)]
         return "\n".join(lines) + "\n"
+
+    def picture(self) -> Picture | None:
+        """Its roofs for products of bf16, or of fp16 where it has no unit for bf16."""
+        from roofline.exports.cost_charts import parts_figure  # loads slowly
+
+        return parts_figure([self.part], Query().dtype)
 
     def rows(self) -> Sequence[Record]:
         """One row per number, with where it was read, and whether it is the one that is used."""

@@ -1,8 +1,11 @@
-"""Charts that show a predicted op, step of a model or request on the roofline of its part."""
+"""Charts of predicted ops, steps of a model and requests on the roofline of a part, and parts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from roofline.devices.parts import Part
+from roofline.errors import BadViewError
+from roofline.estimate.kernels import KernelRow
 from roofline.estimate.llm.request_document import MeasuredRequest, ridge_of
 from roofline.estimate.llm.serving import PhaseOfRequest, Request
 from roofline.estimate.llm.step import Step, TimedOp
@@ -15,18 +18,23 @@ from roofline.estimate.on_device import (
     VECTOR,
     ChipPeak,
     Estimate,
+    main_memory,
+    product_peak,
 )
 from roofline.figures.figure import Figure
 from roofline.model.units import GIGA, KILO, US_PER_S
 from roofline.presentation.charts.cost_figures import (
+    LOOKS,
     TIE,
+    CostChart,
     Curve,
     Mark,
     Point,
+    range_of,
     roof_chart,
     roof_pair,
 )
-from roofline.presentation.quantities import duration, significant
+from roofline.presentation.quantities import bandwidth, duration, flop_rate, significant
 
 OverRecord = Mapping[str, Any]
 """The key `over` of a prediction: docs/predict.md."""
@@ -114,6 +122,77 @@ def _chart(
         curves=curves,
         marks=marks,
     ).figure()
+
+
+def parts_figure(
+    parts: Sequence[Part], dtype: str, kernels: Sequence[KernelRow] = ()
+) -> Figure | None:
+    """The roof of each part for products of `dtype`, and every kernel on each of them at its best
+    rate; without kernels the ridges, with the names of the parts. `None` where no roof is known."""
+    corners = [(one, look, _corner(one, dtype)) for one, look in zip(parts, LOOKS, strict=False)]
+    known = [(one, look, ridge) for one, look, ridge in corners if ridge]
+    if kernels:
+        alt = (
+            "Kernels of a transformer on the roofs of these devices; the table below has their "
+            "rates."
+        )
+        marks = [
+            Mark(
+                at=(row.intensity, cell.rate / GIGA),
+                kind="predicted",
+                said=f"{row.title} on {one.name}: {cell.text}",
+                size=9,
+                token=look.token,
+            )
+            for row in kernels
+            for one, look, cell in zip(parts, LOOKS, row.cells, strict=False)
+            if cell.rate
+        ]
+    else:
+        alt = f"Roofs of {', '.join(one.name for one, _, _ in known)} for products of {dtype}."
+        marks = [
+            Mark(at=ridge, kind="crossing", said=_said(one, ridge), name=one.name, size=7)
+            for one, _, ridge in known
+        ]
+    if not marks:
+        return None
+    x = range_of(mark.at[0] for mark in marks)
+    ends = 10.0 ** x[0], 10.0 ** x[1]
+    return CostChart(
+        id="roofs",
+        alt=alt,
+        x=x,
+        y=range_of(mark.at[1] for mark in marks),
+        x_title="FLOP per byte of the main memory",
+        curves=[Curve(points=_roof(ridge, *ends), look=look) for _, look, ridge in known],
+        marks=marks,
+    ).figure()
+
+
+def _corner(part: Part, dtype: str) -> Point | None:
+    """FLOP per byte and GFLOP/s at the ridge; `None` where a roof is not known, or not there."""
+    try:
+        peak = product_peak(part, dtype)[0].value
+    except BadViewError:  # the part has no such unit
+        return None
+    width = main_memory(part).value
+    return (peak / width, peak / GIGA) if peak and width else None
+
+
+def _said(part: Part, ridge: Point) -> str:
+    """What a ridge says when it is pointed at."""
+    at, rate = ridge
+    return (
+        f"{part.name}: {flop_rate(rate)} from {significant(at)} FLOP/B on, "
+        f"{bandwidth(rate / at)} below"
+    )
+
+
+def _roof(ridge: Point, low: float, high: float) -> Sequence[Point]:
+    """The roofs of the main memory and of products between two intensities."""
+    at, rate = ridge
+    ends = [(low, rate * low / at), ridge, (high, rate)]
+    return [one for one in ends if low <= one[0] <= high]
 
 
 def _exp_roof(step: Step) -> tuple[Curve, Mark] | None:

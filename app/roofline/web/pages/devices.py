@@ -31,17 +31,11 @@ from roofline.devices.table import (
 from roofline.errors import BadViewError
 from roofline.estimate.kernels import KernelQuery, KernelRow, kernel_rows
 from roofline.estimate.llm.config import presets
-from roofline.estimate.on_device import main_memory, product_peak
+from roofline.exports.cost_charts import parts_figure
 from roofline.figures.figure import Figure
-from roofline.model.units import GIGA
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
-    CostChart,
-    Curve,
     Look,
-    Mark,
-    Point,
-    range_of,
 )
 from roofline.web.offline.views import ErrorBody, error_body
 from roofline.web.parts import Parts
@@ -167,7 +161,7 @@ def _view(given: QueryParams, address: str) -> DevicesView:
         in_flight_heads=HEADS,
         in_flight=tuple(_in_flight(part, one) for part, one in flights),
         latency_sources=tuple(dict.fromkeys(one.figure.source.text for _, one in flights)),
-        roofs=None if error else _roofs(parts, kernels, query.dtype),
+        roofs=None if error or not kernels else parts_figure(parts, query.dtype, kernels),
         csv_url=f"/devices.csv?{address}",
         error=error,
     )
@@ -202,50 +196,6 @@ def _row(row: Row, query: Query, kernels: KernelQuery) -> PartRowView:
     drawn = others if is_drawn else [*ids, row.part.id][-_MOST_PARTS:]
     url = _address(query, replace(kernels, part_ids=tuple(drawn)))
     return PartRowView(row=row, roof_url=url, is_drawn=is_drawn)
-
-
-def _roofs(parts: Sequence[Part], kernels: Sequence[KernelRow], dtype: str) -> Figure | None:
-    """The roof of each part, and every kernel on each of them at its best rate."""
-    marks = [
-        Mark(
-            at=(row.intensity, cell.rate / GIGA),
-            kind="predicted",
-            said=f"{row.title} on {part.name}: {cell.text}",
-            size=9,
-            token=look.token,
-        )
-        for row in kernels
-        for part, look, cell in zip(parts, LOOKS, row.cells, strict=False)
-        if cell.rate
-    ]
-    if not marks:
-        return None
-    x = range_of(mark.at[0] for mark in marks)
-    lines = [
-        Curve(points=points, look=look)
-        for part, look in zip(parts, LOOKS, strict=False)
-        if (points := _roof(part, dtype, 10.0 ** x[0], 10.0 ** x[1]))
-    ]
-    return CostChart(
-        id="roofs",
-        alt="Kernels of a transformer on the roofs of these devices; the table below has their "
-        "rates.",
-        x=x,
-        y=range_of(mark.at[1] for mark in marks),
-        x_title="FLOP per byte of the main memory",
-        curves=lines,
-        marks=marks,
-    ).figure()
-
-
-def _roof(part: Part, dtype: str, low: float, high: float) -> Sequence[Point]:
-    """The roofs of products and of the main memory; nothing where one is not known."""
-    peak, width = product_peak(part, dtype)[0].value, main_memory(part).value
-    if not peak or not width:
-        return ()
-    ridge = peak / width
-    ends = [(low, low * width), (ridge, peak), (high, peak)]
-    return [(at, rate / GIGA) for at, rate in ends if low <= at <= high]
 
 
 def _heads(query: Query, kernels: KernelQuery) -> Iterable[HeadView]:
