@@ -27,8 +27,7 @@ def stretch(length_s):
     while time.time() < end:
         w = jax.block_until_ready(step(w, x))
 def tell(run):
-    marks = b"step_num" in run.files[0].read_bytes()
-    print(json.dumps([run.verdict, run.profile.subject.time_us > 0, marks]))
+    print(json.dumps([run.verdict, run.profile.subject.time_us > 0, len(run.profile.steps)]))
 """
 TORCH = """
 import json, torch, roofline
@@ -64,15 +63,15 @@ def told(program: str, python: str = sys.executable) -> tuple[Any, str]:
 def test_blocks_of_jax() -> None:
     """Each form, as the first of its program: it compiles again."""
     forms = {
-        "with roofline.capture() as run: stretch(4)": ["ok", True, False],
-        "with roofline.capture(steps=3) as run: loop(run.steps(range(60)))": ["ok", True, True],
+        "with roofline.capture() as run: stretch(4)": ["ok", True, 0],
+        "with roofline.capture(steps=3) as run: loop(run.steps(range(60)))": ["ok", True, 3],
         "with roofline.capture(skip=2) as run: loop(run.step() for _ in range(60))": [
             "ok",
             True,
-            False,
+            0,
         ],
-        "step(w, x)\nwith roofline.capture(duration=0.5) as run: stretch(1)": ["ok", True, False],
-        "with roofline.capture(duration=1) as run: stretch(0.7)": ["cold", True, False],
+        "step(w, x)\nwith roofline.capture(duration=0.5) as run: stretch(1)": ["ok", True, 0],
+        "with roofline.capture(duration=1) as run: stretch(0.7)": ["cold", True, 0],
     }
     blocks = "\n".join(f"jax.clear_caches()\n{form}\ntell(run)" for form in forms)
     found, said = told(JAX + blocks)
@@ -89,7 +88,7 @@ def test_a_decorated_function_counts_its_calls() -> None:
         "tell(again.capture)"
     )
     found, said = told(JAX + program)
-    assert found == [["ok", True, True]]
+    assert found == [["ok", True, 4]]  # they are launched ahead of their work
     assert "recorded" not in said
 
 

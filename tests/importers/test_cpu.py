@@ -47,6 +47,10 @@ def step(begin_us: int, us: int, number: int) -> Event:
     return ("train", begin_us, us, [("_r", 1, "i64"), ("step_num", number)])
 
 
+def launch(begin_us: int) -> Event:
+    return ("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", begin_us, 1, [])
+
+
 def write(
     tmp_path: Path,
     *threads: Sequence[Event],
@@ -171,6 +175,19 @@ def test_steps_are_the_annotations_in_which_ops_begin(tmp_path: Path) -> None:
     steps = imported(write(tmp_path, host, ops)).steps
     assert steps.label == ("8", "9")
     assert (steps.sums.time_ps[:, 0] // US).tolist() == [13, 10]  # rp: by its run's first op
+
+
+def test_steps_that_are_launched_ahead_last_until_the_next_begins(tmp_path: Path) -> None:
+    calls = [launch(begin) for begin in (2, 12, 14, 22)]
+    host = [step(0, 8, 4), calls[0], step(10, 8, 5), *calls[1:3], step(20, 8, 6), calls[3]]
+    ops = [op("cl", at, 10, run=run) for run, at in enumerate((25, 50, 60, 90), 1)]
+    steps = imported(write(tmp_path, host, ops)).steps
+    assert steps.label == ("4", "5", "6")
+    assert (steps.sums.time_ps[:, 0] // US).tolist() == [10, 20, 10]
+    assert (steps.duration_ps // US).tolist() == [25, 40, 10]
+    # A launch whose run is not in the capture: which launched which is not known.
+    steps = imported(write(tmp_path, host, ops[1:])).steps
+    assert steps.label == ()
 
 
 def test_the_total_lasts_as_long_as_its_steps(tmp_path: Path) -> None:

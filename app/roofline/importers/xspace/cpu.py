@@ -55,6 +55,7 @@ _RECORD, _START, _STOP = (
 )
 _RESUMED = "ThunkExecutor::Execute"
 _END = "end: "
+_LAUNCH = "Executable::ExecuteHelper"  # in the names of PjRt's and of TFRT's launches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,10 +94,12 @@ class _Thread:
     region_id: U64
     region_begin: U64
     region_end: U64
+    launch_ps: U64
 
 
-def read_threads(plane: Plane) -> tuple[OpEvents, Tasks, tuple[str, ...]]:
-    """All op events of a host plane, the tasks they started, and the texts that `text` numbers."""
+def read_threads(plane: Plane) -> tuple[OpEvents, Tasks, tuple[str, ...], U64]:
+    """All op events of a host plane, the tasks they started, the texts that `text` numbers, and
+    when programs were launched."""
     texts = TextNumbers(plane)
     lines = [line for line in plane.lines if line.event_count]
     threads = [_read_thread(plane, line, k, texts) for k, line in enumerate(lines)]
@@ -109,7 +112,8 @@ def read_threads(plane: Plane) -> tuple[OpEvents, Tasks, tuple[str, ...]]:
         end_ps=_join(threads, lambda t: t.ops.end_ps, np.uint64),
         self_ps=_join(threads, lambda t: t.ops.self_ps, np.uint64),
     )
-    return ops, _tasks(threads), tuple(texts.texts)
+    launch_ps = np.sort(_join(threads, lambda t: t.launch_ps, np.uint64))
+    return ops, _tasks(threads), tuple(texts.texts), launch_ps
 
 
 def _join(
@@ -158,6 +162,7 @@ def _read_thread(plane: Plane, line: Line, number: int, texts: TextNumbers) -> _
         region_id=region_id,
         region_begin=begin,
         region_end=end,
+        launch_ps=events.begin_ps[np.array([_LAUNCH in name for name in names.tolist()], np.bool_)],
     )
 
 
@@ -276,10 +281,11 @@ class _Work:
     thread: I64
     begin_ps: U64
     end_ps: U64
+    launch_ps: U64
 
     @staticmethod
     def read(space: Space, at: int, programs: Programs) -> "_Work":
-        events, tasks, texts = read_threads(space.planes[at])
+        events, tasks, texts, launch_ps = read_threads(space.planes[at])
         op, labels, costs = _ops(events, texts, programs)
         # The spans are the events themselves, then their tasks on other threads.
         owner = np.concatenate([np.arange(len(events)), tasks.event])
@@ -293,6 +299,7 @@ class _Work:
             thread=thread,
             begin_ps=np.concatenate([events.begin_ps, tasks.begin_ps]),
             end_ps=np.concatenate([events.end_ps, tasks.end_ps]),
+            launch_ps=launch_ps,
         )
 
     def busy_ps(self) -> int:
@@ -401,16 +408,22 @@ def _threads_per_op(n_ops: int, op: I64, owner: I64, thread: I64) -> I64:
 
 
 def _steps(work: _Work, roots: StepRoots) -> StepTable:
-    """A step per annotation in which an op began; annotations are on the host's own clock."""
-    # The annotation that each op began in, else the one in which its run began.
-    own = _containing(work.events.begin_ps, roots)
-    runs, of_event = np.unique(work.events.run_id, return_inverse=True)
-    first = np.full(len(runs), 2**64 - 1, np.uint64)
-    np.minimum.at(first, of_event, work.events.begin_ps)
-    group = np.where(own >= 0, own, _containing(first, roots)[of_event])
+    """A step per annotation that launched an op, or in which one began; annotations are on the
+    host's own clock.
+
+    Where a program launches ahead, its work ends behind the annotation: a step then lasts from its
+    first op to that of the next step, as on an accelerator.
+    """
+    group = _groups(work, roots)
     groups = np.unique(group[group >= 0])
     scope = np.where(group >= 0, np.searchsorted(groups, group), -1)
     begin, end = roots.begin_ps[groups], roots.end_ps[groups]
+    of_span = scope[work.owner]
+    last = np.zeros(len(groups), np.uint64)
+    np.maximum.at(last, of_span[of_span >= 0], work.end_ps[of_span >= 0])
+    if (last > end).any():
+        begin = _first(scope[scope >= 0], work.events.begin_ps[scope >= 0], len(groups))
+        end = np.maximum(np.append(begin[1:], last[-1:]), begin)
     table = StepTable(
         label=step_labels(groups, roots),
         begin_ps=begin,
@@ -422,6 +435,25 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
     of_row, rows = work.rows(scope)
     add_step_work(table, of_row, rows, [label.category for label in work.labels])
     return table
+
+
+def _groups(work: _Work, roots: StepRoots) -> I64:
+    """The annotation of each op event, -1 without: that which launched its run; where it is not
+    known which did, that in which it began, else that in which its run began."""
+    events = work.events
+    runs, of_event = np.unique(events.run_id, return_inverse=True)
+    first = _first(of_event, events.begin_ps, len(runs))
+    # Runs are numbered as they are launched.
+    if len(work.launch_ps) == len(runs) and (work.launch_ps <= first).all():
+        return _containing(work.launch_ps, roots)[of_event]
+    own = _containing(events.begin_ps, roots)
+    return np.where(own >= 0, own, _containing(first, roots)[of_event])
+
+
+def _first(place: I64, begin_ps: U64, count: int) -> U64:
+    found = np.full(count, 2**64 - 1, np.uint64)
+    np.minimum.at(found, place, begin_ps)
+    return found
 
 
 def _containing(times: U64, roots: StepRoots) -> I64:
