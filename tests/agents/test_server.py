@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -233,18 +234,35 @@ def test_prompts_name_tools_that_exist_and_ask_for_the_certainty() -> None:
         assert "sure" in message.content.text or "certain" in message.content.text
 
 
-def test_the_command_serves_the_tools_on_standard_input() -> None:
+# How a client begins, and the version of the protocol that both then speak.
+ERAS = [("legacy", "2025-11-25"), ("auto", "2026-07-28")]
+
+
+async def heard_of(client: Client, profile: str) -> tuple[str, list[str], CallToolResult]:
+    """The version of the protocol, the tools, and a summary."""
+    tools = (await client.list_tools()).tools
+    summary = await client.call_tool("summary", {"profile": profile})
+    return client.protocol_version, [tool.name for tool in tools], summary
+
+
+@pytest.mark.parametrize(("mode", "version"), ERAS)
+def test_clients_of_both_eras_are_served_on_standard_input(mode: str, version: str) -> None:
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "roofline", "mcp", str(SAMPLES)]
     )
 
-    async def ask() -> CallToolResult:
-        async with Client(command) as client:
-            return await client.call_tool("summary", {"profile": TRAINING})
+    async def ask(server: Any) -> tuple[str, list[str], CallToolResult]:
+        async with Client(server, mode=mode) as client:
+            return await heard_of(client, TRAINING)
 
-    text, failed = _said(in_a_thread(ask))
+    spoken, tools, summary = in_a_thread(partial(ask, command))
+    here = in_a_thread(partial(ask, server_of_folders(Folders([SAMPLES]), networks([]))))
+    assert (spoken, tools, summary.content) == (version, here[1], here[2].content)
+    assert here[0] == version
+    text, failed = _said(summary)
     assert not failed
     assert text.startswith("19.5 ms a step")
+    assert (summary.structured_content or {})["certain"] == "modelled"
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,22 @@
 """What agents read of a server: texts of profiles, and the tools by HTTP, each sender's own."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from mcp import Client as McpClient
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent
 
 from roofline.api.agents.server import Tools
+from tests.agents.test_server import ERAS, heard_of, in_a_thread
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session
 from tests.web.http.test_api_tokens import ada, bearer, make
+from tests.web.test_server import Server
 
 TRAINING = SAMPLES / "pytorch" / "h100-training.json"
 ACCEPT = {"accept": "application/json, text/event-stream"}
@@ -74,6 +81,32 @@ def test_the_tools_answer_what_the_text_says(client: Client) -> None:
     text, failed = called(client, {}, "compare", before=profile, after=profile)
     assert not failed
     assert "(certain: in doubt" in text
+
+
+@pytest.mark.parametrize(("mode", "version"), ERAS)
+def test_clients_of_both_eras_are_served_by_http(tmp_path: Path, mode: str, version: str) -> None:
+    server = Server(tmp_path / "data", auth="token", token=TOKEN)
+    try:
+        files = {"file": (TRAINING.name, TRAINING.read_bytes())}
+        answer = server.http.post("/api/v1/profiles?wait=60", files=files, headers=BEARER)
+        profile = answer.json()["id"]
+
+        async def ask() -> tuple[str, list[str], CallToolResult]:
+            async with httpx2.AsyncClient(headers=BEARER) as http:
+                url = f"http://127.0.0.1:{server.port}/mcp"
+                transport = streamable_http_client(url, http_client=http)
+                async with McpClient(transport, mode=mode) as client:
+                    return await heard_of(client, profile)
+
+        spoken, tools, summary = in_a_thread(ask)
+        text = server.http.get(f"/p/{profile}.md", headers=BEARER).text
+    finally:
+        server.stop()
+    assert spoken == version
+    assert tools == [name for name in vars(Tools) if not name.startswith("_")]
+    assert isinstance(summary.content[0], TextContent)
+    assert summary.content[0].text == text
+    assert (summary.structured_content or {})["certain"] == "modelled"
 
 
 def test_only_the_tools_that_read_are_on_a_server(client: Client) -> None:
