@@ -18,8 +18,10 @@ from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.exports.certainty import SURE
 from roofline.presentation.grouping_choice import read_grouping
 from tests.cli.test_main import run
+from tests.shared_profiles import SHARED
 
 SAMPLES = Path("sample_profiles")
+NOT_PROFILES = {"expected.json", "known_shares.csv", "execution_trace_linear.json.gz"}
 FILES = tuple(
     sorted(
         path
@@ -27,6 +29,14 @@ FILES = tuple(
         if path.is_dir() or path.suffix in (".pb", ".json", ".csv", ".ncu-rep", ".sqlite", ".db")
     )
 )
+# Those of others; three of the files there are not profiles.
+SHARED_FILES = [
+    path
+    for path in sorted(
+        (*SHARED.glob("samples/*/*"), *SHARED.glob("cases/*"), *SHARED.glob("profiles/*"))
+    )
+    if path.suffix != ".nsys-rep" and path.name not in NOT_PROFILES
+]
 TELLS: dict[str, Callable[[Reading], str]] = {
     "summary": answers.summary,
     "top_ops": answers.top_ops,
@@ -52,7 +62,7 @@ def v6e() -> Reading:
     return reading_of(SAMPLES / "xspace" / "v6e-training.xplane.pb")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *SHARED_FILES], ids=lambda path: path.name)
 def test_every_answer_is_short_and_says_how_sure_it_is(path: Path) -> None:
     reading = reading_of(path)
     assert reading.certainty.word in SURE
