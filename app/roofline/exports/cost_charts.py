@@ -166,6 +166,7 @@ def parts_figure(
         x_title="FLOP per byte of the main memory",
         curves=[Curve(points=_roof(ridge, *ends), look=look) for _, look, ridge in known],
         marks=marks,
+        are_roofs=True,
     ).figure()
 
 

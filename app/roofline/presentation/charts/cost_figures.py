@@ -123,7 +123,8 @@ class CostChart:
     """What a chart shows; `alt` says it in words. `x` and `y` are log10 ranges.
 
     `peaks` are the memory and the compute roof that distances are read against. `here` is the x
-    value that was chosen, a line from the bottom to the top.
+    value that was chosen, a line from the bottom to the top. Names do not cross curves that
+    `are_roofs`.
     """
 
     id: str
@@ -137,6 +138,7 @@ class CostChart:
     curves: Sequence[Curve] = ()
     marks: Sequence[Mark] = ()
     here: float | None = None
+    are_roofs: bool = False
 
     def figure(self) -> Figure:
         """The chart for Plotly."""
@@ -192,7 +194,7 @@ class CostChart:
         places = [((log10(mark.at[0]), log10(mark.at[1])), mark.size / 2) for mark in marks]
         namer = Namer(chart, width, places, _PLOTS)
         scale = namer.scale
-        for curve in self.curves if self.peaks else ():
+        for curve in self.curves if self.peaks or self.are_roofs else ():
             drawn = [(scale.to_x(log10(x)), scale.to_y(log10(y))) for x, y in curve.points]
             namer.board.lines = [*namer.board.lines, *((*a, *b) for a, b in pairwise(drawn))]
         names: list[Name] = []
