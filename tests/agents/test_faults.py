@@ -1,18 +1,37 @@
 """Profiles whose faults are known: the first line says what is wrong, and how sure it is."""
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from roofline.api.agents import answers
 from roofline.api.agents.reading import Reading
 from roofline.api.profiles import open_profile
+from roofline.capture.hook import record_hook
+from roofline.model.notes import RECORDING
+from tests.conftest import SAMPLES
 from tests.shared_profiles import SHARED, needs_shared
 
 NO_WORK = "the cost of "
 NO_DEVICE = "Choose the device to see what it could take."
 HOST_ONLY = "and nothing of the device. Record the device too"
 NO_COUNTERS = "how much of it is useful work was not counted."
+
+TRACE = SAMPLES / "pytorch" / "h100-training.json"
+COLD = [
+    ({"verdict": "cold", "longest": 2.6}, "Cold: the longest step took 2.6 times the median"),
+    ({"verdict": "cold", "longest": None}, "Cold: the program compiled in the window"),
+]
+NOT_COLD: list[object] = [
+    {"verdict": "ok", "slowdown": 1e400},
+    ["cold"],
+    "cold",
+    None,
+    {"longest": 9},
+]
 
 
 @dataclass(frozen=True)
@@ -63,3 +82,41 @@ def test_the_first_line_says_what_is_wrong(fault: Fault) -> None:
     first = answers.summary(reading).splitlines()[0]
     assert fault.said in first
     assert first.endswith(f"(certain: {fault.certain})")
+
+
+def said(path: Path) -> list[str]:
+    return answers.summary(Reading(open_profile(path), path.name)).splitlines()
+
+
+def as_trace(folder: Path, facts: object) -> Path:
+    path = folder / "run.json"
+    document = json.loads(TRACE.read_text("utf-8"))
+    path.write_text(json.dumps(document | {record_hook.RECORDING: facts}), "utf-8")
+    return path
+
+
+def as_xspace(folder: Path, facts: object) -> Path:
+    path = folder / "run.xplane.pb"
+    sample = (SAMPLES / "xspace" / "v6e-training.xplane.pb").read_bytes()
+    warning = record_hook._warning(f"{record_hook.RECORDING} {json.dumps(facts)}")
+    path.write_bytes(sample + record_hook._warning("another warning") + warning)
+    return path
+
+
+@pytest.mark.parametrize("written", [as_trace, as_xspace])
+@pytest.mark.parametrize(("facts", "words"), COLD)
+def test_a_recording_that_was_cold_says_it_first(
+    written: Callable[[Path, object], Path], facts: object, words: str, tmp_path: Path
+) -> None:
+    first, _, doubt, *_ = said(written(tmp_path, facts))
+    assert first.endswith("(certain: in doubt, cold)")
+    assert doubt.startswith(f"doubt: {words}")
+
+
+@pytest.mark.parametrize("written", [as_trace, as_xspace])
+@pytest.mark.parametrize("facts", NOT_COLD, ids=str)
+def test_other_facts_of_a_recording_are_no_doubt(
+    written: Callable[[Path, object], Path], facts: object, tmp_path: Path
+) -> None:
+    assert record_hook.RECORDING == RECORDING
+    assert said(written(tmp_path, facts))[0].endswith("(certain: modelled)")

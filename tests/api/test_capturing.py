@@ -28,6 +28,7 @@ def stretch(length_s):
         w = jax.block_until_ready(step(w, x))
 def tell(run):
     print(json.dumps([run.verdict, run.profile.subject.time_us > 0, len(run.profile.steps)]))
+    assert (run.verdict == "cold") == run.profile.to_markdown().splitlines()[0].endswith(", cold)")
 """
 TORCH = """
 import json, torch, roofline

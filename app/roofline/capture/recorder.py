@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from roofline.errors import CaptureFailedError
+from roofline.model.notes import recorded
 
 HOOK = Path(__file__).parent / "hook"
 VARIABLE = "ROOFLINE_RECORD"
@@ -19,8 +20,6 @@ VARIABLE = "ROOFLINE_RECORD"
 _RANKS_S = 60.0
 _LOOK_S = 0.1
 _ENDING_S = 10.0
-# Steps of a window that take so many times those before it are told.
-_SLOWER = 1.1
 # From best to worst.
 VERDICTS = ("ok", "cold", "no shapes", "no kernels", "truncated")
 _ENDINGS = (".pt.trace.json.gz", ".xplane.pb")
@@ -255,9 +254,6 @@ def said_of(best: Try, whole: str = "program") -> list[str]:
     took = f"{worst['seconds']:.1f} s of the {whole}'s time"
     lines = [f"recorded {what}{ranks}, {tried}{better}; {took}"]
     defects = {
-        "cold": f"Cold: the longest step took {worst['longest'] or 0:.1f} times the median."
-        if worst["longest"]
-        else "Cold: the program compiled in the window.",
         "truncated": f"The {whole} ended in the window: {steps} of {worst['wanted']} steps."
         if worst["wanted"]
         else f"The {whole} ended in the window.",
@@ -267,9 +263,4 @@ def said_of(best: Try, whole: str = "program") -> list[str]:
     }
     if best.verdict in defects:
         lines.append(defects[best.verdict])
-    if worst["slowdown"] and worst["slowdown"] > _SLOWER:
-        lines.append(
-            f"Steps in the window took {worst['slowdown']:.1f} times those before it, so waits for"
-            " the host look longer than they are."
-        )
-    return lines
+    return lines + [one.message for one in recorded(worst)]

@@ -14,6 +14,7 @@ from roofline.analysis.verdict_records import Place, VerdictClass
 from roofline.compare.changes import Comparison
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
+from roofline.model.notes import COLD
 from roofline.model.profile import Provenance, Severity
 from roofline.presentation.quantities import significant
 from roofline.presentation.verdict import Answer
@@ -47,6 +48,12 @@ class Certainty:
     word: str
     doubts: Sequence[str]
     settle: str
+    is_cold: bool = False
+
+    @property
+    def in_words(self) -> str:
+        """The word, and whether the program was still starting when it was recorded."""
+        return f"{self.word}, cold" if self.is_cold else self.word
 
 
 def certainty_of(analysis: RooflineAnalysis, answer: Answer) -> Certainty:
@@ -55,7 +62,9 @@ def certainty_of(analysis: RooflineAnalysis, answer: Answer) -> Certainty:
     doubts = [
         one.message.rstrip(".") for one in analysis.diagnostics if one.severity is not Severity.INFO
     ]
-    words = [certainty_of_place(analysis, place) for place in (verdict, verdict.then) if place]
+    is_cold = any(one.code in COLD for one in analysis.diagnostics)
+    words = [IN_DOUBT] if is_cold else []
+    words += [certainty_of_place(analysis, place) for place in (verdict, verdict.then) if place]
     covered = max(verdict.known.both, verdict.known.busy)
     if verdict.of_work is not None and covered < _LEAST_KNOWN:
         words.append(IN_DOUBT)
@@ -65,7 +74,7 @@ def certainty_of(analysis: RooflineAnalysis, answer: Answer) -> Certainty:
     word = min(words, key=SURE.index)
     if verdict.of_work is not None and (names := _looked_up(analysis, verdict.of_work)):
         doubts.append(f"the peak of {names} is the data sheet's, not measured here")
-    return Certainty(word=word, doubts=doubts, settle=_settles(analysis, word))
+    return Certainty(word=word, doubts=doubts, settle=_settles(analysis, word), is_cold=is_cold)
 
 
 def certainty_of_place(analysis: RooflineAnalysis, place: Place) -> str:

@@ -8,6 +8,7 @@ Numbers that a profiler states itself are a second opinion: a reader that drops 
 counter differs from the first file that states its totals.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -55,7 +56,26 @@ def counted(notes: Notes, counts: Mapping[str, int], **slots: object) -> Iterato
             yield noted(notes, code, count, **slots)
 
 
-_SECOND_OPINION = notes_beside(__file__)
+_NOTES = notes_beside(__file__)
+# Steps of a window that take so many times those before it are told.
+_SLOWER = 1.1
+COLD = ("cold-steps", "cold-compiled")
+RECORDING = "roofline_recording"
+"""What `roofline record` and `capture` noticed while they recorded, as JSON: the key that it has in
+a trace, and how its line in an XSpace begins."""
+
+
+def recorded(facts: object) -> Iterator[Diagnostic]:
+    """What is wrong with a recording, by the facts that it says of itself."""
+    if not isinstance(facts, Mapping):
+        return
+    longest, slowdown = facts.get("longest"), facts.get("slowdown")
+    if facts.get("verdict") == "cold" and isinstance(longest, float) and longest < math.inf:
+        yield noted(_NOTES, "cold-steps", times=f"{longest:.3g}")
+    elif facts.get("verdict") == "cold":
+        yield noted(_NOTES, "cold-compiled")
+    if isinstance(slowdown, float) and _SLOWER < slowdown < math.inf:
+        yield noted(_NOTES, "slowed-steps", times=f"{slowdown:.2g}")
 
 
 def compared(
@@ -72,7 +92,7 @@ def differences(stated: Iterable[Stated]) -> Iterator[Diagnostic]:
         if not one.agrees:
             theirs, ours = (f"{value:,.4g}" for value in (one.theirs, one.ours))
             yield noted(
-                _SECOND_OPINION,
+                _NOTES,
                 "second-opinion",
                 where=one.where,
                 what=one.what,

@@ -190,7 +190,7 @@ def head(reading: Reading) -> list[str]:
     document, certainty = reading.document, reading.certainty
     subject = document["subject"]
     lines = [
-        f"{cell(reading.profile.sentence, None)} (certain: {certainty.word})",
+        f"{cell(reading.profile.sentence, None)} (certain: {certainty.in_words})",
         f"of {cell(subject['label'])} (of={subject['of']}) · {cell(document['device']['name'])}",
     ]
     if certainty.doubts:

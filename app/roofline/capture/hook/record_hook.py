@@ -28,6 +28,8 @@ STEADY = 1.1
 LATEST_STEP = 10
 LIVE_CALLS = 50
 COLD = 2.0
+# The name under which a file says what was noticed: as in roofline.model.notes.
+RECORDING = "roofline_recording"
 MOST_TRIES = 2
 AGAIN_STEPS = 10
 AGAIN_RANKS_STEPS = 20
@@ -439,21 +441,26 @@ class Torch(_Recorder):
         if ending == "ok" or len(self.window_s) > 1 or self.is_timed:
             self._synchronize()
         self._ours(profile.stop)
-        counts = _pack(self.options.folder, self.name(), ".pt.trace.json.gz")
-        recorded = self.window_s[1:]
-        verdict = self._judged(ending, counts, recorded)
+        recorded, before = self.window_s[1:], self.before_s[-10:]
+        facts = {
+            "steps": 0 if self.is_timed else min(len(recorded), self.wanted),
+            "wanted": 0 if self.is_timed else self.wanted,
+            "slowdown": _median(recorded) / _median(before) if recorded and before else None,
+            "longest": max(recorded) / _median(recorded) if recorded else None,
+        }
+
+        def judged(counts: Any) -> Any:
+            return dict(facts, verdict=self._judged(ending, counts, recorded))
+
+        verdict = _pack(self.options.folder, self.name(), ".pt.trace.json.gz", judged)["verdict"]
         if verdict in ("empty", "nothing"):
             _remove(self.options.folder, self.name())
             return
-        before = self.before_s[-10:]
         self.done(
             verdict,
-            steps=0 if self.is_timed else min(len(recorded), self.wanted),
-            wanted=0 if self.is_timed else self.wanted,
-            slowdown=_median(recorded) / _median(before) if recorded and before else None,
-            longest=max(recorded) / _median(recorded) if recorded else None,
             devices=len(self._activities()) > 1,
             seconds=time.perf_counter() - began_s,
+            **facts,
         )
         self._next(verdict)
 
@@ -713,6 +720,7 @@ class Jax(_Recorder):
             path = os.path.join(self.options.folder, name)
             with open(path + ".part", "wb") as file:
                 file.write(content)
+                file.write(_warning(RECORDING + " " + _json({"verdict": ending})))
             os.replace(path + ".part", path)
             # Steps are given to the device one after the other: only their sum is known.
             steps = len(self.window_s) if self.is_counting else 0
@@ -828,8 +836,26 @@ def _verdicts(folder: str, number: int) -> list[Any]:
     return found
 
 
-def _pack(folder: str, name: str, ending: str) -> Any:
-    """Compresses the trace that was written, and counts what must be in it; `None` without one."""
+def _json(record: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(record)
+
+
+def _warning(text: str) -> bytes:
+    """A warning at the end of an XSpace, as protocol buffers write it."""
+    written, length = text.encode(), bytearray()
+    rest = len(written)
+    while rest > 127:
+        length.append(rest & 127 | 128)
+        rest >>= 7
+    length.append(rest)
+    return b"\x1a" + bytes(length) + written
+
+
+def _pack(folder: str, name: str, ending: str, judged: Any) -> Any:
+    """Compresses the trace that was written, with what `judged` makes of the counts of what must be
+    in it, which are `None` without a trace; and returns that."""
     import gzip
 
     source = os.path.join(folder, name + ".json.part")
@@ -838,15 +864,22 @@ def _pack(folder: str, name: str, ending: str) -> Any:
     words = {one: ('"cat": "%s"' % one).encode() for one in ("cpu_op", "kernel")}
     words["Input Dims"] = b'"Input Dims"'
     if not os.path.exists(source):
-        return None
+        return judged(None)
+    last = b""
     with open(source, "rb") as plain, gzip.open(target + ".part", "wb", compresslevel=1) as packed:
         for line in plain:
             for one, word in words.items():
                 counts[one] += word in line
-            packed.write(line)
+            packed.write(last)
+            last = line
+        facts = judged(counts)
+        if last.rstrip().endswith(b"}"):  # of the whole document
+            said = ', "%s": %s}\n' % (RECORDING, _json(facts))
+            last = last.rstrip()[:-1] + said.encode()
+        packed.write(last)
     os.replace(target + ".part", target)
     os.remove(source)
-    return counts
+    return facts
 
 
 def _remove(folder: str, name: str) -> None:

@@ -60,6 +60,7 @@ from roofline.importers.shared.nesting import busy_times, innermost, nest, self_
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged
+from roofline.model.notes import RECORDING
 from roofline.model.op_columns import I32, I64, U64, Bools
 from roofline.model.profile import Host, Profile
 from roofline.model.units import NS_PER_S, PS_PER_NS
@@ -227,6 +228,7 @@ class _Job:
                     server=server_of(self._annotations),
                     assumed=self._assumed,
                     other_categories=self._others,
+                    recordings=[header.get(RECORDING) for header in side.headers],
                 ),
             )
         )

@@ -1,13 +1,13 @@
 """Notes for the reader of a trace: on missing, skipped and assumed parts, and on graphs."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from roofline.importers.pytorch.lengths import Assumed
 from roofline.importers.pytorch.replays import Alignment
 from roofline.model.device import DeviceKind
-from roofline.model.notes import counted, noted, notes_beside
+from roofline.model.notes import counted, noted, notes_beside, recorded
 from roofline.model.profile import Diagnostic, OpTable, Severity
 from roofline.model.units import NS_PER_MS, NS_PER_US
 
@@ -66,6 +66,7 @@ class Findings:
     replays: Alignment = field(default_factory=Alignment)
     assumed: Assumed = field(default_factory=Assumed)
     other_categories: Counter[str] = field(default_factory=Counter)
+    recordings: Sequence[object] = ()
 
     @property
     def is_host_only(self) -> bool:
@@ -76,7 +77,8 @@ class Findings:
 def diagnostics(findings: Findings, notes: Counter[str], *, n_steps: int) -> tuple[Diagnostic, ...]:
     """Everything worth telling, worst first."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    every = [*_of_files(findings), *_of_work(findings, notes, n_steps)]
+    ours = {note.code: note for one in findings.recordings for note in recorded(one)}
+    every = [*ours.values(), *_of_files(findings), *_of_work(findings, notes, n_steps)]
     return tuple(sorted(every, key=lambda note: order.index(note.severity)))
 
 

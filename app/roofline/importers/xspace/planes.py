@@ -7,6 +7,7 @@ environment: JAX writes `jax_version`, `jaxlib_version` and `cpu_version` or the
 backend, with the version that its platform states.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from roofline.importers.xspace.xspace_pb2 import (
     StatMetadataEntry,
 )
 from roofline.model.environment import environment
+from roofline.model.notes import RECORDING
 from roofline.model.op_columns import Bools
 
 TPU_PREFIX = "/device:TPU:"
@@ -323,11 +325,13 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """One XSpace: planes in file order, and the host's name where the file has it."""
+    """One XSpace: planes in file order, the host's name where the file has it, and what a recording
+    of ours says of itself."""
 
     file_name: str
     planes: tuple[Plane, ...]
     hostname: str
+    recording: object = None
 
     @property
     def tensor_cores(self) -> tuple[Plane, ...]:
@@ -366,7 +370,7 @@ def captured_of(source: SourceFile) -> Captured:
 def open_space(buf: Bytes, file_name: str) -> Space:
     """Index an XSpace: where its planes, lines and metadata are. Reads no event."""
     planes: list[Plane] = []
-    hostname = ""
+    hostname, recording = "", None
     for field in walk_fields(buf, 0, len(buf), file_name):
         if field.wire != LENGTH:
             continue
@@ -374,7 +378,19 @@ def open_space(buf: Bytes, file_name: str) -> Space:
             planes.append(Plane(buf, field.low, field.high, file_name))
         elif field.number == 4 and not hostname:
             hostname = text(buf[field.low : field.high].tobytes())
-    return Space(file_name, tuple(planes), hostname)
+        elif field.number == 3:  # a warning, of which one is ours
+            recording = recording or _recording(text(buf[field.low : field.high].tobytes()))
+    return Space(file_name, tuple(planes), hostname, recording)
+
+
+def _recording(warning: str) -> object:
+    if not warning.startswith(RECORDING):
+        return None
+    try:
+        found: object = json.loads(warning.removeprefix(RECORDING))
+    except (ValueError, RecursionError):
+        return None
+    return found
 
 
 _SUFFIX = "_version"

@@ -28,7 +28,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
-from roofline.model.notes import noted, notes_beside
+from roofline.model.notes import noted, notes_beside, recorded
 from roofline.model.op_columns import U64, OpColumns
 from roofline.model.profile import Diagnostic, Profile, StepTable
 
@@ -81,7 +81,8 @@ def _read_hosts(
 
         reads_cpu = alone and not oddities.ignores_cpu_programs and has_cpu_ops(space)
         profile = read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report)
-        profiles.append(replace(profile, environment=read_environment(space)))
+        notes = (*recorded(space.recording), *profile.diagnostics)
+        profiles.append(replace(profile, environment=read_environment(space), diagnostics=notes))
     return profiles
 
 
