@@ -5,6 +5,9 @@
 FOLDER has wandb, mlflow-skinny and tensorboardX; nothing of them is sent anywhere.
 """
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -12,7 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 import roofline
-from roofline.api.trackers import metrics
+from roofline.api.trackers import log_to_named_run, metrics
 from tests.conftest import SAMPLES
 
 BARE = "nsight_systems/a100-graphs.sqlite"  # nothing in it has a place
@@ -96,6 +99,43 @@ def test_mlflow_gets_numbers_tags_and_the_page(profile: roofline.Profile, tmp_pa
     assert kept.tags.items() >= {"roofline.bound": "hbm", "roofline.certain": "modelled"}.items()
     (report,) = tmp_path.rglob("report.html")
     assert report.parent.name == "roofline"
+    assert b"14.0" in report.read_bytes()
+
+
+def test_the_run_that_the_environment_names_gets_a_profile(
+    profile: roofline.Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    monkeypatch.delenv("MLFLOW_RUN_ID", raising=False)
+    with pytest.raises(roofline.RooflineError, match="MLFLOW_RUN_ID names no run"):
+        log_to_named_run("mlflow", profile)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    mlflow.set_experiment("named")
+    with mlflow.start_run() as run:
+        mlflow.log_metric("loss", 1.0)
+    monkeypatch.setenv("MLFLOW_RUN_ID", run.info.run_id)
+    assert log_to_named_run("mlflow", profile, url="https://h/p/1") == run.info.run_id
+    kept = mlflow.get_run(run.info.run_id).data
+    assert kept.metrics == pytest.approx({"loss": 1.0, **metrics(profile)})
+    assert kept.tags["roofline.url"] == "https://h/p/1"
+    monkeypatch.setenv("MLFLOW_RUN_ID", "0" * 32)
+    with pytest.raises(roofline.RooflineError, match="mlflow says: "):
+        log_to_named_run("mlflow", profile)
+
+
+def test_the_run_of_wandb_that_the_environment_names_gets_a_profile(tmp_path: Path) -> None:
+    """In a process of its own: the library keeps what it has read of the environment."""
+    pytest.importorskip("wandb", reason="wandb is not installed")
+    program = (
+        "import roofline, wandb\nfrom roofline.api.trackers import log_to_named_run\n"
+        "profile = roofline.open_profile(roofline.example('v6e'))\n"
+        "assert log_to_named_run('wandb', profile) == 'abc123' and wandb.run is None"
+    )
+    given = {"RUN_ID": "abc123", "MODE": "offline", "SILENT": "true", "DIR": str(tmp_path)}
+    environment = os.environ | {f"WANDB_{name}": value for name, value in given.items()}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    (report,) = tmp_path.rglob("offline-run-*-abc123/files/media/html/**/*.html")
     assert b"14.0" in report.read_bytes()
 
 

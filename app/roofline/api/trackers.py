@@ -4,6 +4,7 @@ Each call is a row of numbers under the names below, which stay, and the page as
 that is not known is not sent.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -87,6 +88,27 @@ def log_mlflow(
     mlflow.set_tags({name.replace("/", "."): text for name, text in _texts(profile, url).items()})
     if _has_report(url, report):
         mlflow.log_text(profile.report().content.decode(), f"{_REPORT}.html")
+
+
+def log_to_named_run(tracker: str, profile: Profile, *, url: str = "") -> str:
+    """Sends it to the run of `tracker`, "wandb" or "mlflow", that the environment names: its id.
+
+    Raises `BadViewError` where it names none, and in the tracker's words where that fails.
+    """
+    library, variable = _library(tracker), f"{tracker.upper()}_RUN_ID"
+    run_id = os.environ.get(variable, "")
+    if not run_id:
+        raise BadViewError(
+            f"{variable} names no run, so nothing was sent to {tracker}.", remedy="Set it."
+        )
+    is_wandb = tracker == "wandb"
+    fault = library.Error if is_wandb else library.MlflowException
+    try:
+        with library.init(id=run_id, resume="allow") if is_wandb else library.start_run(run_id):
+            (log_wandb if is_wandb else log_mlflow)(profile, url=url)
+    except fault as error:
+        raise BadViewError(f"{tracker} says: {error}", remedy="") from error
+    return run_id
 
 
 def log_tensorboard(writer: Any, profile: Profile, step: int | None = None) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "roofline.record/1"
+TRACKERS = {"wandb": "W&B", "mlflow": "MLflow"}
 
 
 def add_record(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +73,12 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="keep the files there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was recorded there")
+    for tracker, name in TRACKERS.items():
+        parser.add_argument(
+            f"--{tracker}",
+            action="store_true",
+            help=f"log to the run {tracker.upper()}_RUN_ID of {name} when the command has ended",
+        )
     sharing.add_server(parser, is_optional=True)
     add_labels(parser)
     add_of(parser)
@@ -95,6 +102,7 @@ def _record(given: argparse.Namespace) -> None:
         ).run()
         for line in recorded.said:
             say(line)
+        teller.track()
         if given.json is not None:
             document = json.dumps(_document(recorded, teller), indent=2)
             given.json.write_text(f"{document}\n", "utf-8")
@@ -132,6 +140,22 @@ class _Teller:
         except (RooflineError, OSError) as error:
             self.problem = str(error)
             say(f"{error} {getattr(error, 'remedy', '')}".strip())
+
+    def track(self) -> None:
+        """Logs to the runs that the user's trackers have of the command, which has left them."""
+        wanted = [tracker for tracker in TRACKERS if getattr(self._given, tracker)]
+        if not (wanted and self.files):
+            return
+        from roofline.api.profiles import open_profile  # these load slowly
+        from roofline.api.trackers import log_to_named_run
+
+        profile = open_profile(*self.files, of=self._given.of)
+        for tracker in wanted:
+            try:
+                run_id = log_to_named_run(tracker, profile, url=self.url or "")
+                say(f"sent to the run {run_id} of {TRACKERS[tracker]}")
+            except RooflineError as error:
+                say(f"{error} {error.remedy}".strip())
 
 
 def _document(recorded: "Recorded", teller: _Teller) -> dict[str, object]:
