@@ -119,6 +119,24 @@ def test_check_is_the_command(tmp_path: Path) -> None:
         roofline.check(SAME, baseline=tmp_path / "none.json")
 
 
+@pytest.mark.parametrize("name", ["h100", "attention", "v6e"])
+def test_advice_draws_where_operations_would_stand(name: str) -> None:
+    profile = roofline.open_profile(roofline.example(name))
+    advice = roofline.advise(profile)
+    *drawn, after = advice.figure().data
+    marks = [one for one in drawn if one.meta["role"] == "marks"]
+    places = {place for one in marks for place in zip(one.x, one.y, strict=True)}
+    peak = max(one.gflops for one in profile.analysis.device.compute)
+    changed = [one for of in advice.findings if of["in_plan"] for one in of["landing"]]
+    assert 0 < len(after.x) // 3 <= len(changed)
+    ends = list(zip(after.x, after.y, strict=True))
+    for (x, y), (x_after, y_after) in zip(ends[::3], ends[1::3], strict=True):
+        assert (x, y) in places
+        assert y < y_after <= peak * 1.001
+        assert x_after >= x
+    assert set(ends[2::3]) == {(None, None)}
+
+
 def ridges(found: Result) -> dict[str, tuple[float, float]]:
     """The ridges in a picture of devices by the names that stand beside them."""
     (marks,) = (one for one in found.figure().data if one.name == "crossing")

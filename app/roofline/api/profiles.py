@@ -38,6 +38,7 @@ from roofline.importers.source import Progress, silent
 from roofline.model.units import PS_PER_US
 from roofline.pipeline import analyse_files
 from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.palette import LIGHT
 from roofline.presentation.sentences import Segment, plain_text
 from roofline.presentation.verdict import lines_of
 from roofline.presentation.verdict_data import subject_record, verdict_record
@@ -413,6 +414,7 @@ class Advice(Result):
     """What would help, and what each step of it saves; docs/advice.md."""
 
     document: Mapping[str, Any]
+    profile: Profile
 
     @property
     def sentence(self) -> str:
@@ -457,6 +459,36 @@ class Advice(Result):
             }
             for one in self.findings
         ]
+
+    def figure(self) -> "Figure":
+        """The roofline of the profile, with a line from each operation that the plan changes to
+        where it would stand. Raises as `Profile.figure`."""
+        drawn = self.profile.figure()
+        places = {
+            op: place
+            for trace in drawn.data
+            if trace.meta["role"] == "marks"
+            for op, *place in zip(trace.customdata, trace.x, trace.y, strict=True)
+        }
+        ops = {row["name"]: op for op, row in enumerate(self.profile.rows())}
+        line: list[tuple[float | None, float | None]] = []
+        for landing in (one for of in self.findings if of["in_plan"] for one in of["landing"]):
+            op = ops.get(landing["name"])
+            if op in places:
+                x, y = places[op]
+                flop = landing["flop_ratio"]
+                places[op] = [x * flop / landing["bytes_ratio"], y * flop / landing["time_ratio"]]
+                line += [(x, y), (places[op][0], places[op][1]), (None, None)]
+        look = {"color": LIGHT["--ink"], "size": 7, "symbol": "arrow", "angleref": "previous"}
+        return drawn.add_scatter(
+            x=[x for x, _ in line],
+            y=[y for _, y in line],
+            name="after the plan",
+            mode="lines+markers",
+            marker=look,
+            line={"width": 1},
+            meta={"role": "after"},
+        )
 
     def cell(self) -> Cell:
         """The sentence, and the findings in words."""
@@ -574,7 +606,7 @@ def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice
         )
     found = opened(profile)
     made = found.answered if target is None else answered(found.analysis, found.of, target=target)
-    return Advice(made.advice)
+    return Advice(made.advice, found)
 
 
 def _filled(kind: type[T], record: Record) -> T:
