@@ -1,6 +1,7 @@
 """A place that takes too much to list is refused in words, and the process lists the next one."""
 
 import resource
+import signal
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import NoReturn
@@ -42,10 +43,10 @@ def test_listing_without_an_end_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(run_program, name, attack)
-    before = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)
+    before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGPROF)
     wanted = {"list_run": "list", "runs_below": "find"}[name]
     body = {"do": wanted, "address": "x", "prefix": "x", "join_s": None, "limits": asdict(limits)}
     with pytest.raises(UploadRejectedError, match=said):
         run_program._listed(body)
-    after = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)
-    assert after == before
+    after = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGPROF)
+    assert after == before and signal.getitimer(signal.ITIMER_PROF)[0] == 0

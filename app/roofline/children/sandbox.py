@@ -28,6 +28,7 @@ from roofline.model.units import GIB
 
 # Where processors are short, people who look at pages come first; an idle machine is as quick.
 _NICENESS = 5
+_SHORTEST_S = 0.01  # a timer of 0 s never ends
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # of sched.h
 # Nothing else is needed to read a file; credentials of databases and object stores least of all.
@@ -61,18 +62,17 @@ def within(limits: OuterLimits) -> Iterator[None]:
 
     Raises `MemoryError`, and `TimeoutError` where the processor time is over.
     """
-    used, before = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_AS)
-    spent_s = int(used.ru_utime + used.ru_stime) + 1
-    handler = signal.signal(signal.SIGXCPU, _over)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    handler = signal.signal(signal.SIGPROF, _over)
     try:
-        _set_soft(resource.RLIMIT_CPU, spent_s + limits.cpu_seconds)
+        # RLIMIT_CPU counts from the start of the process, by ticks: it is late in an old one.
+        signal.setitimer(signal.ITIMER_PROF, max(limits.cpu_seconds, _SHORTEST_S))
         _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes)
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         resource.setrlimit(resource.RLIMIT_AS, before)
-        signal.signal(signal.SIGXCPU, handler)
+        signal.signal(signal.SIGPROF, handler)
 
 
 def _over(_signal: int, _frame: FrameType | None) -> NoReturn:
