@@ -13,7 +13,7 @@ SHARED = ROOT.parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=128)
 def analysed(*paths: Path) -> RooflineAnalysis:
     """The analysis of these files on their own device."""
     return analyse_files(paths)

@@ -15,12 +15,10 @@ from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.records import RooflineAnalysis
 from roofline.errors import RooflineError
 from roofline.exports.answering import answered
-from roofline.pipeline import analyse_files
 from roofline.presentation.shown import listed_ops
 from tests.advice.wording import forms_of
+from tests.shared_profiles import SHARED, analysed, needs_shared
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 PYTORCH = "samples/pytorch/"
 
 # The rule, the form of its title, a name in it, and the saving.
@@ -71,7 +69,7 @@ def record_of(analysis: RooflineAnalysis) -> dict[str, Any]:
 @needs_shared
 @pytest.mark.parametrize("names", FIRST)
 def test_what_to_do_first(names: str) -> None:
-    record = record_of(analyse_files(paths_of(names)))
+    record = record_of(analysed(*paths_of(names)))
     first = record["findings"][0]
     rule, form, name, saving = FIRST[names]
     assert first["rule"] == rule and form in forms_of(first) and name in first["title"]
@@ -84,7 +82,7 @@ def test_what_to_do_first(names: str) -> None:
 @pytest.mark.parametrize("name", ["mtia_inference", "a100_launches_without_kernels"])
 def test_of_the_host_alone_nothing_is_said_of_the_device(name: str) -> None:
     (path,) = SHARED.glob(f"{PYTORCH}{name}*")
-    record = record_of(analyse_files([path]))
+    record = record_of(analysed(path))
     assert (record["findings"], record["first"], record["floor_us"]) == ([], None, None)
     assert (record["summary"], record["note"]) == ("", "")
 
@@ -119,7 +117,7 @@ def samples() -> list[Path]:
 @pytest.mark.parametrize("path", samples(), ids=lambda path: str(path.relative_to(SHARED)))
 def test_no_finding_says_what_was_not_measured(path: Path) -> None:
     try:
-        analysis = analyse_files([path])
+        analysis = analysed(path)
     except RooflineError:
         return  # not a profile: its format's tests say why
     record = record_of(analysis)

@@ -15,10 +15,9 @@ from roofline.model.op_columns import Bools
 from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE, CoreTimes, Timeline
 from roofline.model.units import PS_PER_US
-from roofline.pipeline import analyse_files
 from tests.profiles import imported
+from tests.shared_profiles import SHARED, analysed, needs_shared
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 EXPECTED = SHARED / "model" / "budget_expected"
 pytestmark = pytest.mark.skipif(not EXPECTED.is_dir(), reason="needs the shared folder")
 
@@ -86,7 +85,7 @@ def file_of(name: str) -> Path:
 
 @cache
 def profile_of(name: str) -> Profile:
-    return analyse_files([file_of(name)]).profile
+    return analysed(file_of(name)).profile
 
 
 def timeline_of(name: str) -> Timeline:
@@ -157,7 +156,7 @@ def sum_of(values: list[float | None]) -> float | None:
 def test_transfers_are_as_expected(name: str) -> None:
     """Expected rows are by name; ops of one name in two programs are two rows of ours."""
     wanted = expected_of(name)["transfers"]
-    analysis = analyse_files([file_of(name)])
+    analysis = analysed(file_of(name))
     names = [*analysis.profile.ops.name, None]
     rows: dict[str | None, list[TransferRecord]] = {}
     for row in analysis.transfers.rows:
@@ -178,7 +177,7 @@ def test_transfers_are_as_expected(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*TPU, *KINETO, *GPU])
 def test_parts_add_up_to_the_whole(name: str) -> None:
-    analysis = analyse_files([file_of(name)])
+    analysis = analysed(file_of(name))
     for of in ("capture", None):
         budget = budget_of(analysis, choose(analysis, of))
         if budget is not None:
@@ -208,7 +207,7 @@ def test_copies_and_collectives_of_streams_are_as_expected(name: str) -> None:
         total[0] += transfer["occurrences"]
         total[1] += transfer["time_us"]
         total[2] += transfer["exposed_us"]
-    analysis = analyse_files([file_of(name)])
+    analysis = analysed(file_of(name))
     names = analysis.profile.ops.name
     found: dict[tuple[str, str], tuple[float, ...]] = dict.fromkeys(wanted, (0.0, 0.0, 0.0))
     for row in analysis.transfers.rows:
@@ -224,7 +223,7 @@ def test_copies_and_collectives_of_streams_are_as_expected(name: str) -> None:
 
 
 def test_message_sizes_of_kernel_arguments_count() -> None:
-    analysis = analyse_files([file_of("samples__nccl_message_sizes")])
+    analysis = analysed(file_of("samples__nccl_message_sizes"))
     rows = {row.kind: row for row in analysis.transfers.rows}
     reduce = rows["all-reduce"]
     assert (reduce.group_size, reduce.occurrences, reduce.bytes) == (2, 15, 306684384)
@@ -245,7 +244,7 @@ LAUNCHES = {
 
 def whole_capture(name: str) -> tuple[CoreTimes, Bools]:
     """The times of all cores, and which rows are of the whole capture."""
-    timeline = analyse_files([file_of(name)]).profile.timeline
+    timeline = analysed(file_of(name)).profile.timeline
     assert timeline is not None
     return timeline.times, timeline.times.scope == WHOLE_CAPTURE
 
@@ -263,9 +262,9 @@ def test_inference_is_idle_at_its_start() -> None:
     assert not times.host_wait_ps.any(), "launches of a TPU's programs are not in the file"
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
+@needs_shared
 def test_a_step_of_a_trace_lasts_as_long_in_the_table_as_in_the_budget() -> None:
     """The host was in the step for 47.2 ms; the device worked on it for 34.9 ms."""
     path = SHARED / "samples" / "pytorch" / "h100_qwen_causal.json.gz"
-    profile = analyse_files([path]).profile
+    profile = analysed(path).profile
     assert profile.steps.time_ps.tolist() == pytest.approx([34_892_419_000], rel=1e-6)

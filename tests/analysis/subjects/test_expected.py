@@ -10,7 +10,6 @@ from roofline.analysis.subjects.choose import choose
 from roofline.analysis.subjects.options import options
 from roofline.analysis.subjects.records import Subject
 from roofline.errors import RooflineError
-from roofline.pipeline import analyse_files
 from tests.conftest import SAMPLES
 from tests.shared_profiles import SHARED, analysed, needs_shared, shared
 from tests.subject_sums import check_sums
@@ -98,7 +97,7 @@ def checked(folder: Path) -> int:
     count = 0
     for file in sorted(one for one in folder.rglob("*") if one.is_file()):
         try:
-            analysis = analyse_files([file])
+            analysis = analysed(file)
         except RooflineError:
             continue
         count += 1

@@ -275,7 +275,7 @@ SMALL = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import device_rates as d
-d.SIZES, d.REST_S, d.WORK_S, d.MOST_BYTES = (128, 256), 0.0, 0.1, 2**27
+d.SIZES, d.REST_S, d.WORK_S, d.MOST_BYTES = (128, 256), 0.0, 0.02, 2**24
 library = d.Torch if sys.argv[2] == "torch" else d.Jax
 library.cache_bytes = property(lambda one: 2**21, lambda one, found: None)  # a short ladder
 backend = library("cpu")
