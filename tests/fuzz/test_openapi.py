@@ -26,7 +26,8 @@ from roofline.settings import Settings
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import Client, running
 
-EXAMPLES = 6
+# Requests for each operation: few in `make test`, many in `make test-long`.
+EXAMPLES = {"few": 3, "many": 12}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -112,12 +113,18 @@ def _can_be_sent(value: str | bytes) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[[], str]) -> None:
-    """Asks for `EXAMPLES` of what `operation` allows, or not; `known` makes a profile's id."""
+def check(
+    client: Client,
+    operation: Any,
+    mode: GenerationMode,
+    known: Callable[[], str],
+    examples: int = EXAMPLES["few"],
+) -> None:
+    """Asks for `examples` of what `operation` allows, or not; `known` makes a profile's id."""
 
     is_form = "multipart" in str(operation.definition.raw)
 
-    @settings(max_examples=EXAMPLES, phases=[Phase.generate], database=None)
+    @settings(max_examples=examples, phases=[Phase.generate], database=None)
     @given(case=operation.as_strategy(generation_mode=mode), is_known=st.booleans())
     def answers(case: schemathesis.Case[Any], is_known: bool) -> None:
         answer = ask(client, case, known() if is_known else "")
@@ -137,13 +144,16 @@ def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_every_operation_answers_as_documented(server: Client, mode: GenerationMode) -> None:
+@pytest.mark.parametrize("count", EXAMPLES)
+def test_every_operation_answers_as_documented(
+    server: Client, count: str, mode: GenerationMode
+) -> None:
     known = server.get("/api/v1/profiles").json()["profiles"][0]["id"]
     for name, operation in operations(server).items():
         if name.startswith("delete"):
             continue  # the profile is needed by the others
         if mode is GenerationMode.POSITIVE or takes_values(operation):
-            check(server, operation, mode, lambda: known)
+            check(server, operation, mode, lambda: known, EXAMPLES[count])
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
