@@ -194,7 +194,9 @@ def test_more_runs_are_compared_with_a(comparison: Page, profile_url: str) -> No
     expect(comparison.locator("[data-versus]")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "wider"), [(390, 430), (1280, 1920)])
+@pytest.mark.parametrize(
+    ("width", "wider"), [(390, 430), pytest.param(1280, 1920, marks=pytest.mark.long)]
+)
 def test_the_page_is_accessible_and_never_scrolls_sideways(
     page: Page, comparison_url: str, width: int, wider: int
 ) -> None:

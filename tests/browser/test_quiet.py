@@ -30,6 +30,12 @@ PROFILES = {
     "tpu-v5p-training": "profiles/tpu-v5p-training-golden/reference.json",
 }
 
+# Programs of the kinds that the others are of, too: `make test-long` looks at these.
+ALIKE = {
+    *("mi300x_qwen_causal", "a100_no_shapes", "jax-cpu-transformer"),
+    *("amd-mi300x-conv-jax08", "tpu-v5p-training"),
+}
+
 # What a person sees: an element is on the screen if its middle is hit. All that a script or a
 # person can give the focus is a control; a tree and the equation are one each. Numbers with their
 # units and the texts of charts are not words.
@@ -98,7 +104,10 @@ def address(visitor: BrowserContext, addresses: dict[str, str], name: str) -> st
     return addresses[name]
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.long) if one in ALIKE else one for one in PROFILES],
+)
 def test_first_screen_of_a_program(
     name: str, new_page: NewPage, visitor: BrowserContext, addresses: dict[str, str]
 ) -> None:
