@@ -264,6 +264,8 @@ def test_bash_completes_commands_options_and_choices() -> None:
     assert completed("roofline", "ana") == ["analyze"]
     assert completed("roofline", "compare", "--ex") == ["--explain"]
     assert completed("roofline", "analyze", "x", "--format", "x") == ["xprof"]
+    h100s = ["h100-sxm", "h100-sxm-96", "h100-pcie", "h100-nvl"]
+    assert completed("roofline", "predict", "--device", "h100") == h100s
     assert completed("roofline", "completion", "") == ["bash", "zsh", "fish", "--help"]
     assert completed("roofline", "serve", "--po") == ["--port"]
     assert completed("roofline", "ci", "i") == ["init"]

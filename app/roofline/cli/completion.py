@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 
 from roofline.cli.output import print_bytes
 from roofline.cli.words import options_of
+from roofline.devices.catalogue import parts
 
 _CHOICES = re.compile(r"(--[a-z][\w-]*|-\w) \{([^}]+)\}")
+_OF_DEVICES = {"--device", "--devices"}
 _OWN_CHOICES = re.compile(r"\]\s+\{([^}]+)\}")
 
 
@@ -77,9 +79,11 @@ def _fish(commands: Mapping[str, tuple[str, ArgumentParser]]) -> str:
 
 
 def _choices(parser: ArgumentParser) -> dict[str, str]:
-    """The words that follow an option or an action, where only these do."""
+    """The words that follow an option or an action, where only these do; devices by their ids."""
     found = _CHOICES.findall(" ".join(parser.format_help().split()))
     choices = {option: words.replace(",", " ") for option, words in found}
+    devices = " ".join(part.id for part in parts())
+    choices |= dict.fromkeys(_OF_DEVICES & {*options_of(parser)}, devices)
     for name, action in _actions(parser).items():
         choices |= {name: " ".join(_words(action)), **_choices(action)}
     return choices
