@@ -11,7 +11,7 @@ from tests.capture.test_record import TORCH_PYTHON, needs_torch
 from tests.conftest import PYTHON_PATH
 
 JAX = """
-import json, sys, time, jax, jax.numpy as jnp, roofline
+import dataclasses, json, sys, time, jax, jax.numpy as jnp, roofline
 @jax.jit
 def step(w, x):
     return w - 1e-3 * jax.grad(lambda w: jnp.mean((jnp.tanh(x @ w) - x) ** 2))(w)
@@ -44,6 +44,12 @@ def train(steps):
         if run.done: break
 def tell(run):
     print(json.dumps([run.verdict, run.profile.subject.kind, run.profile.subject.count]))
+    how = run.profile.capture
+    assert how.verdict == run.verdict and how.tries >= 1
+    if run.profile.subject.kind == "step":
+        assert how.steps == run.profile.subject.count and how.slowdown > 0
+    else:
+        assert how.steps is None and how.slowdown is None
 """
 
 
@@ -84,13 +90,16 @@ def test_blocks_of_jax() -> None:
 
 def test_a_decorated_function_counts_its_calls() -> None:
     program = (
-        "run = roofline.capture(skip=2, steps=4, quiet=True)\n"
+        "run = roofline.capture(skip=2, steps=4, title='four', quiet=True)\n"
         "again = run(step)\n"
         "for _ in range(12): w = again(w, x)\n"
-        "tell(again.capture)"
+        "tell(again.capture)\n"
+        "how = dataclasses.asdict(run.profile.capture)\n"
+        "print(json.dumps([run.profile.title, how]))"
     )
     found, said = told(JAX + program)
-    assert found == [["ok", True, 4]]  # they are launched ahead of their work
+    how = {"verdict": "ok", "steps": 4, "slowdown": None, "tries": 1}
+    assert found == [["ok", True, 4], ["four", how]]  # they are launched ahead of their work
     assert "recorded" not in said
 
 

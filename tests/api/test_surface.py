@@ -137,6 +137,20 @@ def test_advice_draws_where_operations_would_stand(name: str) -> None:
     assert set(ends[2::3]) == {(None, None)}
 
 
+def test_advice_of_the_first_findings_is_the_command_with_top() -> None:
+    path = roofline.example("h100")
+    first = roofline.advise(path, top=2, target=0.9)
+    words = ("advise", path, "--target", "0.9", "--top", "2", "--format")
+    assert len(first.rows()) == len(first.findings) == 2
+    assert first.to_text().encode() == run(*words, "text").stdout
+    assert first.to_markdown().encode() == run(*words, "markdown").stdout
+    every = json.loads(run(*words, "json").stdout)["findings"]
+    assert [one["id"] for one in first.to_dict()["findings"]] == [one["id"] for one in every]
+    assert [one["id"] for one in first.findings] == [one["id"] for one in every[:2]]
+    with pytest.raises(roofline.RooflineError, match="number of findings"):
+        roofline.advise(path, top=0)
+
+
 def ridges(found: Result) -> dict[str, tuple[float, float]]:
     """The ridges in a picture of devices by the names that stand beside them."""
     (marks,) = (one for one in found.figure().data if one.name == "crossing")

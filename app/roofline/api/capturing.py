@@ -9,13 +9,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock, Timer, current_thread, main_thread
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from roofline.api.profiles import Profile, open_profile
+from roofline.api.profiles import CaptureInfo, Profile, open_profile
 from roofline.capture.hook import record_hook
 from roofline.capture.recorder import RecordOptions, Try, best_of, said_of, tries_of
 from roofline.errors import BadViewError, CaptureFailedError
@@ -38,9 +38,12 @@ class Capture:
     `None` where nothing was recorded; `files` lie in a temporary folder until the object is gone.
     """
 
-    def __init__(self, options: RecordOptions, duration_s: float | None, *, quiet: bool) -> None:
+    def __init__(
+        self, options: RecordOptions, duration_s: float | None, *, title: str, quiet: bool
+    ) -> None:
         self._options = options
         self._duration_s = duration_s
+        self._title = title
         self._quiet = quiet
         self._folder: Path | None = None
         self._recorders: list[Any] = []
@@ -209,7 +212,17 @@ class Capture:
                 )
             if self._best is None:
                 raise CaptureFailedError(self._reason(), remedy=self._remedy())
-            self._profile = open_profile(*self.files)
+            found, worst = open_profile(*self.files), self._best.worst
+            self._profile = replace(
+                found,
+                title=self._title or found.title,
+                capture=CaptureInfo(
+                    verdict=self._best.verdict,
+                    steps=worst["steps"] or None,
+                    slowdown=worst["slowdown"],
+                    tries=self._best.of,
+                ),
+            )
         return self._profile
 
     def save(self, folder: str | Path) -> list[Path]:
@@ -246,6 +259,7 @@ def capture(
     skip: int | None = None,
     duration: float | None = None,
     stack: bool = False,
+    title: str = "",
     quiet: bool = False,
 ) -> Capture:
     """Records a few steps of this process: `with roofline.capture(steps=3) as run:`, then
@@ -256,7 +270,8 @@ def capture(
     `skip` steps. With `duration`, in seconds, the block is recorded from its begin, at most so
     long: for JAX without steps and for inference. Without either, JAX is recorded for 2 s when it
     has compiled. `stack` records Python's lines, too (PyTorch), and costs half as much again.
-    A line on standard error says what was recorded, if not `quiet`. See docs/capture.md.
+    The profile has this `title`, else the name of its file. A line on standard error says what was
+    recorded, if not `quiet`. See docs/capture.md.
     """
     options = RecordOptions(
         steps=steps,
@@ -265,7 +280,7 @@ def capture(
         duration_s=RecordOptions().duration_s if duration is None else duration,
         stack=stack,
     )
-    return Capture(options, duration, quiet=quiet)
+    return Capture(options, duration, title=title, quiet=quiet)
 
 
 class _Words(argparse.ArgumentParser):

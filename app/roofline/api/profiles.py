@@ -135,6 +135,20 @@ class Op:
     source_line: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureInfo:
+    """How `roofline.capture` recorded: `verdict` is that of `Capture`, of the best of `tries`.
+
+    `steps` is `None` where the window is a stretch of time; `slowdown` is how many times longer its
+    steps took than those before, `None` where that is not known.
+    """
+
+    verdict: str
+    steps: int | None
+    slowdown: float | None
+    tries: int
+
+
 class Ops(Sequence[Op]):
     """Operations by self time, the longest first: `ops[0]`, `ops[:10]`, `ops["a91c03f2e7"]`."""
 
@@ -181,7 +195,8 @@ class Profile(WithPage):
     """A profile against its peaks. `analysis` has all of it, and is not a stable surface.
 
     `sizes` are the bytes of each file by its name, `files` where they are on this machine, `link`
-    is the address that it was opened from. Profiles with the same `digest` are equal.
+    is the address that it was opened from. `capture` is how `roofline.capture` recorded it, `None`
+    for files. Profiles with the same `digest` are equal.
     """
 
     title: str
@@ -190,6 +205,7 @@ class Profile(WithPage):
     sizes: Mapping[str, int] = field(default_factory=dict)
     files: Sequence[Path] = ()
     link: str = ""
+    capture: CaptureInfo | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -415,6 +431,7 @@ class Advice(Result):
 
     document: Mapping[str, Any]
     profile: Profile
+    top: int | None = None
 
     @property
     def sentence(self) -> str:
@@ -431,19 +448,20 @@ class Advice(Result):
     def findings(self) -> Sequence[Record]:
         """The findings, the largest saving first; keys as in the JSON of `roofline advise`."""
         found: Sequence[Record] = self.document["findings"]
-        return found
+        return found[: self.top]
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `roofline advise --format json`."""
         return dict(self.document)
 
     def to_text(self) -> str:
-        """What `roofline advise` prints, with all findings."""
+        """What `roofline advise` prints, with these findings."""
         return render_record(self.to_dict(), "text", max(len(self.findings), 1)).decode()
 
-    def to_markdown(self, *, top: int = 5) -> str:
-        """What `roofline advise --format markdown` prints of the first `top` findings."""
-        return render_record(self.to_dict(), "markdown", max(top, 1)).decode()
+    def to_markdown(self, *, top: int | None = None) -> str:
+        """What `roofline advise --format markdown` prints of the first `top` findings, else of as
+        many as were asked for, or 5."""
+        return render_record(self.to_dict(), "markdown", max(top or self.top or 5, 1)).decode()
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per finding; `saving_us` is `None` where a saving cannot be predicted."""
@@ -472,7 +490,8 @@ class Advice(Result):
         }
         ops = {row["name"]: op for op, row in enumerate(self.profile.rows())}
         line: list[tuple[float | None, float | None]] = []
-        for landing in (one for of in self.findings if of["in_plan"] for one in of["landing"]):
+        plan = [one for one in self.document["findings"] if one["in_plan"]]
+        for landing in (one for finding in plan for one in finding["landing"]):
             op = ops.get(landing["name"])
             if op in places:
                 x, y = places[op]
@@ -593,12 +612,16 @@ def opened(profile: "Profile | AnyPath") -> Profile:
     return profile if isinstance(profile, Profile) else open_profile(profile)
 
 
-def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice:
+def advise(
+    profile: Profile | AnyPath, *, top: int | None = None, target: float | None = None
+) -> Advice:
     """What would help most, and what each change saves of the time after those before it.
 
-    `target` is the share of a roof (above 0, 1 at most) that tuning reaches, where it is not the
-    rule's own.
+    The first `top` findings are shown, or all; `to_dict()` has all. `target` is the share of a roof
+    (above 0, 1 at most) that tuning reaches, where it is not the rule's own.
     """
+    if top is not None and top < 1:
+        raise BadViewError("`top` is a number of findings.", remedy="Give 1 or more.")
     if target is not None and not 0 < target <= 1:
         raise BadViewError(
             "The target is a share of the roof.",
@@ -606,7 +629,7 @@ def advise(profile: Profile | AnyPath, *, target: float | None = None) -> Advice
         )
     found = opened(profile)
     made = found.answered if target is None else answered(found.analysis, found.of, target=target)
-    return Advice(made.advice, found)
+    return Advice(made.advice, found, top)
 
 
 def _filled(kind: type[T], record: Record) -> T:

@@ -22,7 +22,7 @@ from roofline.api.calibration.kernels import (
     this_machine,
 )
 from roofline.devices.this_machine import read_machine
-from roofline.errors import SettingsError
+from roofline.errors import BadViewError, SettingsError
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
@@ -180,8 +180,17 @@ def test_calibration_prints_a_table_and_keeps_the_machine(
 
 def test_calibration_can_be_printed_only(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "measure_matmul", lambda t, e: measure_matmul(t, e, smallest=16))
-    calibrate.calibrate(quick=True, keep=False, write=lambda text: None)
+    found = calibrate.calibrate(quick=True, keep=False, write=lambda text: None)
     assert read_machine() is None
+    (ladder,) = found.figure().data
+    assert ladder.text == ("L1", "DRAM")
+    arrays = [3 * one.array_bytes for one in plans(found.machine)]
+    assert sorted(ladder.x) == sorted(arrays)
+    rates = {one.label: one.rate.per_second for one in found.values}
+    assert [y * 1e9 for y in ladder.y] == pytest.approx([rates[name] for name in ladder.text])
+    bare = calibrate.Measured(found.machine, found.values[:2], None)
+    with pytest.raises(BadViewError, match="no picture"):
+        bare.figure()
 
 
 def test_busy_machine_is_told(home: Path) -> None:

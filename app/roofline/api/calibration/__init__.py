@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import log10
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,12 @@ from roofline.api.calibration.kernels import (
 from roofline.api.results import Result
 from roofline.devices.this_machine import VERSION, machine_files
 from roofline.errors import SettingsError
+from roofline.figures.figure import Figure as Picture
+from roofline.figures.figure import inert, layout, log_axis, numbered, trace
+from roofline.figures.scale import Margin, spread
 from roofline.model.compute import ComputeUnit
 from roofline.model.units import GIGA, KIB
+from roofline.presentation.quantities import significant, size
 from roofline.storage.durable import explained_writes, write_whole
 
 FULL = Effort(seconds=0.1, timings=25, counted=9)
@@ -39,13 +44,17 @@ _PRODUCTS = ((ComputeUnit.VECTOR_FP32, np.float32), (ComputeUnit.VECTOR_FP64, np
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One peak: `of` is a unit's or a level's key, `rate` in FLOP/s or B/s, `how` it was done."""
+    """One peak: `of` is a unit's or a level's key, `rate` in FLOP/s or B/s, `how` it was done.
+
+    `working_set_bytes` are those of the arrays of one thread, for a bandwidth.
+    """
 
     of: str
     label: str
     unit: str
     rate: Rate
     how: str
+    working_set_bytes: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +101,33 @@ class Measured(Result):
             for one in self.values
         ]
 
+    def picture(self) -> Picture | None:
+        """The ladder: the bandwidth of all threads over the bytes that each of them works on."""
+        steps = sorted(
+            (one.working_set_bytes, one.rate.per_second / GIGA, one.label)
+            for one in self.values
+            if one.working_set_bytes
+        )
+        if not steps:
+            return None
+        sizes, rates = [float(one[0]) for one in steps], [one[1] for one in steps]
+        names = [one[2] for one in steps]
+        look = {"mode": "lines+markers+text", "text": names, "textposition": "top center"}
+        drawn = trace("bandwidth", sizes, rates, role="ladder", line={"color": "--c1"}, **look)
+        x, y = (spread(map(log10, one), (0.3, 0.3), 1.0) for one in (sizes, rates))
+        across = log_axis(x, sizes, size, "bytes that a thread works on")
+        up = log_axis(y, rates, significant, f"GB/s of {self.machine.threads} threads")
+        looks = layout(Margin(left=60, right=20, top=20, bottom=50), across, up, [], "ladder")
+        return Picture(
+            id="ladder",
+            data=numbered([drawn]),
+            layouts={"wide": looks, "narrow": looks},
+            marks=None,
+            beyond={},
+            legend=[],
+            alt=f"Bandwidth of {inert(self.machine.cpu)} by the bytes of a thread",
+        )
+
 
 def calibrate(
     *, quick: bool = False, keep: bool = True, write: Callable[[str], object] = len
@@ -136,6 +172,7 @@ def measure(machine: Machine, effort: Effort) -> Iterator[Measurement]:
             unit="GB/s",
             rate=found.best,
             how=_how(_kernels(found), machine, found.best),
+            working_set_bytes=plan.working_set_bytes,
         )
 
 

@@ -201,6 +201,11 @@ class Plan:
     level: MemoryLevel
     array_bytes: int
 
+    @property
+    def working_set_bytes(self) -> int:
+        """Bytes of all arrays of one thread."""
+        return _ARRAYS * self.array_bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bandwidth:
