@@ -12,6 +12,7 @@ import pytest
 from roofline.api.agents import answers
 from roofline.api.agents.folders import Folders
 from roofline.api.agents.reading import Reading, digest_of
+from roofline.api.agents.said import numbers_said
 from roofline.api.exploring import in_formats, on_part, what_if
 from roofline.api.profiles import open_profile
 from roofline.errors import BadViewError, ProfileNotFoundError
@@ -50,6 +51,7 @@ VERDICT = re.compile(r"\b\w*-?bound\b|\bfaster\b|\bslower\b|\bregressed\b")
 # Lines that are indented belong to the finding above them, which has its confidence.
 SAYS_HOW_SURE = re.compile(r"\(certain: |confidence: |^   |^(note|limit|doubt): ")
 EQUATION = re.compile(r"self_time_us = ([\d.e-]+) ÷ ([\d.e-]+) = ([\d.e-]+)")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -72,6 +74,40 @@ def test_every_answer_is_short_and_says_how_sure_it_is(path: Path) -> None:
         for line in text.splitlines():
             if VERDICT.search(QUOTED.sub("", line)) and "\t" not in line:
                 assert SAYS_HOW_SURE.search(line), f"{name}: {line}"
+    numbers = [(one.text, one.what, one.source) for one in numbers_said(reading)]
+    assert [NUMBER.findall(text) for text, _, _ in numbers] == _numbers_of(reading)
+    assert all(what and source for _, what, source in numbers)
+
+
+def _numbers_of(reading: Reading) -> list[list[str]]:
+    """The numbers of the sentence, each by itself; titles of findings have others in names."""
+    sentence, first = reading.profile.sentence, reading.profile.answered.answer.first
+    if first is not None:
+        sentence = sentence.replace(first.title, "").replace(
+            first.title[:1].lower() + first.title[1:], ""
+        )
+    found = [[one] for one in NUMBER.findall(sentence)]
+    return found or [[]]  # "Three kernels without times"
+
+
+def test_the_table_of_a_sentence_says_where_each_number_is_from() -> None:
+    text = answers.why(reading_of(SAMPLES / "generic" / "attention-h100.json"))
+    rows = {row["said"]: (row["is"], row["from"]) for row in _table(text, "said")}
+    assert rows == {
+        "3.31 ms": ('"time of 6 kernels"', "times of the file"),
+        "1.90": (
+            '"least time: work at its roofs, waits that stay"',
+            "FLOPs stated, bytes stated, peaks profile",
+        ),
+        "−0.62 ms": (
+            '"saving: Overlap memory and compute in flash_attention and out_projection"',
+            "rule O1, low confidence",
+        ),
+        "57 %": (
+            '"least time of known work ÷ its time"',
+            "FLOPs stated, bytes stated, peaks profile",
+        ),
+    }
 
 
 def test_how_sure_a_verdict_is_follows_what_it_rests_on() -> None:

@@ -67,10 +67,15 @@ def weights_range(groups: tuple[ServingGroup, ...]) -> str:
     )
 
 
+def group_of(analysis: RooflineAnalysis, subject: Subject) -> ServingGroup | None:
+    """The steps of a server that the subject is of; `None` for another subject."""
+    groups = analysis.serving.groups if analysis.serving is not None else ()
+    return next((group for group in groups if f"serving:{_address(group)}" == subject.of), None)
+
+
 def serving_sentences(analysis: RooflineAnalysis, subject: Subject) -> Sentence:
     """What a server's users see of the subject's steps: tokens a second, and time per token."""
-    groups = analysis.serving.groups if analysis.serving is not None else ()
-    one = next((group for group in groups if f"serving:{_address(group)}" == subject.of), None)
+    one = group_of(analysis, subject)
     if one is None or one.tokens_per_s is None or one.time_per_token_us is None:
         return []
     return say(

@@ -13,6 +13,7 @@ from roofline import __version__
 from roofline.analysis.records import Cost
 from roofline.analysis.short_names import middle_cut
 from roofline.api.agents.reading import Reading, Record
+from roofline.api.agents.said import numbers_said
 from roofline.errors import BadViewError
 from roofline.exports.advice import render_record
 from roofline.exports.certainty import certainty_of_place
@@ -156,7 +157,8 @@ def why(reading: Reading, of: str = "verdict") -> str:
     """
     profile, certainty = reading.document["profile"], reading.certainty
     if of == "verdict":
-        lines = [*head(reading), *_chain(reading)]
+        said = [(cell(one.text), quoted(one.what), one.source) for one in numbers_said(reading)]
+        lines = [*head(reading), *tsv(("said", "is", "from"), said), *_chain(reading)]
     elif of in ("flops", "bytes"):
         source = profile["flop_provenance" if of == "flops" else "bytes_provenance"]
         known = reading.document["verdict"]["known"]["flop" if of == "flops" else "bytes"]
