@@ -43,7 +43,7 @@ def called(name: str, **given: Any) -> tuple[str, bool]:
     """What the tool said, and whether it failed."""
 
     async def ask() -> CallToolResult:
-        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([SAMPLES], networks([])))) as client:
             return await client.call_tool(name, given)
 
     return _said(in_a_thread(ask))
@@ -58,7 +58,7 @@ def _said(result: CallToolResult) -> tuple[str, bool]:
 
 def test_the_tools_are_the_ten_of_the_documents_and_cost_little() -> None:
     async def ask() -> tuple[dict[str, list[str]], int, list[bool | None]]:
-        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([SAMPLES], networks([])))) as client:
             found = await client.list_tools()
         size = len(found.model_dump_json(by_alias=True, exclude_none=True))
         reads = [tool.annotations.read_only_hint for tool in found.tools if tool.annotations]
@@ -132,7 +132,7 @@ def test_a_check_of_the_tool_is_that_of_the_command(tmp_path: Path) -> None:
     (tmp_path / name).write_bytes((SAMPLES / TRAINING).read_bytes())
 
     async def ask() -> CallToolResult:
-        async with Client(server_of_folders(Folders([tmp_path]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([tmp_path], networks([])))) as client:
             return await client.call_tool("check", {"profile": name, "baseline": "baseline.json"})
 
     text, failed = _said(in_a_thread(ask))
@@ -145,7 +145,7 @@ def asked(ask: Callable[[Client], Awaitable[T]]) -> T:
     """What a client of the samples is told."""
 
     async def connected() -> T:
-        async with Client(server_of_folders(Folders([SAMPLES]), networks([]))) as client:
+        async with Client(server_of_folders(Folders([SAMPLES], networks([])))) as client:
             return await ask(client)
 
     return in_a_thread(connected)
@@ -257,7 +257,7 @@ def test_clients_of_both_eras_are_served_on_standard_input(mode: str, version: s
             return await heard_of(client, TRAINING)
 
     spoken, tools, summary = in_a_thread(partial(ask, command))
-    here = in_a_thread(partial(ask, server_of_folders(Folders([SAMPLES]), networks([]))))
+    here = in_a_thread(partial(ask, server_of_folders(Folders([SAMPLES], networks([])))))
     assert (spoken, tools, summary.content) == (version, here[1], here[2].content)
     assert here[0] == version
     text, failed = _said(summary)

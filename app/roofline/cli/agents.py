@@ -62,4 +62,4 @@ def _mcp(given: argparse.Namespace) -> None:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         raise ExtraMissingError.of("mcp", agents.LIBRARY) from error
-    server_of_folders(Folders(given.folders or [Path()]), allowed).run("stdio")
+    server_of_folders(Folders(given.folders or [Path()], allowed)).run("stdio")

@@ -1,6 +1,7 @@
 """Captures that people ask a server for: rights, limits, audit, and what becomes of an answer."""
 
 import re
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from roofline.capture import profiler_service
 from roofline.library import captures as book
 from tests.capture.profiler import Answer, failing, profiler
+from tests.capture.test_targets import FORBIDDEN, LISTED
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
+from tests.web.pages.test_agents import ACCEPT, called
 
 CAPTURES, TOKENS = "/api/v1/captures", "/api/v1/tokens"
 LAPTOP = {"capture_targets": "127.0.0.1"}
@@ -253,3 +256,65 @@ def test_a_token_that_captures_does_nothing_else(
 def test_share_links_capture_nothing(launch: Launch) -> None:
     client = launch(**LAPTOP)
     assert client.post("/l/" + "x" * 43 + "/captures", json={}).status_code in (404, 405)
+
+
+# ----------------------------------------------------------------------------------- as a tool
+
+
+def tools(client: Client, headers: dict[str, str]) -> Any:
+    """The answer to the question which tools there are."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    return client.post("/mcp", json=message, headers=ACCEPT | headers)
+
+
+def test_the_tool_records_a_program_and_tells_what_binds_it(launch: Launch, space: bytes) -> None:
+    client = launch(**LAPTOP)
+    with profiler(Profile=giving(space)) as address:
+        text, failed = called(client, {}, "capture", address=address, seconds=0.02)
+    assert not failed, text
+    rows = audit(client)
+    assert [row["action"] for row in rows] == ["capture.asked", "capture.done"]
+    assert f"{address} for 20 ms" in rows[0]["details"]
+    assert text == client.get(f"/p/{rows[1]['subject']}.md").text
+    text, failed = called(client, {}, "capture", address="127.0.0.1:1", seconds=0.02)
+    assert failed
+    assert "Nothing listens at 127.0.0.1:1." in text
+
+
+def test_the_tool_connects_to_what_is_listed_alone(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = launch(capture_targets=",".join(LISTED), captures_per_hour=1000)
+    monkeypatch.setattr(book, "ProfilerClient", None)
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    for typed in FORBIDDEN:
+        text, failed = called(client, {}, "capture", address=typed, seconds=0.02)
+        assert failed, typed
+        refused = ask(client, typed).json()
+        said = f"{refused['message']} {refused['remedy']}"
+        assert text == f"Error executing tool capture: {said}"
+        assert refused["message"].startswith("This server does not capture from ")
+
+
+def test_who_has_the_tool(people: tuple[Client, Callable[..., dict[str, str]]]) -> None:
+    client, token = people
+    user, admin = session(client, name="Ada"), session(client, ADMIN)
+    client.forget_cookies()
+    senders = {
+        "user": user, "tool": BEARER, "upload": token(user, "upload"),
+        "share": token(user, "share"),
+        "read": token(user, "read"), "upload of an admin": token(admin, "upload"),
+        "capture": token(admin, "capture"), "admin": admin, "admin's token": token(admin, "admin"),
+    }  # fmt: skip
+    found = {}
+    for name, headers in senders.items():
+        client.forget_cookies()
+        listed = {tool["name"] for tool in tools(client, headers).json()["result"]["tools"]}
+        text, failed = called(client, headers, "capture", address="127.0.0.1:1", seconds=0.02)
+        assert failed
+        assert ("capture" in listed) == ("Nothing listens" in text) == ("Unknown" not in text)
+        found[name] = "capture" in listed
+    assert {name for name, has in found.items() if has} == {"capture", "admin", "admin's token"}
+    for headers in ({}, {**admin, "sec-fetch-site": "cross-site"}, {"cookie": admin["cookie"]}):
+        client.forget_cookies()
+        assert tools(client, headers).status_code in (401, 403)

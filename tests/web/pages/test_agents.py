@@ -10,8 +10,10 @@ from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
+from roofline.api.agents.answers import fitted
 from roofline.api.agents.server import Tools
 from tests.agents.test_server import ERAS, heard_of, in_a_thread
+from tests.cli.test_main import run
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session
@@ -19,6 +21,8 @@ from tests.web.http.test_api_tokens import ada, bearer, make
 from tests.web.test_server import Server
 
 TRAINING = SAMPLES / "pytorch" / "h100-training.json"
+UNFUSED = SAMPLES / "pytorch" / "h100-training-unfused.json"
+ON_A_SERVER = {name for name in vars(Tools) if not name.startswith("_")} - {"capture"}
 ACCEPT = {"accept": "application/json, text/event-stream"}
 NOT_THERE = "There is no profile at this address."
 
@@ -28,11 +32,11 @@ def guarded(launch: Launch) -> Client:
     return launch(auth="token", token=TOKEN)
 
 
-def uploaded(client: Client, headers: dict[str, str], **fields: str) -> str:
+def uploaded(client: Client, headers: dict[str, str], path: Path = TRAINING, **fields: str) -> str:
     answer = client.request(
         "POST",
         "/api/v1/profiles?wait=60",
-        files={"file": (TRAINING.name, TRAINING.read_bytes())},
+        files={"file": (path.name, path.read_bytes())},
         data=fields,
         headers=headers,
     )
@@ -103,7 +107,7 @@ def test_clients_of_both_eras_are_served_by_http(tmp_path: Path, mode: str, vers
     finally:
         server.stop()
     assert spoken == version
-    assert tools == [name for name in vars(Tools) if not name.startswith("_")]
+    assert set(tools) == ON_A_SERVER
     assert isinstance(summary.content[0], TextContent)
     assert summary.content[0].text == text
     assert (summary.structured_content or {})["certain"] == "modelled"
@@ -114,8 +118,35 @@ def test_only_the_tools_that_read_are_on_a_server(client: Client) -> None:
         "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=ACCEPT
     )
     names = {tool["name"] for tool in answer.json()["result"]["tools"]}
-    assert names == {name for name in vars(Tools) if not name.startswith("_")}
-    assert not names & {"capture", "check"}
+    assert names == ON_A_SERVER
+    text, failed = called(client, {}, "capture", address="127.0.0.1:9012")
+    assert failed
+    assert "Unknown tool" in text
+
+
+def test_a_check_against_an_earlier_profile_is_that_of_the_command(
+    client: Client, tmp_path: Path
+) -> None:
+    kept = tmp_path / "base.json"
+    run("baseline", "save", kept, TRAINING)
+    earlier, later = uploaded(client, {}), uploaded(client, {}, UNFUSED)
+    text, failed = called(client, {}, "check", profile=later, baseline=earlier)
+    done = run("check", UNFUSED, "--against", kept, "--format", "markdown", code=1)
+    assert not failed
+    assert text == fitted(done.stdout.decode())
+    text, failed = called(client, {}, "check", profile=later, baseline="AAAAAAAAAAAAAAAAAAAAAA")
+    assert failed
+    assert NOT_THERE in text
+
+
+def test_a_check_has_the_limits_of_the_server(launch: Launch, tmp_path: Path) -> None:
+    limits = tmp_path / "limits.toml"
+    limits.write_text("[verdict]\nidle = 0.0\n")
+    client = launch(budget_file=limits)
+    profile = uploaded(client, {})
+    text, failed = called(client, {}, "check", profile=profile, baseline=profile)
+    assert not failed
+    assert "verdict.idle" in text
 
 
 def test_a_stranger_is_refused_and_a_token_that_reads_is_not(guarded: Client) -> None:
@@ -143,6 +174,11 @@ def test_a_hidden_profile_is_an_unknown_one_to_the_tools(guarded: Client) -> Non
         text, failed = called(guarded, his, tool, **given)
         assert failed
         assert NOT_THERE in text or "There is no profile yet." in text
+    mine = uploaded(guarded, his)
+    for given in ({"profile": mine, "baseline": profile}, {"profile": profile, "baseline": mine}):
+        text, failed = called(guarded, his, "check", **given)
+        assert failed
+        assert NOT_THERE in text
     message = {"uri": f"roofline://profiles/{profile}/summary.md"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": message}
     answers = [guarded.post("/mcp", json=asked, headers=ACCEPT | who).json() for who in (his, hers)]

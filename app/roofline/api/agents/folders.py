@@ -9,9 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from roofline.api.agents import LATEST
+from roofline.api.agents.addresses import Network, pinned
 from roofline.api.agents.answers import quoted
 from roofline.api.agents.reading import Reading, digest_of
+from roofline.api.captures import capture_remote
+from roofline.api.comparing import budget_of, read_baseline
 from roofline.api.profiles import open_profile
+from roofline.compare.gate.baseline import Baseline
+from roofline.compare.gate.budget import Budget
 from roofline.errors import BadViewError, ProfileNotFoundError, RooflineError
 from roofline.importers.source import CAPTURE_ENDINGS, Progress, silent
 
@@ -32,9 +37,11 @@ class Capture:
 
 @dataclass(slots=True)
 class Folders:
-    """Captures below `roots`; nothing outside of them is read, whatever links lead to."""
+    """Captures below `roots`; nothing outside of them is read, whatever links lead to, and programs
+    are recorded in the networks `allowed` alone."""
 
     roots: Sequence[Path]
+    allowed: Sequence[Network] = ()
     progress: Progress = silent
     _open: dict[Key, Reading] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)  # tools run on threads
@@ -69,6 +76,19 @@ class Folders:
                 profile = open_profile(path, progress=self.progress)
                 self._open[key] = Reading(profile, self._name(path), digest_of(path))
             return self._open[key]
+
+    def baseline(self, name: str) -> Baseline:
+        """The baseline in the file of this name. Raises `RooflineError`."""
+        return read_baseline(self.path(name), [])
+
+    def budget(self) -> Budget:
+        """The limits of `roofline.toml` where the tools were started, else the default ones."""
+        return budget_of(None)
+
+    def capture(self, address: str, duration_ms: int) -> Reading:
+        """A recording of the program at this address; its file is not kept."""
+        found = capture_remote(pinned(address, self.allowed), duration_ms=duration_ms)
+        return Reading(found, address)
 
     def path(self, name: str) -> Path:
         """The file or folder of this name below a root. Raises `ProfileNotFoundError`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from functools import wraps
 from typing import Annotated, ParamSpec, Protocol, TypeVar
 from urllib.parse import quote
@@ -16,13 +17,14 @@ from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
 from roofline import __version__
 from roofline.api import comparing
 from roofline.api.agents import answers
-from roofline.api.agents.addresses import Network, pinned
 from roofline.api.agents.answers import answer, fitted, tsv
 from roofline.api.agents.folders import Folders
 from roofline.api.agents.reading import Reading
-from roofline.api.captures import capture_remote
 from roofline.api.devices import device
 from roofline.api.exploring import InFormats, on_part, under_peaks
+from roofline.compare.gate import check as gate
+from roofline.compare.gate.baseline import Baseline
+from roofline.compare.gate.budget import Budget
 from roofline.errors import BadViewError, RooflineError
 from roofline.exports.certainty import certainty_of_change
 from roofline.exports.number_formats import Formats
@@ -57,6 +59,15 @@ class Source(Protocol):
 
     def open(self, name: str) -> Reading:
         """The profile with this name. Raises `RooflineError`."""
+
+    def baseline(self, name: str) -> Baseline:
+        """What a profile is held against, by its name. Raises `RooflineError`."""
+
+    def budget(self) -> Budget:
+        """The limits of a check."""
+
+    def capture(self, address: str, duration_ms: int) -> Reading:
+        """Records the program at this address. Raises `RooflineError`."""
 
 
 FOUND = ("changed_utc", "profile", "title")
@@ -126,17 +137,19 @@ def _summary(reading: Reading) -> CallToolResult:
     return _with_facts(answers.summary(reading), facts)
 
 
-def server(source_of: Callable[[Context], Source]) -> MCPServer:
-    """A server of the tools that read, over the profiles of each caller."""
+def server(source_of: Callable[[Context], Source], *, captures: bool) -> MCPServer:
+    """A server of the tools over the profiles of each caller; `capture` where its callers may."""
     made = MCPServer(
         "roofline", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = Tools(source_of)
     for tool in (
         tools.find, tools.summary, tools.top_ops, tools.explain, tools.why, tools.compare,
-        tools.advise, tools.what_if,
+        tools.advise, tools.what_if, tools.check,
     ):  # fmt: skip
         _add(made, tool)
+    if captures:
+        _add(made, tools.capture, _REACHES_OUT)
     resources = Resources(source_of)
     for address, mime_type, read in (
         ("summary.md", "text/markdown", resources.summary),
@@ -212,31 +225,13 @@ def explain_to_me(profile: str = "latest") -> str:
     )
 
 
-def server_of_folders(folders: Folders, allowed: Sequence[Network]) -> MCPServer:
-    """A server of all tools, over the captures in `folders`; `capture` reaches `allowed` alone."""
-
-    def check(profile: str, baseline: str) -> Check:
-        """Passed, broken or inconclusive: a profile against a baseline of `roofline baseline`."""
-        kept = folders.path(baseline)
-        found = comparing.check(folders.open(profile).profile, baseline=kept)
-        facts = Checked(status=found.status, broken=[one.rule for one in found.broken])
-        return _with_facts(fitted(found.to_markdown()), facts)
-
-    def capture(address: str, seconds: float = 2.0) -> Summary:
-        """Record a running program (HOST:PORT of jax.profiler.start_server), then its summary."""
-        if not 0 < seconds <= _MOST_SECONDS:
-            raise BadViewError("seconds is out of range.", remedy="Give 0.01 to 60.")
-        at = pinned(address, allowed)
-        found = capture_remote(at, duration_ms=max(10, round(seconds * MS_PER_S)))
-        return _summary(Reading(found, address))
+def server_of_folders(folders: Folders) -> MCPServer:
+    """A server of all tools, over the captures in `folders`."""
 
     def source_of(context: Context) -> Folders:
         return replace(folders, progress=_progress_to(context))
 
-    made = server(source_of)
-    _add(made, check)
-    _add(made, capture, _REACHES_OUT)
-    return made
+    return server(source_of, captures=True)
 
 
 def _progress_to(context: Context) -> Progress:
@@ -330,6 +325,16 @@ class Tools:
         )
         return _with_facts(fitted(found.to_markdown()), facts)
 
+    def check(self, context: Context, profile: str, baseline: str) -> Check:
+        """Passed, broken or inconclusive: a profile against a file of `roofline baseline`, or, on a
+        server, against an earlier profile."""
+        source = self._source_of(context)
+        runs = comparing.runs_of(source.open(profile).profile, None, None)
+        kept, limits = source.baseline(baseline), source.budget()
+        found = comparing.CheckResult(gate.check(runs, kept, limits, today=date.today()))
+        facts = Checked(status=found.status, broken=[one.rule for one in found.broken])
+        return _with_facts(fitted(found.to_markdown()), facts)
+
     def advise(self, context: Context, profile: str, limit: int = 5) -> str:
         """What would help: the saving, how sure it is, why, how to verify it."""
         return answers.advise(self._source_of(context).open(profile), limit=limit)
@@ -358,6 +363,13 @@ class Tools:
         if device:
             return on_part(reading, device)
         return under_peaks(reading, peaks) if peaks else InFormats(reading, formats).to_markdown()
+
+    def capture(self, context: Context, address: str, seconds: float = 2.0) -> Summary:
+        """Record a running program (HOST:PORT of jax.profiler.start_server), then its summary."""
+        if not 0 < seconds <= _MOST_SECONDS:
+            raise BadViewError("seconds is out of range.", remedy="Give 0.01 to 60.")
+        duration_ms = max(10, round(seconds * MS_PER_S))
+        return _summary(self._source_of(context).capture(address, duration_ms))
 
 
 def _grouping(text: str) -> Grouping:

@@ -99,6 +99,13 @@ def add_capture(
     request: Request, response: Response, wish: NewCaptureBody, parts: Parts
 ) -> CaptureBody:
     """Capture programs that run. Only what `ROOFLINE_CAPTURE_TARGETS` lists is connected to."""
+    capture = begun(request, wish, parts)
+    response.headers["location"] = f"/api/v1/captures/{capture.id}"
+    return _body(capture)
+
+
+def begun(request: Request, wish: NewCaptureBody, parts: ServerParts) -> Capture:
+    """The capture that the sender asks for, which goes on. Raises as `add_capture` answers."""
     book, actor = _book(request, parts), actor_of(request)
     peer = peer_of_request(request).address
     wait_s = parts.capture_rate.take(actor.owner or peer)
@@ -113,9 +120,7 @@ def add_capture(
     typed = " ".join(wish.addresses)[:1000]
     details = f"{typed} for {wish.duration_ms} ms, host level {wish.host_level}"
     log_action(request, "capture.asked", details=details)
-    capture = book.begin(asked, partial(_log_end, request))
-    response.headers["location"] = f"/api/v1/captures/{capture.id}"
-    return _body(capture)
+    return book.begin(asked, partial(_log_end, request))
 
 
 def _log_end(request: Request, capture: Capture) -> None:

@@ -128,7 +128,7 @@ def _digest(key: str, token: str) -> str:
     return hmac.digest(key.encode(), token.encode(), hashlib.sha256).hex()
 
 
-TOOLS_PATH = "/mcp"  # its messages are sent by POST, and change nothing
+TOOLS_PATH = "/mcp"  # sent by POST; what changes something asks for its sender's right itself
 LINK_FOLDER = "/l/"
 
 

@@ -1,7 +1,9 @@
 """What coding agents read of a server: `/p/ID.md`, `/llms.txt`, and the tools at `/mcp`."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +14,21 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from roofline.api import agents
-from roofline.errors import ExtraMissingError, ProfileNotFoundError
+from roofline.errors import CaptureFailedError, ExtraMissingError, ProfileNotFoundError
+from roofline.library.comparing import budget_of_server
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.web.api.captures import INTERVAL_S, NewCaptureBody, begun
 from roofline.web.api.ranges import PageRange, results_for
-from roofline.web.api.results import computed
+from roofline.web.api.results import COMPUTE_WAIT_S, computed
 from roofline.web.http.api_tokens import TOOLS_PATH
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.parts import Parts, Reader, ServerParts
 
 if TYPE_CHECKING:
     from roofline.api.agents.reading import Reading
+    from roofline.compare.gate.baseline import Baseline
+    from roofline.compare.gate.budget import Budget
 
 _READ = ["GET", "HEAD"]
 _MARKDOWN = "text/markdown; charset=utf-8"
@@ -95,6 +101,31 @@ class Stored:
         parts.instance.store.audit.note_read("read by a tool", actor.name, address, profile_id)
         return found
 
+    def baseline(self, name: str) -> "Baseline":
+        """The profile with this id, as a baseline of one capture."""
+        from roofline.api.comparing import runs_of
+        from roofline.compare.gate.baseline import baseline_of
+
+        return baseline_of(runs_of(self.open(name).profile, None, None))
+
+    def budget(self) -> "Budget":
+        """The limits of this server's series."""
+        return budget_of_server(self.parts.settings.budget_file)
+
+    def capture(self, address: str, duration_ms: int) -> "Reading":
+        """The profile that the program at this address becomes, as *Capture* of the page."""
+        wish = NewCaptureBody(addresses=(address,), duration_ms=duration_ms)
+        capture = begun(self.request, wish, self.parts)
+        while not capture.is_ended:
+            time.sleep(INTERVAL_S)
+        if capture.profile_id is None:
+            raise CaptureFailedError(capture.hosts[0].text, remedy="")
+        reader = self.parts.reader_for(actor_of(self.request).viewer)
+        reading = reader.pending(capture.profile_id)
+        if reading is not None:
+            wait([reading], COMPUTE_WAIT_S)
+        return self.open(capture.profile_id)
+
     def _latest(self) -> str:
         newest = self._lists().search(limit=1).profiles
         if not newest:
@@ -105,7 +136,9 @@ class Stored:
         return self.parts.lists_for(actor_of(self.request).viewer)
 
 
-def _tools(parts: ServerParts) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
+def _tools(
+    parts: ServerParts, *, captures: bool
+) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
     """The application, and what must run while it answers; no session outlives its request."""
     try:  # a second, and 30 MB
         from mcp.server.mcpserver import Context
@@ -120,7 +153,7 @@ def _tools(parts: ServerParts) -> tuple[ASGIApp, Callable[[], AbstractAsyncConte
         assert isinstance(request, Request)  # this transport has no other
         return Stored(parts, request)
 
-    tools = server(source_of)
+    tools = server(source_of, captures=captures)
     # The server's guard has looked at Host and Origin already.
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = tools.streamable_http_app(
@@ -129,34 +162,36 @@ def _tools(parts: ServerParts) -> tuple[ASGIApp, Callable[[], AbstractAsyncConte
         stateless_http=True,
         transport_security=unguarded,
     )
+    app.state.parts = parts  # where requests have them
     return app, tools.session_manager.run
 
 
 class ToolsByHttp:
-    """The tools on this server; their library is loaded for the first request."""
+    """The tools on this server; their library is loaded for the first request. Those who may have
+    programs captured have one more."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        self._app: ASGIApp | None = None
+        self._apps: dict[bool, ASGIApp] = {}
         self._starts = asyncio.Lock()
         self._ends = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
+        self._running: list[asyncio.Task[None]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a message of the protocol."""
+        captures = bool(self._parts.captures.targets) and actor_of(Request(scope)).may_capture
         async with self._starts:
-            if self._app is None:
-                self._app = await self._started()
-        await self._app(scope, receive, send)
+            if captures not in self._apps:
+                self._apps[captures] = await self._started(captures=captures)
+        await self._apps[captures](scope, receive, send)
 
     async def stop(self) -> None:
-        """Ends the task that answers."""
+        """Ends the tasks that answer."""
         self._ends.set()
-        if self._running is not None:
-            await self._running
+        await asyncio.gather(*self._running)
 
-    async def _started(self) -> ASGIApp:
-        app, runs = await run_in_threadpool(_tools, self._parts)
+    async def _started(self, *, captures: bool) -> ASGIApp:
+        app, runs = await run_in_threadpool(_tools, self._parts, captures=captures)
         is_ready = asyncio.Event()
 
         async def run() -> None:
@@ -164,6 +199,6 @@ class ToolsByHttp:
                 is_ready.set()
                 await self._ends.wait()
 
-        self._running = asyncio.create_task(run())
+        self._running.append(asyncio.create_task(run()))
         await is_ready.wait()
         return app
