@@ -18,6 +18,7 @@ _HOMES = {
     "Verdict": "roofline.api.profiles",
     "Op": "roofline.api.profiles",
     "Advice": "roofline.api.profiles",
+    "CaptureInfo": "roofline.api.profiles",
     "compare": "roofline.api.comparing",
     "check": "roofline.api.comparing",
     "Comparison": "roofline.api.comparing",

@@ -22,6 +22,7 @@ from roofline.api.exploring import in_formats as in_formats
 from roofline.api.exploring import what_if as what_if
 from roofline.api.packaged import example as example
 from roofline.api.profiles import Advice as Advice
+from roofline.api.profiles import CaptureInfo as CaptureInfo
 from roofline.api.profiles import Op as Op
 from roofline.api.profiles import Ops as Ops
 from roofline.api.profiles import Profile as Profile

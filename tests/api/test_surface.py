@@ -191,6 +191,8 @@ def test_types_of_a_users_file() -> None:
     profile = assert_type(roofline.open_profile(SAME, peaks=PEAKS), roofline.Profile)
     assert_type(profile.subject.gain_us, float | None)
     assert_type(profile.verdict.ceiling, str | None)
+    assert_type(profile.capture, roofline.CaptureInfo | None)
+    assert profile.capture is None  # a file does not say
     assert_type(roofline.advise(profile).after_us, float | None)
     assert_type(roofline.compare(SAME, CHANGED, peaks=PEAKS).change_ratio, float | None)
     assert_type(roofline.what_if(profile, peaks=["hbm=2TB/s"]), roofline.Profile)
