@@ -276,6 +276,9 @@ def test_the_tool_records_a_program_and_tells_what_binds_it(launch: Launch, spac
     assert [row["action"] for row in rows] == ["capture.asked", "capture.done"]
     assert f"{address} for 20 ms" in rows[0]["details"]
     assert text == client.get(f"/p/{rows[1]['subject']}.md").text
+    forged = {"origin": "https://elsewhere.example", "sec-fetch-site": "cross-site"}
+    assert tools(client, forged).status_code == 403
+    assert ask(client, "127.0.0.1:1", headers=forged).status_code == 403
     text, failed = called(client, {}, "capture", address="127.0.0.1:1", seconds=0.02)
     assert failed
     assert "Nothing listens at 127.0.0.1:1." in text
