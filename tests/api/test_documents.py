@@ -50,10 +50,9 @@ def test_notebook_tells_its_story(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert all("<script" not in one._repr_html_() for one in results)
     assert "a step" in space["before"].sentence
-    change = space["change"]
-    assert change.change_us < 0, change.sentence
-    assert change.tested.high < 1, "three captures of a side tell it from noise"
-    assert ". " in change.sentence
+    tested = space["change"].tested
+    assert tested.low < tested.high, "three captures of a side: which is faster is the machine's"
+    assert ". " in space["change"].sentence
     assert len(json.dumps(results[0]._repr_html_())) < 60_000
 
 
