@@ -53,7 +53,7 @@ CALCULATORS = {
 def socket(tmp_path: Path) -> Iterator[str]:
     """The address on which a Firefox without a window and without a network listens."""
     if FIREFOX is None:
-        pytest.skip("needs Firefox")
+        pytest.skip("Firefox is not installed")
     (tmp_path / "user.js").write_text(NO_NETWORK, "utf-8")
     process = subprocess.Popen(
         [FIREFOX, "--headless", "--no-remote", "--profile", tmp_path, "--remote-debugging-port=0"],

@@ -66,7 +66,7 @@ a trace, and how its line in an XSpace begins."""
 
 
 def recorded(facts: object) -> Iterator[Diagnostic]:
-    """What is wrong with a recording, by the facts that it says of itself."""
+    """Finds the faults of a recording in what it says of itself."""
     if not isinstance(facts, Mapping):
         return
     longest, slowdown = facts.get("longest"), facts.get("slowdown")

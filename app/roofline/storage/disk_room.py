@@ -78,14 +78,13 @@ def no_room() -> StorageFullError:
 
 # The bytes that the rows of a deletion may add to the database's log, several times over.
 ROOM_BYTES = 256 << 10
-FILE_NAME = "room-for-deletion"
 
 
-class DeletionRoom:
-    """A file below `root` that only takes room."""
+class HeldRoom:
+    """The file `path`, which only takes room."""
 
-    def __init__(self, root: Path) -> None:
-        self._path = root / FILE_NAME
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._is_released = False
 
     def hold(self) -> None:

@@ -22,7 +22,7 @@ from roofline.storage import checks, statements, trash
 from roofline.storage.audit import AuditLog
 from roofline.storage.blob_places import open_blobs
 from roofline.storage.database import Database, lock_digests, schema_of
-from roofline.storage.disk_room import DeletionRoom
+from roofline.storage.disk_room import HeldRoom
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
@@ -97,7 +97,9 @@ class ProfileStore:
         )
         self.shared_results = SharedResults(root, self.results, self.blobs, self.database)
         self.owner = BlobOwner(self.database, self.blobs, self.raw, root)
-        self._room = DeletionRoom(root)
+        # Of jobs apart: they try again and again, and would leave none for a deletion.
+        self._room = HeldRoom(root / "room-for-deletion")
+        self._job_room = HeldRoom(root / "room-for-jobs")
         self._failures_kept = failures_kept
         self.trash_kept = trash_kept
         self._user_quota = user_quota or UserQuota()
@@ -121,6 +123,7 @@ class ProfileStore:
         """For a process that is alone: makes jobs due that ran in another, and holds some room."""
         self.jobs.take_back()
         self._room.hold()
+        self._job_room.hold()
 
     def check(self) -> None:
         """Raises a `RooflineError` when database or blobs cannot be used now."""
@@ -316,9 +319,9 @@ class ProfileStore:
 
     def put_into_trash(self, profile_id: str, reason: str) -> bool:
         """Puts a profile into the trash; false when there is none outside it."""
-        moved = self.with_room(lambda: self._put_into_trash(profile_id, reason))
+        moved = _written(lambda: self._put_into_trash(profile_id, reason), self._room)
         self._on_change(profile_id)
-        self._room.retake()
+        self._retake_room()
         return moved
 
     def _put_into_trash(self, profile_id: str, reason: str) -> bool:
@@ -351,18 +354,17 @@ class ProfileStore:
 
     def remove(self, profile_id: str) -> frozenset[str] | None:
         """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
-        digests = self.with_room(lambda: self._remove_rows(profile_id))
+        digests = _written(lambda: self._remove_rows(profile_id), self._room)
         self._on_change(profile_id)
         return digests
 
     def with_room(self, write: Callable[[], T]) -> T:
-        """The result of `write`; on a full disk it may use the room that is held for deletions."""
-        try:
-            return write()
-        except StorageFullError:
-            if not self._room.release():
-                raise
-            return write()
+        """The result of a job's `write`, which on a full disk may use the room held for jobs."""
+        return _written(write, self._job_room)
+
+    def _retake_room(self) -> None:
+        self._room.retake()
+        self._job_room.retake()
 
     def _remove_rows(self, profile_id: str) -> frozenset[str] | None:
         with self.database.write() as connection:
@@ -377,7 +379,7 @@ class ProfileStore:
         # Again: a reader that looked before the rows went could still have read the results.
         self._on_change(profile_id)
         self.drop_unreferenced(digests)
-        self._room.retake()
+        self._retake_room()
 
     def drop_unreferenced(self, digests: Iterable[str]) -> int:
         """Deletes the bytes of `digests` that no profile needs; how many."""
@@ -417,3 +419,13 @@ def _is_repeated(connection: Connection, new: NewProfile) -> bool:
             remedy="Send these with a key of their own.",
         )
     return True
+
+
+def _written(write: Callable[[], T], room: HeldRoom) -> T:
+    """The result of `write`, which may use `room` on a full disk."""
+    try:
+        return write()
+    except StorageFullError:
+        if not room.release():
+            raise
+        return write()
