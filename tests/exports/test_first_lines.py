@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from roofline.analysis.nearest_records import OpClass
 from roofline.devices.choice import PeakChoice
 from roofline.exports.answering import answer_of, answered
 from roofline.model.memory import MemoryLevel
@@ -240,7 +241,7 @@ def test_a_device_is_not_asked_for_where_it_would_tell_nothing(tmp_path: Path) -
         '70.0,7000000,100,70000.0,70000,50000,90000,0.0,"gemm"\n'
         '30.0,3000000,100,30000.0,30000,20000,40000,0.0,"add"\n'
     )
-    said = "10.0 ms of kernel time; the cost of all of them is not known."
+    said = "10.0 ms of kernel time, 70 % of it in gemm; the cost is not known."
     assert said_of(path) == said_of(path, device="h100-sxm") == said
     analysis = analyse_files([path])
     assert (
@@ -252,8 +253,57 @@ def test_a_device_is_not_asked_for_again_where_it_was_chosen(tmp_path: Path) -> 
     """FLOPs without bytes have no place under any peaks."""
     path = tmp_path / "work.csv"
     path.write_text("kernel,time (us),GFLOP\ngemm,100,20\n")
-    said = "100 µs of operation time; the cost of all of them is not known."
+    said = "100 µs of operation time; the cost is not known."
     assert said_of(path) == said_of(path, device="h100-sxm") == said
+
+
+def test_a_device_is_not_asked_for_in_a_timeline_of_kernels_without_work(tmp_path: Path) -> None:
+    """What rocprofv3 6.2 writes, without numbers of dispatches; named by OpenMP's compiler."""
+    path = tmp_path / "1_kernel_trace.csv"
+    path.write_text(
+        '"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id",'
+        '"Start_Timestamp","End_Timestamp"\n'
+        '"KERNEL_DISPATCH",4,1,2,"__omp_offloading_32_2f3c6__QMnorm_modPnorm_l26",1,1000,81000\n'
+        '"KERNEL_DISPATCH",4,1,4,"__omp_offloading_32_2f3c3__QMlap_modPlap_l23",2,90000,110000\n'
+    )
+    assert said_of(path) == (
+        "109 µs, 73 % of it in norm_modPnorm_l26; the cost of 100 of them is not known."
+    )
+
+
+def test_kernels_without_times_have_a_busiest_unit(tmp_path: Path) -> None:
+    """It said that each stood at its roof, and a chart showed it: no work was counted."""
+    path = tmp_path / "kernels.csv"
+    path.write_text(
+        '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+        '"0","add","sm__throughput.avg.pct_of_peak_sustained_elapsed","%","42.5"\n'
+        '"0","add","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","78.3"\n'
+    )
+    analysis = analyse_files([path])
+    found = lines_of(analysis, answer_of(analysis))
+    assert [text(one) for one in (found.headline, found.do_first, found.standing)] == [
+        "One kernel without a time.",
+        "Collect `gpu__time_duration.sum` too.",
+        "The busiest unit is DRAM in add, 78 % of the time.",
+    ]
+
+
+def test_where_only_one_side_was_counted_nothing_is_called_latency(tmp_path: Path) -> None:
+    """A kernel that the vector unit hardly works for may well wait for the memory."""
+    path = tmp_path / "1_counter_collection.csv"
+    path.write_text(
+        '"Dispatch_Id","Agent_Id","Kernel_Name","Counter_Name","Counter_Value",'
+        '"Start_Timestamp","End_Timestamp"\n'
+        '1,"Agent 1","rhs","VALUBusy",51.287701,1000,81000\n'
+        '2,"Agent 1","update","VALUBusy",2.750964,90000,110000\n'
+    )
+    analysis = analyse_files([path])
+    found = lines_of(analysis, answer_of(analysis))
+    assert [text(one) for one in (found.headline, found.standing)] == [
+        "100 µs of kernel time; how much of it is useful work was not counted.",
+        "Of the units that were counted, VALU works most: 42 % of the time.",
+    ]
+    assert not analysis.nearest.is_kind(OpClass.LATENCY).any()
 
 
 def said_of(path: Path, device: str | None = None) -> str:
@@ -288,4 +338,6 @@ def test_samples_that_show_no_unit_at_work_tell_no_cost(tmp_path: Path) -> None:
         database.execute("UPDATE GPU_METRICS SET value = 0")
     analysis = analyse_files([file])
     found = lines_of(analysis, answer_of(analysis))
-    assert text(found.headline) == "6.01 ms; the cost of 5.00 of them is not known."
+    assert text(found.headline) == (
+        "6.01 ms, 67 % of it in CUDA graph 5; the cost of 5.00 of them is not known."
+    )

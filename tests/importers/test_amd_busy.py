@@ -12,6 +12,8 @@ from roofline.importers.shared.amd_counters import (
     AmdSize,
     amd_size,
     busy_shares,
+    cache_sizes,
+    traffic_bytes,
     use_shares,
     why_slow,
 )
@@ -58,6 +60,21 @@ def test_loads_and_stores_are_known_with_both_their_counters() -> None:
 
 def test_two_instructions_at_once_are_not_more_than_all_of_the_time() -> None:
     assert busy({"SQ_ACTIVE_INST_VALU": 2.0 * CYCLES * 304}) == {Ceiling.VALU: 1.0}
+
+
+def test_shares_that_the_profiler_divided_itself_need_no_size_of_the_gpu() -> None:
+    counters = {"VALUBusy": 51.3, "SALUBusy": 2.0, "MfmaUtil": 101.0}
+    shares = busy_shares(counters, AmdSize(), 100 * US)
+    assert shares == {
+        Ceiling.VALU: pytest.approx(0.513),
+        Ceiling.SALU: pytest.approx(0.02),
+        Ceiling.TENSOR: 1.0,
+    }
+    assert use_shares({"VALUUtilization": 50.0}) == {UseFactor.LANES: 0.5}
+    few = why_slow({"OccupancyPercent": 24.3}, AmdSize(), 100 * US, None)
+    assert few == ("low_occupancy", "only 24 % of the waves that fit are resident")
+    moved = traffic_bytes({"FetchSize": 2.0, "WriteSize": 1.0}, cache_sizes("", None))
+    assert moved == {MemoryLevel.HBM: 3072}
 
 
 def test_cycles_before_and_after_a_short_kernel_do_not_count() -> None:

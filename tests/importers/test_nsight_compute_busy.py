@@ -395,3 +395,14 @@ def test_a_label_means_what_its_unit_says() -> None:
     assert metric_of("Memory Throughput", "Gbyte/second") == "dram__bytes.sum.per_second"
     assert metric_of("Memory Throughput", "%").startswith("gpu__compute_memory_throughput")
     assert metric_of("Memory Throughput", "inst") == ""
+
+
+def test_the_ways_of_the_dram_add_up() -> None:
+    ways = {
+        f"dram__bytes_{way}.sum{SHARE[4:]}": value
+        for way, value in (("read", 40.5), ("write", 22.0))
+    }
+    assert busy_shares(ways) == {Ceiling.DRAM: 0.625}
+    assert all(map(is_wanted, ways))
+    ways.popitem()
+    assert busy_shares(ways) == {}

@@ -35,6 +35,7 @@ def test_each_version_has_its_sentences_and_formats_have_their_names() -> None:
             assert any(label.startswith(name) for label in labels), name
 
 
+OF_ROCPROFV3 = ("that of the profiler", "roctx", "FETCH_SIZE", "VALUBusy", "only where both")
 OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
 
 
@@ -46,7 +47,7 @@ OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
         (
             "v2-0123456789abcdef",
             "rocprofv3",
-            ("transfer over the host link", *OF_ALL, "that of the profiler", "roctx", "FETCH_SIZE"),
+            ("transfer over the host link", *OF_ALL, *OF_ROCPROFV3),
         ),
         ("v2-0123456789abcdef", "Generic table", OF_ALL),
         ("of an unknown form", "Generic table", OF_ALL),

@@ -216,7 +216,7 @@ FORMS = [
     (
         Form.UNKNOWN,
         subject_of(0, 0, 30, 0),
-        "30.0 ms a step; the cost of all of them is not known.",
+        "30.0 ms a step; the cost is not known.",
     ),
     (
         Form.DONE,

@@ -386,7 +386,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "uncounted": (
         f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
         {},
-        "40.0 µs of operation time; the cost of all of them is not known.",
+        "40.0 µs of operation time; the cost is not known.",
         "",
     ),
     "no FLOPs": (

@@ -17,7 +17,9 @@ _FUNCTOR = re.compile(r"\b\w*(?:[Ff]unctor|_kernel_cuda|_kernel_impl|_cuda_kerne
 _LAMBDA_OF = re.compile(r"\b(?:(\w+)\([^()]*\)::\{?\(?lambda|(\w+)::\{lambda)")
 CUTLASS = re.compile(r"cutlass\w*::Kernel2?<\s*([\w:]+)")
 _TENSILE = re.compile(r"^(Cijk_\w+?)_(?:MT\d|SN_|UserArgs)")
-LEADING = re.compile(r"^(?:void|static|inline)\s+")
+LEADING = re.compile(
+    r"^(?:(?:void|static|inline)\s+|__omp_offloading_[0-9a-f]+_[0-9a-f]+_+(?:QM)?)"
+)
 _OPERATOR = " ["  # an operator of PyTorch with its shapes: `aten::mm [64x64, 64x64] bf16`
 _MANY_UNDERSCORES = re.compile(r"__+")
 

@@ -51,9 +51,10 @@ def both_known(profile: Profile, work: OpColumns) -> Bools:
 
 
 def has_no_place(profile: Profile) -> bool:
-    """True where no peak would tell more: no op has a place on a roofline, nor is it known when."""
-    work = profile.ops
-    return profile.timeline is None and len(work) > 0 and not both_known(profile, work).any()
+    """True where no peak would tell more: no op has a place on a roofline, nor goes over a link."""
+    work, timeline = profile.ops, profile.timeline
+    has_moves = timeline is not None and len(timeline.transfers.op) > 0
+    return not has_moves and len(work) > 0 and not both_known(profile, work).any()
 
 
 def opaque_in(profile: Profile) -> Callable[[str], bool]:

@@ -17,7 +17,7 @@ from roofline.analysis.nearest_records import OP_CLASSES, TIE, NearestOps, OpCla
 from roofline.analysis.records import I64, Cost, OpRecords, Timing
 from roofline.analysis.roofline import Floats
 from roofline.analysis.verdict import is_bound, is_slack
-from roofline.model.ceilings import COMPUTE, Ceiling
+from roofline.model.ceilings import COMPUTE, Ceiling, CeilingKind
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -151,7 +151,7 @@ def _decided(context: Context, ops: OpRecords, found: NearestOps) -> NearestOps:
         # Of a unit that is not sampled it is not known that it was not busy.
         seen = [one for one in found.ceilings if one not in _SAMPLED]
         others = np.isfinite(found.busy[[found.ceilings.index(one) for one in seen]]).any(axis=0)
-        is_far = ~near & (others | (not context.profile.is_busy_sampled))
+        is_far = ~near & (others | (not context.profile.is_busy_sampled)) & _both_sides(found)
         of_counters = np.where(near, _BOUND, np.where(is_far, _LATENCY, _UNKNOWN))
         kind = np.where(counted, of_counters, kind)
     return replace(
@@ -161,6 +161,20 @@ def _decided(context: Context, ops: OpRecords, found: NearestOps) -> NearestOps:
         largest=largest,
         is_busy_known=counted & ~moves,
     )
+
+
+_MAIN_MEMORY = {Ceiling.DRAM, Ceiling.HBM, Ceiling.MEMORY_OTHER}
+_OF_CORES = {CeilingKind.SM, CeilingKind.PIPE}
+
+
+def _both_sides(found: NearestOps) -> Bools:
+    """Ops of which something is known of the cores and of the main memory: where one of them was
+    not looked at, it may be what was busy."""
+    known = np.isfinite(found.shares())
+    names = [Ceiling(one) if one in _ORDER else None for one in found.ceilings]
+    memory = [one in _MAIN_MEMORY for one in names]
+    cores = [one is None or one.kind in _OF_CORES for one in names]
+    return np.asarray(known[memory].any(axis=0) & known[cores].any(axis=0))
 
 
 _BOUND, _LATENCY, _UNKNOWN, _TRANSFER = range(len(OP_CLASSES))

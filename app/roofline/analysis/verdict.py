@@ -235,8 +235,10 @@ def _by_counters(case: Case) -> Place:
     """The ceiling, or latency, that holds most of the time; else the two that hold most."""
     held = _held(case)
     first = next(iter(held), "")
-    if not first:  # samples of all units that show none at work
-        return Place(kind=VerdictClass.UNKNOWN, why="work")
+    if not first:  # none of the units that were looked at is busy, and others may be
+        best = max(case.nearest.ceilings, key=lambda name: _sum(case, name))
+        ratio = _sum(case, best) / case.busy_us
+        return Place(kind=VerdictClass.UNKNOWN, why="work", ceiling=best, ratio=ratio)
     if held[first] < MOSTLY:
         return Place(kind=VerdictClass.MIXED, ceiling=first, also=tuple(held)[1:2])
     return _latency(case, is_counted=True) if first == LATENCY else _bound(case, first)

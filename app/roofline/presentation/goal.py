@@ -3,15 +3,17 @@
 `docs/subject.md` has the table of forms. Words and numbers alone: the subject has the facts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from roofline.analysis.short_names import short_name
 from roofline.analysis.subjects.records import Kind, OpPart, Subject
 from roofline.analysis.verdict import DOUBTFUL, MOSTLY
 from roofline.presentation.goal_numbers import Scale, marked
-from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.sentences import Number, Segment, Sentence, ratio, say
 
 _DONE = 0.9
 _LITTLE = 0.05  # of the time: with no more unjudged work, what is done is done
@@ -24,6 +26,8 @@ _CAUSE_UNKNOWN = "idle, cause unknown"
 _FAR = 0.2
 _NEAR = 0.5
 _LEAST_OP = 0.01
+_MUCH = 0.25  # of the time: an op that is named
+_MOST_LETTERS = 40
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
@@ -113,13 +117,18 @@ def _is_done(subject: Subject) -> bool:
     return is_near or scale.number(floor_us) == scale.number(time_us)
 
 
-def headline(subject: Subject, form: Form) -> Sentence:
-    """The first line, the h1 of a page."""
+def headline(
+    subject: Subject, form: Form, names: Sequence[str] = (), *, has_places: bool = True
+) -> Sentence:
+    """The first line, the h1 of a page. Of work without a cost it names the longest op by `names`,
+    which has one for each op of the subject but IDLE. `has_places`: a chart shows some op."""
     if form is Form.NOTHING:
         return say("goal_nothing")
     if form is Form.POINTS:
         count = len(subject.ops.part) - 1
-        return say("goal_point" if count == 1 else "goal_points", what=_spelled(subject, count))
+        text = "goal_point" if count == 1 else "goal_points"
+        shown = say(f"{text}_shown") if has_places else "."
+        return say(text, what=_spelled(subject, count), shown=shown)
     parts, scale = subject.parts, Scale.of(subject.time_us)
     floor_us = subject.floor_us or 0.0
     fillings: dict[str, str | Number | Segment | Sentence] = {
@@ -128,8 +137,11 @@ def headline(subject: Subject, form: Form) -> Sentence:
         "would": "might" if _is_soft(subject) else "would",
         "may": "may be" if _is_soft(subject) else "is",
         "count": Number(float(len(subject.ops.doubtful)), "count"),
-        "unknown": _unknown(subject, scale),
+        "unknown": scale.number(parts.unknown),
+        "longest": _longest(subject, names),
     }
+    if form is Form.UNKNOWN and scale.number(parts.unknown) == scale.number(subject.time_us):
+        return say("goal_unknown_all", **fillings)
     if form in {Form.WAITS, Form.UNEXPLAINED}:
         kind = max(parts.waits, key=lambda one: parts.waits[one])
         fillings |= {"wait": waiting(subject, kind, scale), "what": waited_for(subject, kind)}
@@ -158,9 +170,19 @@ def _is_soft(subject: Subject) -> bool:
     return guessed_us > _MIGHT * subject.time_us
 
 
-def _unknown(subject: Subject, scale: Scale) -> str:
-    unknown = scale.number(subject.parts.unknown)
-    return "all" if unknown == scale.number(subject.time_us) else unknown
+def _longest(subject: Subject, names: Sequence[str]) -> Sentence | str:
+    """The op that takes most of the time, of several without any known cost."""
+    width_us = subject.ops.width_us[: len(names)]
+    share = float(width_us.max(initial=0.0)) / subject.time_us
+    if len(names) < 2 or share < _MUCH or subject.parts.known:
+        return ""
+    name = cut(short_name(names[int(width_us.argmax())]).text)
+    return say("goal_longest", share=ratio(share), name=name)
+
+
+def cut(name: str) -> str:
+    """A name as it stands in a sentence."""
+    return name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
 
 
 # ------------------------------------------------------------------------------------------- waits
@@ -224,8 +246,10 @@ def all_waits(subject: Subject, without: str = "") -> Sentence:
 
 def _do_first(subject: Subject, form: Form, first: First | None, hint: Sentence | None) -> Sentence:
     """The second line: the first finding, or what would tell or help."""
-    if form in {Form.NOTHING, Form.POINTS}:
+    if form is Form.NOTHING:
         return []
+    if form is Form.POINTS:
+        return hint or []
     if first is not None and _leads(subject, form, first):
         return [*(say("first_far") if _is_far(subject) else []), *_finding(subject, first)]
     waits = all_waits(subject)

@@ -11,15 +11,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from roofline.analysis.knowledge import NEARLY_ALL
+import numpy as np
+
+from roofline.analysis.knowledge import NEARLY_ALL, has_no_place
 from roofline.analysis.records import RooflineAnalysis, Timing
+from roofline.analysis.short_names import short_name
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.analysis.verdict import LATENCY, MOSTLY
 from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
 from roofline.devices.this_machine import may_be_this_machine
 from roofline.model.device import DeviceKind
 from roofline.model.profile import NextStep, Profile, Severity
-from roofline.presentation.goal import First, Form, Goal, all_waits, form_of, goal, headline, length
+from roofline.presentation.goal import (
+    First,
+    Form,
+    Goal,
+    all_waits,
+    cut,
+    form_of,
+    goal,
+    headline,
+    length,
+)
 from roofline.presentation.goal_numbers import COMPLETE, Scale, marked, whole_percent
 from roofline.presentation.quantities import significant
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
@@ -58,6 +71,10 @@ def bound_clause(verdict: Verdict) -> Sentence:
 def busy_sentences(verdict: Verdict) -> Sentence:
     """How busy the unit was that binds, or why none was, as counters say."""
     place = verdict.of_work
+    if verdict.kind is VerdictClass.UNKNOWN and verdict.ceiling and verdict.ratio:
+        return say(
+            "verdict_counted", unit=ceiling_words(verdict.ceiling), busy=ratio(verdict.ratio)
+        )
     if place is None or place.ratio is None or verdict.known.busy < MOSTLY:
         return []
     if place.kind is VerdictClass.LATENCY:
@@ -265,7 +282,8 @@ def headline_of(analysis: RooflineAnalysis, subject: Subject, verdict: Verdict) 
         return say("goal_uncovered", length=time, share=ratio(verdict.coverage or 0.0))
     if form is Form.NO_PEAKS and may_be_this_machine(analysis.device.kind):
         return say("goal_no_peaks_cpu", length=time)
-    return headline(subject, form)
+    names, has_places = analysis.profile.ops.name, not has_no_place(analysis.profile)
+    return headline(subject, form, names, has_places=has_places)
 
 
 def _stands(analysis: RooflineAnalysis, answer: Answer, found: Goal) -> Sentence:
@@ -308,7 +326,9 @@ def _joined(sentences: Sequence[Sentence]) -> Sentence:
 
 
 def untimed(analysis: RooflineAnalysis) -> Sentence:
-    """How the chart of such a profile reads."""
+    """How the chart of such a profile reads; without one, which unit was busiest."""
+    if has_no_place(analysis.profile):
+        return _busiest(analysis)
     counts = Counter(analysis.ops.timing[: len(analysis.profile.ops)])
     points, predictions = counts[Timing.RATE], counts[Timing.PREDICTED]
     if not points:
@@ -319,8 +339,17 @@ def untimed(analysis: RooflineAnalysis) -> Sentence:
     return say("of_both", points=Number(points, "count"), every=every)
 
 
+def _busiest(analysis: RooflineAnalysis) -> Sentence:
+    near = analysis.nearest
+    share = np.where(near.is_busy_known, np.nan_to_num(near.largest), 0.0)
+    op = int(share.argmax())
+    if not near.ceiling_of(op):
+        return []
+    name, unit = cut(short_name(analysis.ops.name[op]).text), ceiling_words(near.ceiling_of(op))
+    return say("of_busy", unit=unit, name=name, busy=ratio(float(share[op])))
+
+
 _OTHER_HOST = "Host of "
-_MOST_LETTERS = 40
 _WITH_CUDA = ("an accelerator", "NVIDIA", "AMD")
 
 
@@ -328,6 +357,9 @@ def hint_of(profile: Profile, form: Form) -> Sentence | None:
     """The sentence on recording what a profile lacks; `None` where none is known."""
     if form is Form.HOST:
         return say(_host_hint(profile))
+    if form is Form.POINTS:
+        text = _TIMES_BY_FORMAT.get(profile.format_id)
+        return say(text) if text and has_no_place(profile) else None
     if form is Form.UNEXPLAINED:
         return say(_IDLE_BY_FORMAT.get(profile.format_id, "first_threads"))
     is_known = form is not Form.NO_PEAKS or _counting(profile) is not None
@@ -344,9 +376,7 @@ def work_hint(profile: Profile) -> Sentence:
     counting = _counting(profile)
     if counting is None or lacking:
         return say(lacking or _BY_COUNTERS.get(profile.format_id, "first_cost"))
-    name = counting.of or "its kernels"
-    shown = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
-    return say("first_count", kernels=shown, tool=counting.tool)
+    return say("first_count", kernels=cut(counting.of or "its kernels"), tool=counting.tool)
 
 
 def _host_hint(profile: Profile) -> str:
@@ -380,6 +410,7 @@ _BY_DEVICE = {
     DeviceKind.TPU: "first_cost_estimates",
 }
 _IDLE_BY_FORMAT = {"rocprofiler_sdk": "first_calls_amd", "xprof_export": "first_capture"}
+_TIMES_BY_FORMAT = {"nsight_compute": "first_times", "rocprofiler_sdk": "first_times_amd"}
 _BY_FORMAT = {
     "nsight_compute": "first_counters",
     "rocprof_compute": "first_counters_amd",

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from roofline.analysis.subjects.records import Subject
 from roofline.api.agents.reading import Reading
 from roofline.presentation.goal import UNEXPLAINED, Form, form_of, waited_for
@@ -49,6 +51,8 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Said]]:
     if form_of(subject) is Form.POINTS:
         counted, _, _ = reading.profile.sentence.partition(" ")
         yield "^{}", Said(counted, subject.label, "rows of the file")
+        busiest = float(np.nan_to_num(reading.profile.analysis.nearest.largest).max(initial=0.0))
+        yield "unit is .* in .*, {} of", Said(share(busiest), "busy part of its time", _COUNTERS)
         return
     scale, work = Scale.of(subject.time_us), _work(reading)
     yield "^{}", Said(scale.length(subject.time_us), f"time of {subject.label}", _TIMES)
@@ -60,6 +64,8 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Said]]:
         whole_percent(subject.roof_ratio or 0.0), "least time of known work ÷ its time", work
     )
     yield "At {} of the roof", ratio
+    longest = float(subject.ops.width_us.max(initial=0.0)) / (subject.time_us or 1.0)
+    yield "{} of it in", Said(share(longest), "time of the longest operation ÷ time", _TIMES)
     known = whole_percent(subject.known_ratio or 0.0)
     yield r"\({} known", Said(known, "part of the work whose roof is known", work)
     if (first := answer.first) is not None and first.saving_us is not None:
@@ -71,6 +77,9 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Said]]:
         unit = ceiling_words(name)
         binds = Said(share(held), f"part of the busy time that {unit} binds", _COUNTERS)
         yield f"{re.escape(unit)} (?:binds? )?{{}}", binds
+    if verdict.why == "work" and verdict.ceiling:
+        counted = f"busy part of the time of {ceiling_words(verdict.ceiling)}"
+        yield "works most: {}", Said(share(verdict.ratio), counted, _COUNTERS)
     if (place := verdict.of_work) is not None:
         unit = ceiling_words(place.ceiling) if place.ceiling else "the busiest unit"
         busy = Said(share(place.ratio), f"busy part of the time of {unit}", _COUNTERS)

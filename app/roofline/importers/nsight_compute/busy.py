@@ -37,9 +37,11 @@ _ROWS = tuple(
     for ceiling, names in METRICS.items()
     for name in names
 )
-SHARE_METRICS = frozenset(
-    metric for _, elapsed, active, _ in _ROWS for metric in (elapsed, active) if metric
+# Each way of the DRAM as a share of what both together can move.
+_DRAM_WAYS = tuple(
+    f"dram__bytes_{way}.sum.pct_of_peak_sustained_elapsed" for way in ("read", "write")
 )
+SHARE_METRICS = frozenset([*_DRAM_WAYS, *(one for _, *names, _ in _ROWS for one in names if one)])
 SM_ACTIVE_CYCLES = "sm__cycles_active.avg"
 _ELAPSED_CYCLES = ("sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max")
 DRAM_SHARE = f"gpu__dram_throughput{_ELAPSED}"
@@ -85,6 +87,8 @@ def _measured(numbers: Numbers) -> Iterator[tuple[Ceiling, float]]:
         if percent is not None:
             factor = 2 if is_turing and name == _TWICE_ON_TURING else 1
             yield ceiling, min(1.0, max(0.0, percent * factor / 100))
+    if all(way in numbers for way in _DRAM_WAYS):
+        yield Ceiling.DRAM, min(1.0, sum(numbers[way] for way in _DRAM_WAYS) / 100)
 
 
 def _capability(numbers: Numbers) -> tuple[float, ...]:

@@ -46,7 +46,7 @@ _DISPATCH = {**_TIMES, **{name: name for name in (*SIZES, "dispatch_id", "agent_
 # The records of a process by the columns of their file.
 _COLUMNS = (
     ("counted", {"counter_name", "counter_value", "dispatch_id", "kernel_name"}),
-    ("kernels", {"kind", "dispatch_id", "kernel_name", "start_timestamp", "end_timestamp"}),
+    ("kernels", {"kind", "kernel_name", "start_timestamp", "end_timestamp"}),
     ("copies", {"kind", "direction", "start_timestamp", "end_timestamp"}),
     ("agents", {"agent_type", "node_id", "name"}),
     ("calls", {"domain", "function", "correlation_id", "start_timestamp"}),

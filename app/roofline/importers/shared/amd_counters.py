@@ -6,6 +6,7 @@ but for an L1 whose roof that tool measured. Counters of instructions count wave
 taken as active. Busy shares: the panel "system speed of light" (gfx942), in which every share is of
 the cycles that the dispatch took. Counters that say that a unit had any work (`TCC_BUSY`,
 `TA_TA_BUSY`, `GRBM_*_BUSY`) are not shares of a greatest rate and are not read.
+The profiler adds some of these up itself, on any GPU (`VALUBusy`, in per cent): these are read too.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,13 +118,13 @@ def traffic_bytes(counters: Counters, sizes: CacheSizes) -> dict[MemoryLevel, in
 def _hbm(counters: Counters, sizes: CacheSizes) -> float | None:
     """L2 to the fabric: reads of 32, 64 and (MI300) 128 bytes, writes of 32 and 64.
 
-    The profiler adds them up itself as `FETCH_SIZE` and `WRITE_SIZE`, in KiB, on any GPU.
+    The profiler adds them up itself as `FETCH_SIZE` and `WRITE_SIZE`, on any GPU.
     """
     unit = "TCC_EA0" if "TCC_EA0_RDREQ_sum" in counters else "TCC_EA"
     reads, writes = counters.get(f"{unit}_RDREQ_sum"), counters.get(f"{unit}_WRREQ_sum")
     small, large = counters.get(f"{unit}_RDREQ_32B_sum"), counters.get(f"{unit}_WRREQ_64B_sum")
     if reads is None or writes is None or small is None or large is None:
-        sums = [counters.get(name) for name in ("FETCH_SIZE", "WRITE_SIZE")]
+        sums = [_first(counters, names) for names in _MOVED_KIB]
         return None if None in sums else sum(value or 0.0 for value in sums) * KIB
     wide = counters.get("TCC_BUBBLE_sum", 0.0) if sizes.has_wide_reads else 0.0
     read = 128 * wide + 32 * small + 64 * (reads - wide - small)
@@ -148,6 +149,13 @@ def _lds(counters: Counters, sizes: CacheSizes) -> float | None:
     return _LDS_BYTES_PER_BANK * sizes.lds_banks * (active - conflicts)
 
 
+_MOVED_KIB = (("FETCH_SIZE", "FetchSize"), ("WRITE_SIZE", "WriteSize"))
+
+
+def _first(counters: Counters, names: Sequence[str]) -> float | None:
+    return next((counters[name] for name in names if name in counters), None)
+
+
 def _times(counters: Counters, name: str, size: int) -> float | None:
     count = counters.get(name)
     return None if count is None else count * size
@@ -164,6 +172,9 @@ _CYCLES = {
     Ceiling.L1: ("TCP_TOTAL_CACHE_ACCESSES_sum",),
     Ceiling.L2: ("TCC_REQ_sum",),
 }
+# The same as the profiler divides them itself, in per cent.
+_PERCENT = {Ceiling.VALU: "VALUBusy", Ceiling.SALU: "SALUBusy", Ceiling.TENSOR: "MfmaUtil"}
+_LANES_PERCENT, _RESIDENT_PERCENT = "VALUUtilization", "OccupancyPercent"
 _GPU_CYCLES = "GRBM_GUI_ACTIVE"
 _LANE_CYCLES = "SQ_THREAD_CYCLES_VALU"
 _CONFLICTS = "SQ_LDS_BANK_CONFLICT"
@@ -280,14 +291,18 @@ def busy_shares(counters: Counters, size: AmdSize, time_ps: int | None) -> dict[
     Units of which not every counter was collected are left out. The vector unit can issue two
     instructions at once: that is a share of 1.
     """
+    result = {
+        ceiling: min(1.0, counters[name] / 100)
+        for ceiling, name in _PERCENT.items()
+        if name in counters
+    }
     cycles = _cycles(counters, size, time_ps)
     if not cycles or not size.units:
-        return {}
+        return result
     places = {
         Ceiling.TENSOR: _SIMDS_PER_UNIT * size.units,
         Ceiling.L2: size.l2_channels,
     }
-    result = {}
     for ceiling, names in _CYCLES.items():
         used, place = [counters.get(name) for name in names], places.get(ceiling, size.units)
         if place and None not in used:
@@ -302,6 +317,8 @@ def use_shares(counters: Counters) -> dict[UseFactor, float]:
     vector, lanes = counters.get("SQ_ACTIVE_INST_VALU"), counters.get(_LANE_CYCLES)
     active, conflicts = counters.get("SQ_LDS_IDX_ACTIVE"), counters.get(_CONFLICTS)
     result = {}
+    if _LANES_PERCENT in counters:
+        result[UseFactor.LANES] = min(1.0, counters[_LANES_PERCENT] / 100)
     if vector and lanes is not None:
         result[UseFactor.LANES] = min(1.0, lanes / (vector * LANES))
     if active and conflicts is not None:
@@ -338,6 +355,8 @@ def _cycles(counters: Counters, size: AmdSize, time_ps: int | None) -> float | N
 
 def _resident(counters: Counters, size: AmdSize, time_ps: int | None) -> float | None:
     """Waves on the GPU at a time, over those that fit."""
+    if _RESIDENT_PERCENT in counters:
+        return counters[_RESIDENT_PERCENT] / 100
     cycles = _cycles(counters, size, time_ps)
     waves = next((n * counters[key] for key, n in _WAVE_CYCLES.items() if key in counters), None)
     if waves is None or not (cycles and size.units and size.unit_waves):
