@@ -129,7 +129,7 @@ def test_numbers_have_the_right_magnitude(part: Part) -> None:
             "B/s": (1e9, 5e14),
             "B": (1e7, 1e12),
             "count": (2, 32) if figure.of == "links" else (6, 320),
-            "Hz": (1.1e9, 2.7e9),
+            "Hz": (1.1e9, 3.0e9),
             "ratio": (1.5, 4),
             "s": (1e-8, 1e-6),
         }[figure.unit]
@@ -233,6 +233,8 @@ def test_ridge_points_are_reproduced(case: Mapping[str, str]) -> None:
         ("v5litepod", "tpu-v5e"),
         ("NVIDIA L4", "l4"),
         ("NVIDIA L40S", "l40s"),
+        ("NVIDIA L40", "l40"),
+        ("AMD Radeon RX 7900 XTX", "rx-7900-xtx"),
         ("NVIDIA GB200", "gb200"),
         ("NVIDIA B200", "b200"),
         ("  NVIDIA  A100-SXM4-80GB ", "a100-80-sxm"),
@@ -284,7 +286,7 @@ def test_name_means_its_part(name: str, part_id: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "NVIDIA L40",
+        "NVIDIA L40G",
         "NVIDIA A100",
         "NVIDIA H100",
         "NVIDIA GeForce RTX 3080",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from roofline.devices.identification import catalogue_part, resolve_family, resolve_shared_name
-from roofline.model.device import DeviceKind, DeviceTraits
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from tests.builders import reported
 from tests.narrowing import known
 
@@ -42,6 +42,8 @@ def traits(
         ("Nvidia GPU (Turing)", traits(40, 1.59, 14.7, 320), "T4"),
         (ADA, traits(58, 2.04, 22.0, 300), "L4"),
         (ADA, traits(142, 2.52, 44.4, 864), "L40S"),
+        (ADA, traits(142, 2.49, 44.4, 864), "L40"),
+        (AMPERE, traits(64, 1.695, 23.7, 768), "RTX A5000"),
         (ADA, traits(128, 2.52, 23.6, 1008), "GeForce RTX 4090"),
         (ADA, traits(76, 2.505, 15.7, 717), "GeForce RTX 4080"),
         (ADA, traits(34, 2.535, 15.7, 288), "GeForce RTX 4060 Ti"),
@@ -70,6 +72,16 @@ def test_traits_tell_parts_of_a_family_apart(
     assert known(resolve_family(family, described)).name == name
 
 
+def test_a_table_that_a_person_wrote_names_a_part_as_people_do() -> None:
+    def part_of(name: str) -> str | None:
+        part = catalogue_part(ReportedDevice(kind=DeviceKind.UNKNOWN, name=name, core_count=1))
+        return None if part is None else part.id
+
+    names = ("RTX 4090", "H100 SXM", "v6e", "MI300X", "h100", "RTX 4090 Laptop GPU", "GPU 0", "gpu")
+    expected = ("rtx-4090", "h100-sxm", "tpu-v6e", "mi300x", None, None, None, None)
+    assert tuple(map(part_of, names)) == expected
+
+
 def test_parts_with_equal_roofs_are_one_with_both_names() -> None:
     found = resolve_family(AMPERE, traits(108, 1.41, 39.4, 1555))
     assert known(found).name == "A100 SXM4 40GB or A100 PCIe 40GB"
@@ -80,7 +92,7 @@ def test_parts_with_equal_roofs_are_one_with_both_names() -> None:
     [
         (AMPERE, traits()),
         (AMPERE, traits(108, 1.41)),
-        (AMPERE, traits(64, 1.695, 23.7, 768)),  # RTX A5000: not in the catalogue
+        (AMPERE, traits(80, 1.665, 23.7, 768)),  # RTX A5500: not in the catalogue
         (ADA, traits(76, 2.04, 15.7, 576)),  # a laptop's RTX 4090: the processors of RTX 4080
         (GFX942, traits(304, 2.1)),
         (GFX90A, traits(None, None, 64, 1638)),  # MI210 and one half of MI250X alike

@@ -37,6 +37,8 @@ def packet(*fields: bytes) -> bytes:
 
 
 CLOCKS = packet(field(6, field(1, field(1, 6) + field(2, 10**12))), field(10, 1))
+# Allocations and space: two pairs of numbers, then samples; as JAX writes its memory profile.
+PPROF = bytes.fromhex("0a04080110020a0408031004122012140102030405060708090a")
 PERFETTO = CLOCKS + b"".join(
     packet(field(8, 10**12 + k), field(11, field(11, 77)), field(10, 1)) for k in range(50)
 )
@@ -75,6 +77,7 @@ FILES = {
     "old office": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9), "Microsoft Office", "CSV"),
     "core dump": (CORE, "a core dump", "profiler wrote"),
     "library": (LIBRARY, "a program or library", "profiler wrote"),
+    "pprof": (PPROF, "a pprof profile", "jax.profiler.trace"),
     "perfetto": (PERFETTO, "a Perfetto trace", "torch.profiler"),
     "events": (EVENTS, "a TensorBoard event file", "xplane.pb"),
     "nsys": (b"NVIDIA Tegra Profiler Report 2025@1.\n\x0b", "of Nsight Systems", "nsys export"),

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roofline.devices.catalogue import find, gpus, sharing, spelling
+from roofline.devices.catalogue import find, fitting, gpus, sharing, spelling
 from roofline.devices.choice import MEASURED, THIS_MACHINE, known_part
 from roofline.devices.measured import measured_part
 from roofline.devices.parts import Part
@@ -39,7 +39,16 @@ def catalogue_part(reported: ReportedDevice) -> Part | None:
         or resolve_shared_name(reported.name, traits)
         or resolve_family(reported.name, traits)
         or resolve_family(f"AMD GPU - {traits.architecture}", traits)
+        or _as_people_write(reported)
     )
+
+
+def _as_people_write(reported: ReportedDevice) -> Part | None:
+    """The part of a table that a person wrote, which has a name and nothing else: "RTX 4090"."""
+    has_peaks = reported.peak_gflops or reported.unit_gflops or reported.bandwidth_gbs
+    is_bare = not has_peaks and reported.traits == DeviceTraits(hostname=reported.traits.hostname)
+    has_model = any(map(str.isdigit, reported.name))
+    return _only(fitting(reported.name)) if is_bare and has_model else None
 
 
 def is_this_machine(reported: ReportedDevice, machine: Part) -> bool:
@@ -98,6 +107,7 @@ _MEMORY_RANGE = (0.88, 1.09)
 _BANDWIDTH_TOLERANCE = 0.04
 # A vector rate is a power of two FLOP per processor and cycle; clocks are rounded.
 _CYCLE_TOLERANCE = 0.05
+_SAME_CLOCK = 0.01
 _ENOUGH = 2
 # A board sold under a part's name may lack some of its processors, a partition half or more.
 _SLICE = 0.75
@@ -118,7 +128,8 @@ def resolve_family(family: str, traits: DeviceTraits) -> Part | None:
         found, enough = gpus(family=name) if name else (), _ENOUGH
     else:
         found, enough = gpus(vendor=vendor), _ENOUGH + (vendor != "AMD")
-    return _only([part for part in found if _fits(part, traits, at_least=enough)])
+    alike = [part for part in found if _fits(part, traits, at_least=enough)]
+    return _only(alike) or _only([part for part in alike if _off_clock(part, traits) < _SAME_CLOCK])
 
 
 def resolve_shared_name(name: str, traits: DeviceTraits) -> Part | None:
@@ -178,12 +189,18 @@ def _same_processors(part: Part, traits: DeviceTraits) -> bool | None:
 
 
 def _same_cycles(part: Part, traits: DeviceTraits) -> bool | None:
+    off = _off_clock(part, traits)
+    return None if math.isnan(off) else off < _CYCLE_TOLERANCE
+
+
+def _off_clock(part: Part, traits: DeviceTraits) -> float:
+    """How far FLOPs per processor and cycle are from a power of two; NaN where not known."""
     rate = part.figure(ComputeUnit.VECTOR_FP32.value)
     cycles = traits.all_cycles_per_ns
     if rate is None or not cycles:
-        return None
+        return math.nan
     exponent = math.log2(rate.value / (cycles * part.devices_per_chip * GIGA))
-    return abs(exponent - round(exponent)) < _CYCLE_TOLERANCE
+    return abs(exponent - round(exponent))
 
 
 def _same_memory(part: Part, traits: DeviceTraits) -> bool | None:

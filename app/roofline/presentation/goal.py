@@ -16,7 +16,7 @@ from roofline.presentation.goal_numbers import Scale, marked
 from roofline.presentation.sentences import Number, Segment, Sentence, ratio, say
 
 _DONE = 0.9
-_LITTLE = 0.05  # of the time: with no more unjudged work, what is done is done
+_LITTLE = 0.05  # of the time: with no more unjudged work, what is done is done; nearly nothing
 _MIGHT = 0.1  # of the time: with so much unknown work, a goal is at least that
 WORTH_A_WORD = 0.1
 UNEXPLAINED = "unknown_wait"
@@ -174,7 +174,8 @@ def _longest(subject: Subject, names: Sequence[str]) -> Sentence | str:
     """The op that takes most of the time, of several without any known cost."""
     width_us = subject.ops.width_us[: len(names)]
     share = float(width_us.max(initial=0.0)) / subject.time_us
-    if len(names) < 2 or share < _MUCH or subject.parts.known:
+    is_known = subject.parts.known > _LITTLE * subject.parts.work
+    if len(names) < 2 or share < _MUCH or is_known:
         return ""
     name = cut(short_name(names[int(width_us.argmax())]).text)
     return say("goal_longest", share=ratio(share), name=name)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from roofline.errors import CorruptProfileError, UnknownFormatError
-from roofline.importers.shared.protobuf_walk import is_perfetto
+from roofline.importers.shared.protobuf_walk import is_perfetto, is_pprof
 from roofline.importers.shared.tables_text import decode, first_row, header_words
 from roofline.importers.source import SourceFile
 from roofline.model.plain_data import read_beside
@@ -125,6 +125,8 @@ def what_it_is(source: SourceFile) -> WrongFile | None:
     result = _by_signature(source.head) or _by_text(source)
     if result is None and is_perfetto(source.head):
         return WrongFile("a Perfetto trace", _INSTEAD["torch_profiler"])
+    if result is None and is_pprof(source.head):
+        return WrongFile("a pprof profile of memory or of a processor", _INSTEAD["pprof"])
     return result
 
 

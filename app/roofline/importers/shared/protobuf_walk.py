@@ -6,6 +6,7 @@ Traces of Perfetto (https://perfetto.dev/docs/reference/trace-packet-proto) star
 they are not read, only told apart.
 """
 
+import re
 import struct
 from collections.abc import Iterator
 
@@ -121,6 +122,15 @@ def is_perfetto(head: bytes) -> bool:
         at, seen = end, seen + 1
     # The first packets may be of kinds that look like planes; traces soon have others.
     return known > 0 and 2 * known >= seen
+
+
+_PPROF = re.compile(rb"\n[\x04-\x16]\x08[\x80-\xff]{,9}[\0-\x7f]\x10")
+
+
+def is_pprof(head: bytes) -> bool:
+    """True for a profile of Go's pprof (a memory profile of JAX): it starts with two numbers, where
+    a plane of an XSpace has a name."""
+    return _PPROF.match(head) is not None
 
 
 def _is_packet(packet: bytes) -> bool:

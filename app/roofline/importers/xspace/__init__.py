@@ -15,6 +15,7 @@ from roofline.importers.shared.protobuf_walk import (
     VARINT,
     DamagedError,
     is_perfetto,
+    is_pprof,
     varint,
 )
 from roofline.importers.source import Progress, SourceFile
@@ -35,7 +36,7 @@ def recognises(source: SourceFile) -> bool:
     head = source.head
     if _is_text(head) or not _starts_like_space(head, source.size_bytes):
         return False
-    return not is_perfetto(head)
+    return not is_perfetto(head) and not is_pprof(head)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
