@@ -300,7 +300,7 @@ def test_where_only_one_side_was_counted_nothing_is_called_latency(tmp_path: Pat
     analysis = analyse_files([path])
     found = lines_of(analysis, answer_of(analysis))
     assert [text(one) for one in (found.headline, found.standing)] == [
-        "100 µs of kernel time; how much of it is useful work was not counted.",
+        "100 µs of kernel time, 80 % of it in rhs; the cost is not known.",
         "Of the units that were counted, VALU works most: 42 % of the time.",
     ]
     assert not analysis.nearest.is_kind(OpClass.LATENCY).any()

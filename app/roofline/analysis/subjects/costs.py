@@ -12,7 +12,7 @@ from roofline.analysis import roofline
 from roofline.analysis.above_roof import IMPOSSIBLE
 from roofline.analysis.causes import Cause
 from roofline.analysis.knowledge import opaque_in
-from roofline.analysis.nearest_records import SLACK
+from roofline.analysis.nearest_records import SLACK, OpClass
 from roofline.analysis.records import Bools, Cost, OpRecords, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.model.categories import is_infeed_outfeed
@@ -55,8 +55,9 @@ class Costs:
         opaque = _of_category(ops.category, opaque_in(analysis.profile))
         share = np.where(opaque & ~above, np.nan, share)
         busy = np.where(works & ~opaque, _nearest_busy(analysis.profile.ops), np.nan)
-        # Samples are of a few units: where none of these worked, another one may have been full.
-        tells = busy >= (SLACK if analysis.profile.is_busy_sampled else 0.0)
+        # Where none of the units that were looked at worked, another one may have been full.
+        is_judged = ~analysis.nearest.is_kind(OpClass.UNKNOWN)
+        tells = busy >= SLACK if analysis.profile.is_busy_sampled else is_judged & (busy >= 0)
         assumed = np.isnan(share) & tells
         return cls(
             useful=np.where(assumed, np.fmax(busy, _least_share(ops)), np.minimum(share, 1.0)),
