@@ -107,6 +107,12 @@ def test_minimal_table(read: Callable[..., Profile]) -> None:
         ("Kernel Name,Duration (us),GFLOP,MB", "g,125,2.5,40"),
         ("kernel,time (ms),GFLOPS,GB/s", "g,0.125,20000,320"),
         ("op_name,device_time_us,flops_count,bytes_accessed", "g,125,2.5e9,4e7"),
+        # A benchmark's own table: means of calls come before medians, and deviations are no times.
+        (
+            "kernel,stddev_ms,mean_ms,median_ms,achieved_gflops,flops,theoretical_bytes",
+            "g,0.01,0.125,0.2,20000,2.5e9,4e7",
+        ),
+        ("kernel,latency (us),GFLOP,effective GB/s", "g,125,2.5,320"),
     ],
 )
 def test_spellings_mean_the_same(header: str, row: str, read: Callable[..., Profile]) -> None:
@@ -666,3 +672,12 @@ def test_impossible_busy_shares_are_named(read: Callable[..., Profile]) -> None:
     assert "kernel 1: “l9” is not a unit that can be busy" in note(profile, "rows-left-out")
     # A column of that name alone says nothing about a unit: it stays a tag.
     assert read("name,time_us,flops,busy\na,2,1,98\n").ops.busy_ps == {}
+
+
+def test_a_variant_stands_behind_the_name_and_can_be_it(read: Callable[..., Profile]) -> None:
+    """One line per kernel and how it was written; one per library."""
+    rows = "gemm,naive,9,1e9,1e6\ngemm,tiled,1,1e9,1e6"
+    both = read(f"kernel,variant,avg_ms,flops,bytes\n{rows}")
+    assert both.ops.name == ("gemm naive", "gemm tiled")
+    alone = read("backend,avg_ms,tflops\ncublas,1,13.4")
+    assert (alone.ops.name, int(alone.ops.flop[0])) == (("cublas",), 13_400_000_000)

@@ -13,10 +13,10 @@ from roofline.errors import CorruptProfileError, UploadTooLargeError
 from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
-    QUANTITIES,
     Dimension,
     Field,
     Meaning,
+    are_of_kernels,
     ceiling_named,
     level_named,
     meaning_of,
@@ -305,7 +305,7 @@ def _is_kernel(item: object) -> bool:
     fields = {meaning_of(str(key)).field for key in _of_compiler(item)}
     if isinstance(item.get(_BUSY), Mapping):
         fields.add(Field.BUSY)
-    return Field.NAME in fields and len(QUANTITIES & fields) >= 2
+    return are_of_kernels(fields)
 
 
 def _of_compiler(item: Json) -> Json:

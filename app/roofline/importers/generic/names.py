@@ -7,6 +7,7 @@ levels and precisions.
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -123,6 +124,7 @@ class Field(StrEnum):
     """The quantities that a column of kernels can hold."""
 
     NAME = "name"
+    VARIANT = "variant"
     TIME = "time"
     TIME_PER_CALL = "time_per_call"
     FLOP = "flops"
@@ -151,11 +153,15 @@ DIMENSIONS = {
     Field.CALLS: Dimension.COUNT,
     Field.BUSY: Dimension.SHARE,
 }
-QUANTITIES = frozenset(DIMENSIONS) - {Field.CALLS}
+_QUANTITIES = frozenset(DIMENSIONS) - {Field.CALLS, Field.TIME_PER_CALL}
+NAMES = (Field.NAME, Field.VARIANT)
+"""What a kernel is called by, in the order of its words."""
+_RATES = frozenset({Field.FLOP_RATE, Field.BANDWIDTH})
 
 _ALIASES = {
     Field.NAME: ("name", "kernel", "kernel name", "op", "op name", "operation", "operation name",
-                 "label", "function", "function name", "region"),
+                 "label", "function", "function name", "region", "function call sites and loops"),
+    Field.VARIANT: ("variant", "implementation", "impl", "backend"),
     Field.TIME: ("time", "duration", "elapsed", "runtime", "run time", "elapsed time", "total time",
                  "self time", "self elapsed time", "kernel time", "total duration",
                  "device time", "gpu time", "cuda time", "wall time"),
@@ -178,6 +184,13 @@ _ALIASES = {
     Field.RESULTS: ("result shapes",),
 }  # fmt: skip
 _FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
+# Of a benchmark's table: times of a call where the unit says so, and words before a quantity.
+_OF_CALLS = frozenset(
+    {"mean", "median", "avg", "average", "latency", "mean latency", "avg latency"}
+)
+_QUALIFIED = re.compile(
+    r"(?:theoretical|ideal|algorithmic|estimated) (?P<count>.+)|(?:achieved|effective) (?P<rate>.+)"
+)
 
 _LEVELS = {
     "dram": MemoryLevel.DRAM, "ddr": MemoryLevel.DRAM, "mcdram": MemoryLevel.DRAM,
@@ -261,6 +274,8 @@ def meaning_of(label: str) -> Meaning:
     if known is None and not unit:
         base, unit = _split_suffix(base)
         known = _known(base)
+    if known is None and base in _OF_CALLS and unit_factor(unit, Dimension.TIME) and unit:
+        known = Field.TIME_PER_CALL, None, 1.0
     if known is None:
         return Meaning(field=Field.TAG, label=label)
     field, level, own = known
@@ -269,6 +284,12 @@ def meaning_of(label: str) -> Meaning:
         ambiguous = label.strip() == "FLOPS"
         return Meaning(field=field, label=label, factor=own, level=level, is_ambiguous=ambiguous)
     return _with_unit(label, field, level, unit)
+
+
+def are_of_kernels(fields: Iterable[Field]) -> bool:
+    """True for the columns of a table of kernels: a name, and two quantities of a roofline."""
+    found = {Field.TIME if one is Field.TIME_PER_CALL else one for one in fields}
+    return not found.isdisjoint(NAMES) and len(_QUANTITIES & found) >= 2
 
 
 def level_named(text: str) -> MemoryLevel | None:
@@ -335,6 +356,11 @@ def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
         else:
             field = Field.BANDWIDTH if alone["rate"] else Field.BYTES
         return field, None, unit_factor(unit, DIMENSIONS[field]) or 1.0
+    qualified = _QUALIFIED.fullmatch(words)
+    if qualified:
+        found = _known(qualified["count"] or qualified["rate"])
+        kinds = {Field.FLOP, Field.BYTES} if qualified["count"] else _RATES
+        return found if found is not None and found[0] in kinds else None
     for field, pattern in _PER_LEVEL.items():
         match = pattern.fullmatch(words)
         if match:

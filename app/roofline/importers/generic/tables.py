@@ -8,10 +8,11 @@ from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
-    QUANTITIES,
+    NAMES,
     Dimension,
     Field,
     Meaning,
+    are_of_kernels,
     meaning_of,
     parse_quantity,
     precision_named,
@@ -68,8 +69,7 @@ def is_points(header: Sequence[str]) -> bool:
     """True for a table of kernels: a name, and two quantities that a roofline needs."""
     if {header_words(cell) for cell in header} & _OTHERS:
         return False
-    fields = [meaning_of(cell).field for cell in header]
-    return Field.NAME in fields and len(QUANTITIES & set(fields)) >= 2
+    return are_of_kernels(meaning_of(cell).field for cell in header)
 
 
 def is_roofs(header: Sequence[str]) -> bool:
@@ -99,7 +99,7 @@ class _Points:
 
     def read(self) -> Reading:
         fields = {meaning.field for meaning in self._meanings}
-        if Field.NAME not in fields:
+        if fields.isdisjoint(NAMES):
             raise IncompleteProfileError(
                 f"{self._name} has no column that names the kernels.",
                 remedy="Call it “name”; `roofline template csv` prints an example.",
@@ -218,7 +218,7 @@ def kernel_of(
         time_s *= calls
     elif time_s is None and each_s is not None:
         time_s = each_s * calls
-    name = texts.get(Field.NAME, "") or "unnamed"
+    name = " ".join(texts[of] for of in NAMES if texts.get(of)) or "unnamed"
     return Kernel(
         name=name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore"),
         where=where,
