@@ -107,7 +107,7 @@ def test_minimal_table(read: Callable[..., Profile]) -> None:
         ("Kernel Name,Duration (us),GFLOP,MB", "g,125,2.5,40"),
         ("kernel,time (ms),GFLOPS,GB/s", "g,0.125,20000,320"),
         ("op_name,device_time_us,flops_count,bytes_accessed", "g,125,2.5e9,4e7"),
-        # A benchmark's own table: means of calls come before medians, and deviations are no times.
+        # A benchmark: the mean of calls comes before the median, and a deviation is not a time.
         (
             "kernel,stddev_ms,mean_ms,median_ms,achieved_gflops,flops,theoretical_bytes",
             "g,0.01,0.125,0.2,20000,2.5e9,4e7",
