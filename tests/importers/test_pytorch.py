@@ -556,6 +556,14 @@ def test_the_device_is_that_of_the_kernels(devices: list[int], name: str, tmp_pa
     assert (device.name, resolve(device).part_id) == (name, "h100-sxm" if devices == [1] else None)
 
 
+def test_the_devices_of_a_trace_of_2021(tmp_path: Path) -> None:
+    """PyTorch 1.9 lists them under another key, with CUDA's own names."""
+    listed = [{"id": 0, "name": "Tesla V100-DGXS-32GB", "multiProcessorCount": 80, "major": 7}]
+    trace = {"computeProperties": listed, "traceEvents": [_kernel_on(0, 10.0)]}
+    device = profile_of(tmp_path, trace).device
+    assert (device.traits.processor_count, resolve(device).part_id) == (80, "v100-sxm2")
+
+
 def test_a_partition_of_a_gpu_has_not_the_peaks_of_all_of_it(tmp_path: Path) -> None:
     listed = [_listed(0, "NVIDIA A100-SXM4-40GB", 14)]  # MIG: 1 of 7
     trace = {"deviceProperties": listed, "traceEvents": [_kernel_on(0, 10.0)]}

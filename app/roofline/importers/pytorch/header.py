@@ -10,7 +10,12 @@ from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
 
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
-_KEYS = ("deviceProperties", "distributedInfo", "record_shapes", "baseTimeNanoseconds", "host_name")
+_DEVICES, _DEVICES_IN_2021 = "deviceProperties", "computeProperties"
+_KEYS = (
+    _DEVICES, _DEVICES_IN_2021, "distributedInfo", "record_shapes", "baseTimeNanoseconds",
+    "host_name",
+)  # fmt: skip
+_SINCE_2021 = {"major": "computeMajor", "minor": "computeMinor", "multiProcessorCount": "numSms"}
 _SCALARS = re.compile(
     r'"(pytorch_version|(?:cuda|hip)_(?:runtime|driver)_version|(?:cupti|roctracer)_version'
     r'|profile_memory|with_(?:stack|flops|modules))"\s*:\s*("[^"\\]{0,200}"|\d{1,18})'
@@ -50,12 +55,13 @@ def _single_keys(text: str) -> dict[str, object]:
 
 def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]]:
     """One entry per GPU of the machine; none where the trace lists no device."""
-    listed = header.get("deviceProperties")
-    return (
-        [device for device in listed if isinstance(device, dict)]
-        if isinstance(listed, list)
-        else []
-    )
+    listed = header.get(_DEVICES, header.get(_DEVICES_IN_2021))
+    devices = listed if isinstance(listed, list) else []
+    return [
+        {_SINCE_2021.get(key, key): value for key, value in device.items()}
+        for device in devices
+        if isinstance(device, dict)
+    ]
 
 
 def of_devices(
