@@ -559,7 +559,8 @@ def test_the_device_is_that_of_the_kernels(devices: list[int], name: str, tmp_pa
 def test_the_devices_of_a_trace_of_2021(tmp_path: Path) -> None:
     """PyTorch 1.9 lists them under another key, with CUDA's own names."""
     listed = [{"id": 0, "name": "Tesla V100-DGXS-32GB", "multiProcessorCount": 80, "major": 7}]
-    trace = {"computeProperties": listed, "traceEvents": [_kernel_on(0, 10.0)]}
+    events = [_kernel_on(0, 10.0)]
+    trace = {"schemaVersion": 1, "computeProperties": listed, "traceEvents": events}
     device = profile_of(tmp_path, trace).device
     assert (device.traits.processor_count, resolve(device).part_id) == (80, "v100-sxm2")
 

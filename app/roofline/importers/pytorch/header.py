@@ -58,7 +58,7 @@ def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]
     listed = header.get(_DEVICES, header.get(_DEVICES_IN_2021))
     devices = listed if isinstance(listed, list) else []
     return [
-        {_SINCE_2021.get(key, key): value for key, value in device.items()}
+        {_SINCE_2021.get(str(key), str(key)): value for key, value in device.items()}
         for device in devices
         if isinstance(device, dict)
     ]
