@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.cli import main
+from roofline.devices.choice import PeakChoice
 from roofline.devices.resolve import resolve
 from roofline.errors import (
     CorruptProfileError,
@@ -36,6 +37,7 @@ from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
+from roofline.pipeline import analyse_files
 from tests.builders import analysis_on
 from tests.cli.test_main import run
 from tests.profiles import imported
@@ -681,3 +683,18 @@ def test_a_variant_stands_behind_the_name_and_can_be_it(read: Callable[..., Prof
     assert both.ops.name == ("gemm naive", "gemm tiled")
     alone = read("backend,avg_ms,tflops\ncublas,1,13.4")
     assert (alone.ops.name, int(alone.ops.flop[0])) == (("cublas",), 13_400_000_000)
+
+
+def test_flops_of_no_stated_precision_are_said_to_be_held_against_the_matrix_unit(
+    tmp_path: Path,
+) -> None:
+    def codes(columns: str, row: str) -> set[str]:
+        path = tmp_path / "table.csv"
+        path.write_text(f"{columns}\n{row}\n")
+        choice = PeakChoice(part_id="h100-sxm")
+        return {one.code for one in analyse_files([path], choice=choice).diagnostics}
+
+    assert "precision-not-stated" in codes("name,time_us,flops,bytes", "g,9,1e9,1e6")
+    stated = codes("name,time_us,flops,bytes,precision", "g,9,1e9,1e6,fp32")
+    assert "precision-not-stated" not in stated
+    assert "precision-not-stated" not in codes("name,time_us,flops,bytes", "copy,9,0,1e6")

@@ -50,6 +50,7 @@ def diagnose(
         _above_compute_peak(context, ops),
         _units_without_peak(context),
         _undecided_units(context, ops),
+        _precision_not_stated(context),
         _above_memory_roof(ops),
         _above_memory_peak(context, program),
         _counters_disagree(context, nearest),
@@ -111,6 +112,20 @@ def _undecided_units(context: Context, ops: OpRecords) -> Diagnostic | None:
     return noted(
         _NOTES, "unit-undecided", count, op=op, between=between, share=share, unbound=unbound
     )
+
+
+def _precision_not_stated(context: Context) -> Diagnostic | None:
+    """FLOPs of a person's table without a precision, against the peak of a matrix unit."""
+    table, main = context.profile.ops, context.device.compute[:1]
+    if context.profile.flop_provenance is not Provenance.STATED:
+        return None
+    of_units = sum(table.unit_flop.values(), np.zeros(len(table), np.uint64))
+    count = int(((table.flop > 0) & (of_units == 0)).sum())
+    unit = main[0].unit if main and main[0].origin is not PeakOrigin.PROFILE else None
+    if not count or unit is None or not unit.is_matrix:
+        return None
+    ops = "op" if count == 1 else "ops"
+    return noted(_NOTES, "precision-not-stated", count, ops=ops, unit=unit.label)
 
 
 def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
