@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roofline.api.profiles import Profile, open_profile
 from roofline.capture.inference_servers import ServerCapture, capture_server
-from roofline.capture.profiler_service import CaptureOptions, HostCapture, capture_hosts
+from roofline.capture.profiler_service import MOST_BYTES, CaptureOptions, HostCapture, capture_hosts
 from roofline.errors import CaptureFailedError, ExtraMissingError
 from roofline.model.plain_data import alike
 from roofline.model.units import MS_PER_S, NS_PER_MS
@@ -87,15 +87,8 @@ def captured(
     """What became of each address; the files of captures are in `folder`."""
     if _is_url(addresses[0]):
         return _from_server(addresses, wish, folder, say)
-    from roofline.capture.profiler_service import MOST_BYTES
-
-    options = CaptureOptions(
-        duration_ms=wish.duration_ms,
-        host_level=wish.host_level,
-        python=wish.python,
-        hlo=wish.hlo,
-        start_ns=None if wish.after_ms is None else time.time_ns() + wish.after_ms * NS_PER_MS,
-    )
+    start_ns = None if wish.after_ms is None else time.time_ns() + wish.after_ms * NS_PER_MS
+    options = alike(CaptureOptions, wish, start_ns=start_ns)
     named = addresses[0] if len(addresses) == 1 else f"{len(addresses)} programs"
     say(f"Recording {named} for {wish.duration_ms / MS_PER_S:g} s.")
     try:

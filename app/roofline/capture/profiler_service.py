@@ -293,45 +293,41 @@ class _Problem:
         """The error of the user; never the remote's own words."""
         host, _, port = address.rpartition(":")
         waited = _time(options.duration_ms + int(COLLECTING_S * MS_PER_S))
-        half = _time(max(10, options.duration_ms // 2))
-        if self.is_busy:
-            return CaptureFailedError(
+        code = "BUSY" if self.is_busy else self.code
+        if code == "UNAVAILABLE" and (self._is_unknown_name or self._is_http):
+            code = "UNKNOWN NAME" if self._is_unknown_name else "HTTP"
+        words = {
+            "BUSY": (
                 f"Another capture of the program at {address} is running.",
-                remedy="Wait until it has ended, then try again.",
-            )
-        if self.code == "UNAVAILABLE" and self._is_unknown_name:
-            return CaptureFailedError(
-                f"The name {host} is not known here.", remedy="Check the address."
-            )
-        if self.code == "UNAVAILABLE" and self._is_http:
-            return CaptureFailedError(
+                "Wait until it has ended, then try again.",
+            ),
+            "UNKNOWN NAME": (f"The name {host} is not known here.", "Check the address."),
+            "HTTP": (
                 f"{address} speaks HTTP, not the protocol of the profiler.",
-                remedy=f"For vLLM and SGLang write http://{address}.",
-            )
-        if self.code == "UNAVAILABLE":
-            return CaptureFailedError(
+                f"For vLLM and SGLang write http://{address}.",
+            ),
+            "UNAVAILABLE": (
                 f"Nothing listens at {address}.",
-                remedy=f"Does the program call `jax.profiler.start_server({port})`?",
-            )
-        if self.code == "DEADLINE_EXCEEDED":
-            return CaptureFailedError(
+                f"Does the program call `jax.profiler.start_server({port})`?",
+            ),
+            "DEADLINE_EXCEEDED": (
                 f"The program at {address} did not answer in {waited}.",
-                remedy="It may be compiling, or the capture is large. Try --duration 500ms.",
-            )
-        if self.code == "RESOURCE_EXHAUSTED":
-            return CaptureFailedError(
+                "It may be compiling, or the capture is large. Try --duration 500ms.",
+            ),
+            "RESOURCE_EXHAUSTED": (
                 f"The capture of {address} is larger than {most_bytes / MEGA:,.0f} MB.",
-                remedy=f"Try --duration {half}.",
-            )
-        if self.code == "UNIMPLEMENTED":
-            return CaptureFailedError(
+                f"Try --duration {_time(max(10, options.duration_ms // 2))}.",
+            ),
+            "UNIMPLEMENTED": (
                 f"{address} serves another protocol.",
-                remedy=f"Is {port} the port of `jax.profiler.start_server`?",
-            )
-        return CaptureFailedError(
-            f"The program at {address} could not record: {self.code.lower().replace('_', ' ')}.",
-            remedy="Try again; the program's own log may say more.",
+                f"Is {port} the port of `jax.profiler.start_server`?",
+            ),
+        }
+        refused = f"The program at {address} could not record: {code.lower().replace('_', ' ')}."
+        message, remedy = words.get(
+            code, (refused, "Try again; the program's own log may say more.")
         )
+        return CaptureFailedError(message, remedy=remedy)
 
 
 def _time(milliseconds: int) -> str:

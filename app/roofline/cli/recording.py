@@ -22,7 +22,6 @@ from roofline.model.plain_data import alike
 from roofline.model.units import MS_PER_S
 
 if TYPE_CHECKING:
-    from roofline.api.captures import CaptureWish
     from roofline.capture.profiler_service import HostCapture
     from roofline.capture.recorder import Recorded, Try
 
@@ -212,6 +211,7 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hosts", type=Path, metavar="FILE", help="more addresses, one a line")
     parser.add_argument(
         "--duration",
+        dest="duration_ms",
         type=_milliseconds,
         default=2000,
         metavar="TIME",
@@ -226,16 +226,25 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--python", action="store_true", help="record Python's functions, too")
     parser.add_argument(
-        "--no-hlo", action="store_true", help="leave the compiled programs out: no FLOPs are known"
+        "--no-hlo",
+        dest="hlo",
+        action="store_false",
+        help="leave the compiled programs out: no FLOPs are known",
     )
     parser.add_argument(
         "--at",
+        dest="after_ms",
         type=_milliseconds,
         metavar="+TIME",
         help="begin so much later, by the hosts' clocks",
     )
     parser.add_argument(
-        "--retry", type=int, default=2, metavar="N", help="ask so often again (%(default)s)"
+        "--retry",
+        dest="retries",
+        type=int,
+        default=2,
+        metavar="N",
+        help="ask so often again (%(default)s)",
     )
     parser.add_argument(
         "--remote-dir",
@@ -254,7 +263,7 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
 
 
 def _capture(given: argparse.Namespace) -> None:
-    from roofline.api.captures import captured
+    from roofline.api.captures import CaptureWish, captured
 
     addresses = _addresses(given)
     with ExitStack() as ends:
@@ -263,7 +272,7 @@ def _capture(given: argparse.Namespace) -> None:
             folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="roofline-")))
         else:
             folder.mkdir(parents=True, exist_ok=True)
-        hosts = captured(addresses, _wish(given), folder, say)
+        hosts = captured(addresses, alike(CaptureWish, given), folder, say)
         files = [host.path for host in hosts if host.path is not None]
         problems = [host.problem for host in hosts if host.problem is not None]
         if len(hosts) == 1 and problems:
@@ -277,19 +286,6 @@ def _capture(given: argparse.Namespace) -> None:
         if len(files) < len(hosts):
             say(f"{len(files)} of {len(hosts)} hosts.")
         _answer(given, hosts, files)
-
-
-def _wish(given: argparse.Namespace) -> "CaptureWish":
-    from roofline.api.captures import CaptureWish
-
-    return alike(
-        CaptureWish,
-        given,
-        duration_ms=given.duration,
-        hlo=not given.no_hlo,
-        after_ms=given.at,
-        retries=given.retry,
-    )
 
 
 def _answer(

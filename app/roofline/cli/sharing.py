@@ -57,15 +57,25 @@ def add_server(parser: argparse.ArgumentParser, *, is_optional: bool = False) ->
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
 
 
+def linked(given: argparse.Namespace) -> "ServerLink":
+    """The server that `add_server` lets a command name, with its token."""
+    from roofline.api.servers import Receiver, ServerLink, read_token
+
+    return ServerLink(Receiver(server_of(given), read_token(given.token_file)))
+
+
 def _share(given: argparse.Namespace) -> None:
-    from urllib.parse import quote
-
-    from roofline.api.servers import Receiver, ServerLink, profile_id_of, read_token
-
-    server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
-    path = f"/api/v1/profiles/{quote(profile_id_of(given.profile), safe='')}"
+    server, path = linked(given), _path(given)
     for line in _lines(server, path, given):
         print_bytes(f"{line}\n".encode())
+
+
+def _path(given: argparse.Namespace) -> str:
+    from urllib.parse import quote
+
+    from roofline.api.servers import profile_id_of
+
+    return f"/api/v1/profiles/{quote(profile_id_of(given.profile), safe='')}"
 
 
 def _lines(server: "ServerLink", path: str, given: argparse.Namespace) -> list[str]:
@@ -95,7 +105,7 @@ def server_of(given: argparse.Namespace) -> str:
     """The server that `--server` or `ROOFLINE_SERVER` names, else that of the profile's address."""
     from roofline.api.servers import HERE
 
-    base, path, _ = str(given.profile).partition("/p/")
+    base, path, _ = str(getattr(given, "profile", "")).partition("/p/")
     is_address = bool(path) and base.startswith(("http://", "https://"))
     named = str(given.server)
     return base if is_address and named == HERE and "ROOFLINE_SERVER" not in os.environ else named
@@ -127,10 +137,7 @@ def add_notes(parser: argparse.ArgumentParser) -> None:
 def _notes(given: argparse.Namespace) -> None:
     from urllib.parse import quote
 
-    from roofline.api.servers import Receiver, ServerLink, profile_id_of, read_token
-
-    server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
-    path = f"/api/v1/profiles/{quote(profile_id_of(given.profile), safe='')}/notes"
+    server, path = linked(given), f"{_path(given)}/notes"
     if given.remove is not None:
         server.send("DELETE", f"{path}/{quote(given.remove, safe='')}")
     elif given.add is not None or given.add_step is not None:

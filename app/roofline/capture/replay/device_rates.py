@@ -351,7 +351,6 @@ class Meter:
         return {
             "burst": work / batches[0],
             "sustained": work / statistics.median(later[-max(1, len(later) - 1) :]),
-            "least_s": batches[0],
             "spread": (counted[-1] - counted[0]) / 2 / statistics.median(counted),
         }
 
@@ -423,6 +422,11 @@ def plateau(ladder: list[tuple[int, float]], memory: float) -> tuple[int, float]
     return best
 
 
+def once(rate: float, how: str, backend: Any) -> dict[str, Any]:
+    """A rate of which nothing says how long it lasts."""
+    return {"burst": rate, "sustained": rate, "spread": 0.0, "how": f"{how}, {backend.library}"}
+
+
 def cache_rates(backend: Any, meter: Meter, memory: float) -> dict[str, Any]:
     """The rate of the last cache, where the ladder has a plateau."""
     ladder = cache_ladder(backend, meter)
@@ -430,13 +434,7 @@ def cache_rates(backend: Any, meter: Meter, memory: float) -> dict[str, Any]:
     if found is None:
         raise MissingError("the ladder of working sets has no plateau")
     size, rate = found
-    return {
-        "burst": rate,
-        "sustained": rate,
-        "least_s": size / rate,
-        "spread": 0.0,
-        "how": f"plateau up to {size / MIB:,.1f} MiB, {backend.library}",
-    }
+    return once(rate, f"plateau up to {size / MIB:,.1f} MiB", backend)
 
 
 def link_rates(backend: Any, meter: Meter) -> tuple[dict[str, Any], list[list[float | None]]]:
@@ -454,14 +452,8 @@ def link_rates(backend: Any, meter: Meter) -> tuple[dict[str, Any], list[list[fl
                 rates.append(rate)
     middle = statistics.median(rates)
     spread = (max(rates) - min(rates)) / 2 / middle
-    value = {
-        "burst": middle,
-        "sustained": middle,
-        "least_s": LINK_BYTES / middle,
-        "spread": 0.0,
-        "how": f"median of {len(rates)} pairs, ± {spread:.0%} among them, {backend.library}",
-    }
-    return value, pairs
+    how = f"median of {len(rates)} pairs, ± {spread:.0%} among them"
+    return once(middle, how, backend), pairs
 
 
 def pcie_rates(backend: Any, meter: Meter) -> dict[str, Any]:
@@ -471,14 +463,7 @@ def pcie_rates(backend: Any, meter: Meter) -> dict[str, Any]:
         for word, way in (("to the device", True), ("to the host", False))
     }
     word = max(found, key=lambda one: found[one])
-    rate = LINK_BYTES / found[word]
-    return {
-        "burst": rate,
-        "sustained": rate,
-        "least_s": found[word],
-        "spread": 0.0,
-        "how": f"{LINK_BYTES / MIB:,.0f} MiB {word}, {backend.library}",
-    }
+    return once(LINK_BYTES / found[word], f"{LINK_BYTES / MIB:,.0f} MiB {word}", backend)
 
 
 def launch_time(backend: Any, meter: Meter) -> dict[str, Any]:
@@ -486,13 +471,8 @@ def launch_time(backend: Any, meter: Meter) -> dict[str, Any]:
     run = backend.launches()
     run(10)
     us = [run(LAUNCHES) / LAUNCHES * 1e6 for _ in range(5)]
-    return {
-        "burst": min(us),
-        "sustained": statistics.median(us),
-        "least_s": min(us) / 1e6,
-        "spread": 0.0,
-        "how": f"{LAUNCHES} kernels on one element, {backend.library}",
-    }
+    found = once(min(us), f"{LAUNCHES} kernels on one element", backend)
+    return {**found, "sustained": statistics.median(us)}
 
 
 class Sensors:

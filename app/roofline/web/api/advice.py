@@ -1,7 +1,6 @@
 """The HTTP API, version 1: what would help, what was decided of it, and what became of it."""
 
 import gzip
-import hashlib
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -18,12 +17,10 @@ from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, NOT_YOURS, sent_as
 from roofline.web.api.results import computed, stored_advice
-from roofline.web.http.encodings import accepts_gzip, matches
+from roofline.web.http.encodings import sent_json
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import check_may_change
 from roofline.web.parts import Library, Lists, Parts, Reader
-
-_LEVEL = 5  # of gzip, as for comparisons
 
 router = APIRouter(prefix="/api/v1", tags=["advice"])
 
@@ -120,22 +117,6 @@ async def advice(
     run = await run_in_threadpool(reader.manifest, profile_id)
     content = await run_in_threadpool(parts.advice.advice, reader, lists, run, stored)
     return await sent_json(request, content)
-
-
-async def sent_json(request: Request, content: bytes) -> Response:
-    """A JSON document, gzip where the client takes it; 304 where it holds it."""
-    is_packed = accepts_gzip(request)
-    headers = {
-        "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}{"-gz" if is_packed else ""}"',
-        "cache-control": "private, no-cache",
-        "vary": "accept-encoding",
-    }
-    if matches(request, headers["etag"]):
-        return Response(status_code=304, headers=headers)
-    if is_packed:
-        headers["content-encoding"] = "gzip"
-        content = await run_in_threadpool(gzip.compress, content, _LEVEL, mtime=0)
-    return Response(content, headers=headers, media_type="application/json")
 
 
 @router.post("/profiles/{profile_id}/decisions", status_code=204, responses=NOT_YOURS | NOT_READY)

@@ -8,7 +8,7 @@ from cachetools import LRUCache
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.devices.this_machine import written_at_ns
+from roofline.devices.measured import written_at_ns
 from roofline.errors import BadViewError
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
@@ -19,10 +19,10 @@ from roofline.presentation.figure_files import FileLook, Form, Style, figure_fil
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_rows import Page
 from roofline.storage.results import ADVICE, PAGE
-from roofline.web.api.advice import sent_json
 from roofline.web.api.ranges import Range, results_for, times_for
 from roofline.web.api.responses import NO_SUCH_VIEW, sent_as
 from roofline.web.api.results import Infeed, attachment, computed
+from roofline.web.http.encodings import sent_json
 from roofline.web.parts import Reader, parts_of
 
 _PAGES_KEPT = 4  # parsed page data: 2 MB each for a thousand operations

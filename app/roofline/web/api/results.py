@@ -4,10 +4,10 @@ Results go out as they are stored.
 """
 
 import gzip
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 from urllib.parse import quote
 
@@ -25,7 +25,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, sent_as, settle
 from roofline.web.bodies import REV_LENGTH, profile_url
-from roofline.web.http.encodings import accepts, accepts_gzip, matches
+from roofline.web.http.encodings import accepts, accepts_gzip, matches, sent_json
 from roofline.web.offline.assets import packed
 from roofline.web.parts import Reader, parts_of
 
@@ -34,7 +34,6 @@ T = TypeVar("T")
 COMPUTE_WAIT_S = 60.0
 _ZSTD_LEVEL = 8  # of page data: higher ones take longer for 1 % less, up to 19
 ETAG_ENDS = {"zstd": "-zst", "gzip": "-gz", "": ""}
-_LEVEL = 5  # of gzip: a tenth larger than at 9, in a third of the time
 PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
 _DOWNLOAD_POLICY = "sandbox; default-src 'none'"
 _CSV = "text/csv; charset=utf-8"
@@ -92,17 +91,7 @@ async def roofline_csv(
     manifest = await run_in_threadpool(reader.manifest, profile_id)
     headers = {"content-disposition": attachment(f"{manifest.title}-roofline.csv")}
     link = profile_url(request, profile_id)
-    if about and part is None:
-        name = results.CSV[infeed]
-        _, stored = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
-        answer = await _sent_anew(
-            request,
-            lambda: csv_with_about(
-                gzip.decompress(stored), device=manifest.summary.device, profile=link
-            ),
-        )
-        answer.headers.update({**headers, "content-type": _CSV})
-        return answer
+    name = results.CSV[infeed]
     if part is not None:
         answer = await _of_range(
             request,
@@ -111,11 +100,14 @@ async def roofline_csv(
             part,
             lambda found: found.csv(infeed=infeed == "in", about=link if about else ""),
         )
-        answer.headers.update({**headers, "content-type": _CSV})
-        return answer
-    return await _result(
-        request, reader, profile_id, results.CSV[infeed], headers=headers, media_type=_CSV
-    )
+    elif about:
+        _, stored = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
+        made = partial(csv_with_about, device=manifest.summary.device, profile=link)
+        answer = await sent_json(request, await run_in_threadpool(_unpacked, stored, made))
+    else:
+        return await _result(request, reader, profile_id, name, headers=headers, media_type=_CSV)
+    answer.headers.update({**headers, "content-type": _CSV})
+    return answer
 
 
 @router.get("/profiles/{profile_id}/xprof", responses=NO_SUCH_VIEW)
@@ -133,9 +125,8 @@ async def xprof_csv(request: Request, profile_id: str, reader: Reader) -> Respon
     """XProf's roofline table as XProf exports it: all rows, with and without infeed and outfeed."""
     title = (await run_in_threadpool(reader.manifest, profile_id)).title
     _, stored = await computed(reader, profile_id, lambda: reader.packed(profile_id, results.XPROF))
-    answer = await _sent_anew(
-        request, lambda: csv_of_xprof(orjson.loads(gzip.decompress(stored))[0])
-    )
+    table = partial(_unpacked, stored, lambda content: csv_of_xprof(orjson.loads(content)[0]))
+    answer = await sent_json(request, await run_in_threadpool(table))
     name = attachment(f"{title}-roofline_model.csv")
     answer.headers.update({"content-disposition": name, "content-type": _CSV})
     return answer
@@ -199,28 +190,11 @@ async def _of_range(
 ) -> Response:
     """A result of a part of the time, gzip if the client takes it; 304 if it holds it."""
     found = await _range(request, reader, profile_id, part)
-    return await _sent_anew(request, lambda: written(found))
+    return await sent_json(request, await run_in_threadpool(written, found))
 
 
-async def _sent_anew(request: Request, written: Callable[[], bytes]) -> Response:
-    """What `written` makes for this request, gzip if the client takes it; 304 if it holds it."""
-    is_packed = accepts_gzip(request)
-    content = await run_in_threadpool(_sent, written, is_packed=is_packed)
-    headers = {
-        "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"',
-        "vary": "accept-encoding",
-        "cache-control": "private, no-cache",
-    }
-    if matches(request, headers["etag"]):
-        return Response(status_code=304, headers=headers)
-    if is_packed:
-        headers["content-encoding"] = "gzip"
-    return Response(content, headers=headers, media_type="application/json")
-
-
-def _sent(written: Callable[[], bytes], *, is_packed: bool) -> bytes:
-    content = written()
-    return gzip.compress(content, _LEVEL, mtime=0) if is_packed else content
+def _unpacked(stored: bytes, made: Callable[[bytes], bytes]) -> bytes:
+    return made(gzip.decompress(stored))
 
 
 async def computed(reader: ProfileReader, profile_id: str, read: Callable[[], T]) -> T:
