@@ -57,6 +57,7 @@
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
 | `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
 | `ROOFLINE_CAPTURE_TARGETS`       | none: off                 | programs that may be captured     |
+| `ROOFLINE_CAPTURE_GROUPS`        | none: administrators      | `oidc`: groups that may capture   |
 | `ROOFLINE_CAPTURES_PER_HOUR`     | 12                        | captures of one person or address |
 | `ROOFLINE_WATCH`                 | off                       | `5m`: looks for new runs there    |
 | `ROOFLINE_WATCH_RULE`            | none                      | `gs://team/*`: imported at once   |
@@ -183,6 +184,7 @@ class Settings(BaseSettings):
     budget_file: Path | None = None
     buckets: Words = ()
     capture_targets: Words = ()
+    capture_groups: Words = ()
     captures_per_hour: int = Field(default=12, gt=0)
     watch: Seconds | None = None
     watch_rule: str = ""

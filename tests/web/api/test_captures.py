@@ -253,6 +253,25 @@ def test_a_token_that_captures_does_nothing_else(
     assert not re.search("data-capture", page)
 
 
+def test_people_of_a_group_capture_and_do_no_more(launch: Launch) -> None:
+    provider = {"oidc_issuer": "https://login.example.org", "oidc_client_id": "roofline"}
+    secret = {"oidc_client_secret": "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "reached": "behind-proxy"}
+    client = launch(auth="oidc", **provider, **secret, **LAPTOP, capture_groups="ml, infra")
+    oidc = client.parts.oidc
+    assert oidc is not None
+    cookies = [oidc.end({"sub": one, "groups": [one]})[0] for one in ("infra", "sales")]
+    cookies.append(oidc._sessions.dumps(["0" * 32, "Ada#1", "Ada", False]))  # of an older release
+    for place, (cookie, may) in enumerate(zip(cookies, (True, False, False), strict=True)):
+        headers = {"cookie": f"roofline_session={cookie}"}
+        page = client.get("/", headers={**headers, "accept": "text/html"}).text
+        assert bool(re.search("data-capture", page)) is may
+        found = re.search(r'name="csrf-token" content="([^"]+)"', page)
+        assert found is not None
+        asked = ask(client, f"127.0.0.1:{place + 1}", headers=headers | {"x-csrf-token": found[1]})
+        assert asked.status_code == (202 if may else 403)
+        assert client.get("/api/v1/audit", headers=headers).status_code == 403
+
+
 def test_share_links_capture_nothing(launch: Launch) -> None:
     client = launch(**LAPTOP)
     assert client.post("/l/" + "x" * 43 + "/captures", json={}).status_code in (404, 405)

@@ -41,7 +41,8 @@ class Actor:
     `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when no later
     request could prove to be theirs. `csrf` is what this server's own pages send along to change
     anything, empty when the request proves itself by other means than what browsers add unasked.
-    `captures` is true where a token allows that programs are captured, which administrators may.
+    `captures` is true where a token, or a group, allows that programs are captured, which
+    administrators may.
     `scope` and `token_id` are those of the API token that was sent, `None` without one; the scope
     is all that the sender may do.
     """

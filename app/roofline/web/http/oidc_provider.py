@@ -288,6 +288,7 @@ class Account:
     id: str
     shown: str
     is_admin: bool
+    captures: bool
 
 
 class OidcLogIn:
@@ -339,7 +340,7 @@ class OidcLogIn:
         found = self._account(claims)
         digest = hashlib.sha256(f"{self.provider.issuer}\0{found.id}".encode()).hexdigest()
         owner = self._people.log_in(digest, shown=found.shown, is_admin=found.is_admin)
-        content = [secrets.token_hex(16), owner, found.shown, found.is_admin]
+        content = [secrets.token_hex(16), owner, found.shown, found.is_admin, found.captures]
         return self._sessions.dumps(content), found.shown
 
     def identify(self, headers: Headers, _peer: "Peer") -> Actor | None:
@@ -347,11 +348,12 @@ class OidcLogIn:
         found = self._session(headers)
         if found is None:
             return None
-        session_id, owner, shown, is_admin = found[0]
+        session_id, owner, shown, is_admin, *captures = found[0]  # of old sessions, four
         return Actor(
             owner=owner,
             name=shown,
             is_admin=is_admin,
+            captures=any(captures),
             csrf=self._changes.get_signature(session_id).decode(),
             has_session=True,
         )
@@ -362,7 +364,7 @@ class OidcLogIn:
         if found is not None:
             self._ended.end(found[0][0], over_s=found[1] + LIFETIME_S)
 
-    def _session(self, headers: Headers) -> tuple[tuple[str, str, str, bool], float] | None:
+    def _session(self, headers: Headers) -> tuple[tuple[Any, ...], float] | None:
         try:
             content, opened = self._sessions.loads(
                 cookie_of(headers, COOKIE), max_age=LIFETIME_S, return_timestamp=True
@@ -375,6 +377,7 @@ class OidcLogIn:
 def _reader_of_accounts(settings: "Settings") -> Callable[[Mapping[str, Any]], Account]:
     """A reader of claims as these settings say."""
     admin_groups, allowed = set(settings.oidc_admin_groups), set(settings.oidc_groups)
+    capture_groups = set(settings.capture_groups)
 
     def read(claims: Mapping[str, Any]) -> Account:
         groups = _groups(claims, settings.oidc_groups_claim)
@@ -386,7 +389,12 @@ def _reader_of_accounts(settings: "Settings") -> Callable[[Mapping[str, Any]], A
                 "Your account is in no group that may use this server.",
                 remedy="Ask the operator of the server, or log in with another account.",
             )
-        return Account(id=claims["sub"], shown=_shown(claims), is_admin=is_admin)
+        return Account(
+            id=claims["sub"],
+            shown=_shown(claims),
+            is_admin=is_admin,
+            captures=bool(groups & capture_groups),
+        )
 
     return read
 
