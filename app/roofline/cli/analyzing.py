@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline.cli import runs
-from roofline.cli.options import add_network, add_of, file_argument, read_range
+from roofline.cli.options import LINKS, add_network, add_of, file_argument, read_range
 from roofline.cli.output import BAD_INPUT, put_out
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _analyze(given: argparse.Namespace) -> None:
 
 
 def _path(text: str) -> Path:
-    if "://" in text:
+    if "://" in text and not text.startswith(LINKS):
         sys.stderr.write(f"roofline: {text[:200]} is an address, not a file\n")
         sys.stderr.write("          Add --engine local, or copy the file here.\n")
         sys.exit(BAD_INPUT)

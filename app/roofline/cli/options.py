@@ -21,12 +21,21 @@ def read_range(text: str) -> tuple[float, float]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+LINKS = ("http://", "https://")
+
+
 def file_argument(text: str) -> Path:
-    """The path of a profile; `-` is standard input, which a temporary file takes up."""
-    if text != "-":
+    """The path of a profile. A temporary file takes up `-`, which is standard input, and what the
+    link of a profile on a server leads to."""
+    is_link = text.startswith(LINKS)
+    if text != "-" and not is_link:
         return Path(text)
     folder = Path(tempfile.mkdtemp(prefix="roofline-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if is_link:
+        from roofline.api.servers import download  # loads slowly
+
+        return download(text, folder)
     path = folder / "standard-input"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
@@ -35,7 +44,7 @@ def file_argument(text: str) -> Path:
 
 def add_files(
     parser: argparse.ArgumentParser,
-    told: str = "one file per host, or archives of them",
+    told: str = "one file per host, archives of them, or the link of a profile",
     nargs: str = "+",
 ) -> None:
     """The files that a command reads."""

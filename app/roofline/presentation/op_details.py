@@ -37,12 +37,10 @@ def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
 
 
 def _replay(analysis: RooflineAnalysis, name: str) -> dict[str, str]:
-    """The command that runs the op of this name alone, for the formats that have its shapes."""
-    profile = analysis.profile
-    if profile.format_id not in _REPLAYED:
-        return {}
-    files = [host.file_name for host in profile.hosts]
-    return {"replay": shlex.join(["roofline", "replay", *files, f"--op={name}"])}
+    """What chooses the op of this name in the command that runs it alone, for the formats that
+    have its shapes."""
+    is_there = analysis.profile.format_id in _REPLAYED
+    return {"replay": shlex.join([f"--op={name}"])} if is_there else {}
 
 
 def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:

@@ -107,9 +107,11 @@ export function originDetails(found, levels) {
   return [...known, ...ceilingContent(found), ...launchContent(found, levels)];
 }
 
-/** The command that runs the op alone, where the device is. @param {string} [command] */
-function replayContent(command) {
-  if (!command) return [];
+/** The command that runs the op alone, where the device is. @param {string} [op] its words for the op */
+function replayContent(op) {
+  if (!op) return [];
+  const files = document.querySelector("main")?.dataset.replayOf;
+  const command = `roofline replay ${files ?? location.origin + location.pathname} ${op}`;
   const copy = html("button", { class: "btn small", type: "button" }, "Copy command");
   copy.addEventListener("click", () => copyWithFeedback(copy, command));
   return [...section("Run it alone", command), copy];

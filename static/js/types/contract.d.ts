@@ -639,7 +639,7 @@ export interface GainTerm {
  *
  * `compute_range` is the share of the compute roof with its two ends, where the op's unit is not
  * known; `why` says why no unit is busier. `counted` says how another file of the program counted
- * the op. `replay` is the command that runs it alone.
+ * the op. `roofline replay LINK` and the words of `replay` run it alone.
  */
 export interface OpDetails {
   name: string;

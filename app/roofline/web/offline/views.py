@@ -4,6 +4,7 @@ Bodies of the API that they show are here, too, and sentences as templates write
 from strangers: autoescape is on, and no view holds markup. Numbers are raw.
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -204,6 +205,13 @@ class ProfileView:
     def frame(self) -> str:
         """All that the page shows, by name, once it is ready: see `Templates.page`."""
         return "" if self.shown is None or not self.shown.name else repr(self)
+
+    @property
+    def replay_of(self) -> str:
+        """The words of what a file was made of, for a command; empty on a server's page, whose
+        address they are."""
+        made_from = [self.made_from] if self.made_from else self.file_names
+        return shlex.join(made_from) if self.is_file else ""
 
     @property
     def notes_json(self) -> str:
