@@ -13,8 +13,8 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.time_range import in_range
 from roofline.devices import identification
 from roofline.devices.choice import PeakChoice
+from roofline.devices.measured import read_machine
 from roofline.devices.resolve import resolve
-from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.intake.folders import exported, files_of_folder

@@ -3,11 +3,13 @@
 import hashlib
 import http.server
 import json
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from roofline.api import servers as upload
 from roofline.api.servers import Receiver, ServerLink, Upload, read_token, send
 from roofline.errors import StorageFullError, UploadRejectedError
+from tests.api.calibration.test_accelerators import entry
 from tests.browser.serving import Server, serving
 from tests.conftest import PYTHON_PATH
 from tests.tools.generate_xspace import Config, write_profile
@@ -35,10 +38,15 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return write_profile(config, tmp_path_factory.mktemp("hosts"))
 
 
-def run(*arguments: object, token: str | None = TOKEN) -> subprocess.CompletedProcess[str]:
-    environment = {"ROOFLINE_TOKEN": token} if token else {}
+def run(
+    *arguments: object,
+    token: str | None = TOKEN,
+    command: str = "upload",
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> subprocess.CompletedProcess[str]:
+    environment = {**environment, **({"ROOFLINE_TOKEN": token} if token else {})}
     return subprocess.run(
-        [sys.executable, "-m", "roofline", "upload", *map(str, arguments)],
+        [sys.executable, "-m", "roofline", command, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -61,6 +69,29 @@ def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Pat
     (answer,) = send(Upload(files=tuple(hosts)), link, wait_s=60)
     assert [file["name"] for file in answer["files"]] == [path.name for path in hosts]
     assert answer["state"] == "ready"
+
+
+def test_calibrate_sends_what_another_machine_exported(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "h100.json").write_text(json.dumps(entry(hbm=3.0e12)))
+    words = ("--import", tmp_path / "h100.json", "--dry-run", "--send", "--server", server.url)
+    said = run(*words, command="calibrate").stdout
+    (device,) = re.findall(r"Sent: choose `(measured:lab-7/NVIDIA-H100-80GB-HBM3-\w+)`", said)
+    listed = ServerLink(Receiver(server.url, TOKEN)).send("GET", "/api/v1/machines")["machines"]
+    assert device in [one["device"] for one in listed]
+    refused = run(*words, command="calibrate", token=None)
+    assert (refused.returncode, "Sent" in refused.stdout) == (2, False)
+
+
+def test_commands_read_the_profile_of_a_link(server: Server, hosts: list[Path]) -> None:
+    link = run(hosts[0], "--server", server.url).stdout.strip()
+    environment = {"ROOFLINE_SERVER": server.url}
+    for command, words in (("analyze", "--format=csv"), ("replay", "--top=1")):
+        here, there = (
+            run(one, words, command=command, environment=environment) for one in (hosts[0], link)
+        )
+        assert (here.returncode, there.stdout) == (0, here.stdout), there.stderr
+    refused = run(link, command="analyze", token=None)
+    assert (refused.returncode, "roofline: " in refused.stderr) == (2, True)
 
 
 def test_a_file_is_added_to_a_profile_by_its_link(server: Server, hosts: list[Path]) -> None:

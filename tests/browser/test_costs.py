@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.api.calibration.test_accelerators import entry
 from tests.browser.accessibility import AXE
 from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.watching import is_ready, layout_shift
@@ -46,6 +47,28 @@ def test_the_phase_changes_the_form_of_a_model(page: Page) -> None:
     assert "vs=mi300x&vs=tpu-v5e" in page.url
     page.get_by_label("New tokens").fill("512")
     expect(page.locator(".verdict p").first).to_contain_text("at 512 tokens")
+
+
+def test_a_measured_machine_is_drawn_beside_its_part_and_removed(page: Page) -> None:
+    made = page.request.post("/api/v1/machines", data=entry(matrix_bf16=700e12, hbm=3e12))
+    assert made.status == 201
+    page.goto("/devices")
+    is_ready(page)
+    page.get_by_label("Search").fill("TPU")
+    expect(page.get_by_text("GB300")).to_have_count(0)
+    drawn = page.locator(".roof-names .keyed")
+    expect(drawn).to_have_count(4)
+    measured = page.get_by_role("region", name="Measured", exact=True)
+    measured.get_by_role("link", name="Draw its roof").click()
+    expect(drawn.last).to_have_text("H100 SXM5 80GB, as measured on lab-7")
+    button = page.get_by_role("button", name="Remove H100 SXM5 80GB, as measured on lab-7")
+    button.click()
+    expect(button).to_have_text("Delete it for good")
+    page.wait_for_timeout(600)
+    button.click()
+    expect(measured).to_have_count(0)
+    expect(drawn).to_have_count(4)
+    assert page.request.get("/api/v1/machines").json() == {"machines": []}
 
 
 @pytest.mark.covers(93, 251)

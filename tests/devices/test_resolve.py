@@ -7,9 +7,9 @@ import pytest
 
 from roofline.devices.catalogue import part as part_of
 from roofline.devices.choice import PeakChoice, read_choice
+from roofline.devices.measured import machine_part
 from roofline.devices.parts import Part
 from roofline.devices.resolve import resolve
-from roofline.devices.this_machine import machine_part
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from roofline.devices.this_machine import machine_files, read_machine, written_at_ns
+from roofline.devices.measured import machine_files, read_machine, written_at_ns
 from tests.narrowing import known
 
 ENTRY = {

@@ -40,13 +40,13 @@ CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 CHECKS_OF_ESTIMATES = [*CHECKS, negative_data_rejection]
 PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
-    *("run_id", "op_id", "file", "note_id", "form", "capture_id"),
+    *("run_id", "op_id", "file", "note_id", "form", "capture_id", "machine_id"),
 )
 VIEWS = (
     *("/facts", "/view", "/parts", "/figures", "/figure.{form}", "}/page"),
     *("/roofline", "/roofline.csv", "/ops/{index}", "/report.html"),
 )
-ESTIMATES = ("/estimate", "/predict", "/whatif", "/advice", *VIEWS)
+ESTIMATES = ("/machines", "/estimate", "/predict", "/whatif", "/advice", *VIEWS)
 
 
 @pytest.fixture(scope="module")

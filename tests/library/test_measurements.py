@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from roofline.devices.this_machine import machine_files
+from roofline.devices.measured import machine_files
 from roofline.library.build import Backend
 from roofline.storage.results import PAGE
 from tests.conftest import SAMPLES

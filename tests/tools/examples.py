@@ -58,6 +58,26 @@ _READ = {
     "rule_rates": "/api/v1/ledger/rates",
 }
 _ASKED = {
+    "add_machine": (
+        "/api/v1/machines",
+        {
+            "schema": "roofline.machine/1",
+            "host": "lab-7",
+            "device": "NVIDIA H100 80GB HBM3",
+            "count": 8,
+            "memory_bytes": 85_029_158_912,
+            "library": "torch 2.13.0",
+            "measured_on": "2026-11-29",
+            "values": {
+                "hbm": {
+                    "burst": 3.02e12,
+                    "sustained": 2.96e12,
+                    "spread": 0.006,
+                    "how": "triad of 8,192 MiB, torch 2.13.0",
+                }
+            },
+        },
+    ),
     "make_token": ("/api/v1/tokens", {"name": "nightly", "scope": "upload"}),
     "estimated": (
         "/api/v1/estimate",
@@ -113,6 +133,7 @@ def answers(client: httpx.Client) -> Iterator[tuple[str, Json]]:
     yield "open_sample", _json(client.post(sample["open_url"]))
     for name, (path, body) in _ASKED.items():
         yield name, _json(client.post(path, json=body))
+    yield "list_machines", _json(client.get("/api/v1/machines"))
     # Nothing listens there: what failed is named with its reason.
     capture = _json(client.post("/api/v1/captures", json={"addresses": ["127.0.0.1:9"]}))
     yield "add_capture", capture

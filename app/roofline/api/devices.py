@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.api.results import Record, Result
-from roofline.devices.choice import part_id_of
-from roofline.devices.identification import chosen_part
+from roofline.devices.choice import known_part
 from roofline.devices.in_flight import HEADS, cells_of, in_flight
 from roofline.devices.listing import device_list, ridges_of
 from roofline.devices.parts import Figure, FigureStatus, Part
@@ -17,7 +16,6 @@ from roofline.devices.table import (
     records_of,
     rows_of,
 )
-from roofline.devices.this_machine import read_machine
 from roofline.figures.figure import Figure as Picture
 from roofline.model.units import GIGA, KILO, TERA
 from roofline.presentation.text_table import table
@@ -153,7 +151,7 @@ def devices(
 
 def device(name: str) -> Device:
     """The part of this id, name or device name; `BadViewError` names those near it."""
-    return Device(chosen_part(part_id_of(name), read_machine()))
+    return Device(known_part(name))
 
 
 def _head(part: Part) -> Iterable[str]:

@@ -2,13 +2,16 @@
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from roofline.api.calibration import calibrate
 from roofline.api.devices import Devices, device, devices
 from roofline.cli.options import file_argument
 from roofline.cli.output import print_bytes
 from roofline.cli.output import write as write_file
+from roofline.cli.sharing import add_server, linked
 from roofline.devices.table import COLUMNS, DEFAULT_COLUMNS, DTYPES, csv_of, read_prices
 from roofline.model.plain_data import alike
 
@@ -123,7 +126,7 @@ def add_calibrate(parser: argparse.ArgumentParser) -> None:
         "--python", metavar="PATH", help="an interpreter with PyTorch or JAX, not this one"
     )
     parser.add_argument(
-        "--export", type=Path, metavar="FILE", help="write an accelerator's measurement there, too"
+        "--export", type=Path, metavar="FILE", help="write the measurement there, too"
     )
     parser.add_argument(
         "--import",
@@ -132,29 +135,46 @@ def add_calibrate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep a measurement that another machine exported",
     )
+    parser.add_argument(
+        "--send",
+        action="store_true",
+        help="send what was measured to a server, whose page /devices lists it; needs the right to"
+        " upload",
+    )
+    add_server(parser)
     parser.set_defaults(run=_calibrate)
 
 
 def _calibrate(given: argparse.Namespace) -> None:
-    from roofline.api.calibration import accelerators as on
+    from roofline.api.calibration.accelerators import entry_text, keep_entry
 
-    def write(text: str) -> None:
-        print_bytes(text.encode())
-
-    if given.imported is not None:
-        entry = on.read_entry(given.imported)
-        on.entry_text(entry, write)
-        write(f"\nKept: `--device {on.keep_entry(entry)}`.\n")
-        return
-    if given.device in (None, "cpu"):
-        calibrate(quick=given.quick, keep=not given.dry_run, write=write)
-    named = [] if given.device == "cpu" else [given.device]
-    for name in named if given.device else on.accelerators(given.python):
-        entry = on.measure_accelerator(
-            name, only=given.only, quick=given.quick, python=given.python
-        )
-        on.entry_text(entry, write)
+    server = linked(given)
+    for entry, is_kept in _measured(given):
+        if not is_kept:
+            entry_text(entry, _write)
+        if not (is_kept or given.dry_run):
+            _write(f"\nKept: `--device {keep_entry(entry)}`.\n")
         if given.export is not None:
             write_file(given.export, json.dumps(entry, ensure_ascii=False, indent=1).encode())
-        if not given.dry_run:
-            write(f"\nKept: `--device {on.keep_entry(entry)}`.\n")
+        if given.send:
+            sent = server.send("POST", "/api/v1/machines", entry)
+            _write(f"Sent: choose `{sent['device']}` on {given.server}.\n")
+
+
+def _measured(given: argparse.Namespace) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Each measurement as soon as it is there, and whether it was printed and kept before."""
+    from roofline.api.calibration import accelerators as on
+
+    if given.imported is not None:
+        yield on.read_entry(given.imported), False
+        return
+    if given.device in (None, "cpu"):
+        yield calibrate(quick=given.quick, keep=not given.dry_run, write=_write).to_dict(), True
+    named = () if given.device == "cpu" else (given.device,)
+    for name in named if given.device else on.accelerators(given.python):
+        wanted = {"only": given.only, "quick": given.quick, "python": given.python}
+        yield on.measure_accelerator(name, **wanted), False
+
+
+def _write(text: str) -> None:
+    print_bytes(text.encode())

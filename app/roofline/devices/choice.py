@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from roofline.devices.catalogue import find, fitting, parts, sharing
-from roofline.devices.parts import Part
+from roofline.devices.measured import measured_part, read_machine, with_data_sheet
+from roofline.devices.parts import MEASURED, THIS_MACHINE, Part
 from roofline.devices.topology import NetworkChoice, rate_of
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, KIB, KILO, MEGA, gib_to_gb
 
-THIS_MACHINE = "this-machine"
-MEASURED = "measured:"
-"""Ids of accelerators as they were measured begin with this."""
 NAMES_SHOWN = 5
 _MOST_MEANT = 10  # "tpu" is any of these; "nvidia" names none
 
@@ -152,15 +150,18 @@ def _sustained(text: str) -> tuple[ComputeUnit | MemoryLevel | None, float]:
 
 def part_id_of(name: str) -> str:
     """The id of the part that `name` (id, name or device string) means."""
-    if name.strip().casefold() == THIS_MACHINE:
-        return THIS_MACHINE
-    if name.startswith(MEASURED):
-        return name
-    return known_part(name).id
+    return THIS_MACHINE if name.strip().casefold() == THIS_MACHINE else known_part(name).id
 
 
 def known_part(name: str) -> Part:
-    """The part that `name` means, as people write it; `BadViewError` lists names near it."""
+    """The part that `name` means, as people write it; `BadViewError` lists names near it.
+
+    One that was measured has the data sheet's figures where nothing was measured.
+    """
+    if name.startswith(MEASURED):
+        return with_data_sheet(*measured_part(name))
+    if name.strip().casefold() == THIS_MACHINE:
+        return _this_machine()
     found = find(name)
     several = (found,) if found else sharing(name) or fitting(name)
     if len(several) == 1:
@@ -174,6 +175,15 @@ def known_part(name: str) -> Part:
         f'The catalogue has no device "{name}".',
         remedy=f"{_near(name)} `roofline devices` lists them all.",
     )
+
+
+def _this_machine() -> Part:
+    machine = read_machine()
+    if machine is None:
+        raise BadViewError(
+            "This machine's peaks have not been measured.", remedy="Run `roofline calibrate` first."
+        )
+    return machine
 
 
 def _near(name: str) -> str:

@@ -12,10 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roofline.devices.catalogue import find, fitting, gpus, sharing, spelling
-from roofline.devices.choice import MEASURED, THIS_MACHINE, known_part
-from roofline.devices.measured import measured_part
 from roofline.devices.parts import Part
-from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import main_level
@@ -57,19 +54,6 @@ def is_this_machine(reported: ReportedDevice, machine: Part) -> bool:
         return False
     host = reported.traits.hostname
     return (host not in _NO_NAME and host == machine.hostname) or reported.name == machine.name
-
-
-def chosen_part(part_id: str, machine: Part | None) -> Part:
-    """The part that a user chose; `BadViewError` where there is none of that name."""
-    if part_id.startswith(MEASURED):
-        return measured_part(part_id)[0]
-    if part_id != THIS_MACHINE:
-        return known_part(part_id)
-    if machine is None:
-        raise BadViewError(
-            "This machine's peaks have not been measured.", remedy="Run `roofline calibrate` first."
-        )
-    return machine
 
 
 _ACCELERATORS = frozenset({DeviceKind.TPU, DeviceKind.GPU})

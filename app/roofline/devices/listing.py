@@ -1,5 +1,6 @@
 """The device list that the page's picker reads: `docs/devices-data.md`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -130,16 +131,16 @@ class DeviceEntry(TypedDict):
 
 
 class DeviceList(TypedDict):
-    """Every part, this machine first if it was calibrated, and the sources of their numbers."""
+    """Every part, first this machine and those that were measured, and the numbers' sources."""
 
     schema: int
     sources: dict[str, SourceEntry]
     devices: list[DeviceEntry]
 
 
-def device_list(machine: Part | None) -> DeviceList:
-    """The catalogue and `machine` as the page's picker wants them."""
-    parts = (*([machine] if machine else []), *catalogue.parts())
+def device_list(machine: Part | None, measured: Sequence[Part] = ()) -> DeviceList:
+    """The catalogue, `machine` and those that were measured, as the page's picker wants them."""
+    parts = (*([machine] if machine else []), *measured, *catalogue.parts())
     figures = [figure for part in parts for figure in _shown(part)]
     return {
         "schema": SCHEMA,

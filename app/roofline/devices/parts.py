@@ -15,6 +15,9 @@ from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA
 
+THIS_MACHINE = "this-machine"
+MEASURED = "measured:"
+"""Ids of devices as they were measured begin with this."""
 PROCESSORS = "processors"
 CLOCK = "clock"
 

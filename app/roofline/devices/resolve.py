@@ -14,11 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from roofline.devices.choice import MEASURED, PeakChoice
+from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.comparisons import compare, correction
-from roofline.devices.identification import catalogue_part, chosen_part, is_this_machine
+from roofline.devices.identification import catalogue_part, is_this_machine
 from roofline.devices.measured import measured_part
-from roofline.devices.parts import Part, PartBandwidth, PartPeak, main_units, same_hardware
+from roofline.devices.parts import (
+    MEASURED,
+    THIS_MACHINE,
+    Part,
+    PartBandwidth,
+    PartPeak,
+    main_units,
+    same_hardware,
+)
 from roofline.devices.sustained import with_sustained
 from roofline.devices.topology import Topology, of_measured
 from roofline.model.compute import ComputeUnit
@@ -270,9 +278,11 @@ def _published(
         return ()
     own = catalogue_part(reported)
     if choice.part_id is not None:
-        parts = [chosen_part(choice.part_id, machine)]
         if choice.part_id.startswith(MEASURED):  # the data sheet's where nothing was measured
-            parts += [one for one in measured_part(choice.part_id)[1:] if one is not None]
+            parts = [part for part in measured_part(choice.part_id) if part is not None]
+        else:
+            here = machine if choice.part_id == THIS_MACHINE else None
+            parts = [here or known_part(choice.part_id)]
     else:
         here = machine if machine and is_this_machine(reported, machine) else None
         parts = [part for part in (here, own) if part is not None]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import known_part
+from roofline.devices.measured import read_machine
 from roofline.devices.parts import Figure, FigureStatus, Part, pruned_bytes
-from roofline.devices.this_machine import read_machine
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind

@@ -1,8 +1,10 @@
 """Charts of predicted ops, steps of a model and requests on the roofline of a part, and parts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from roofline.devices.measured import while_it_works
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.kernels import KernelRow
@@ -22,6 +24,7 @@ from roofline.estimate.on_device import (
     product_peak,
 )
 from roofline.figures.figure import Figure
+from roofline.model.device import PeakOrigin
 from roofline.model.units import GIGA, KILO, US_PER_S
 from roofline.presentation.charts.cost_figures import (
     LOOKS,
@@ -164,7 +167,15 @@ def parts_figure(
         x=x,
         y=range_of(mark.at[1] for mark in marks),
         x_title="FLOP per byte of the main memory",
-        curves=[Curve(points=_roof(ridge, *ends), look=look) for _, look, ridge in known],
+        curves=[
+            *(Curve(points=_roof(ridge, *ends), look=look) for _, look, ridge in known),
+            *(
+                Curve(points=_roof(lower, *ends), look=replace(look, width=1.0))
+                for one, look, ridge in known
+                if one.origin is PeakOrigin.CALIBRATED
+                and (lower := _corner(while_it_works(one), dtype)) not in (None, ridge)
+            ),
+        ],
         marks=marks,
         are_roofs=True,
     ).figure()

@@ -107,7 +107,7 @@ _ORIGINS = {
     PeakOrigin.PROFILE: "from the profile",
     PeakOrigin.MEASURED: "measured by the profiler",
     PeakOrigin.CATALOGUE: "from the catalogue",
-    PeakOrigin.CALIBRATED: "measured on this machine",
+    PeakOrigin.CALIBRATED: "measured by roofline calibrate",
     PeakOrigin.USER: "as you gave it",
 }
 

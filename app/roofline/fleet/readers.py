@@ -15,7 +15,7 @@ from typing import Any
 from roofline.children.messages import DONE, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped, again
 from roofline.children.sandbox import ended
-from roofline.devices.this_machine import machine_files
+from roofline.devices.measured import machine_files
 from roofline.errors import ImportStoppedError, error_from
 from roofline.model.outer_limits import MAX_STARTS, ImportLimits
 from roofline.pods.folders import HostFile

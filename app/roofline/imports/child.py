@@ -29,8 +29,8 @@ from roofline.children.sandbox import give_way, limit_memory
 from roofline.compare.from_analysis import run_of
 from roofline.compare.partners import op_shares
 from roofline.compare.run import run_to_json
+from roofline.devices.measured import may_be_this_machine, measurements_digest, read_machine
 from roofline.devices.resolve import resolve
-from roofline.devices.this_machine import may_be_this_machine, measurements_digest, read_machine
 from roofline.errors import FileGroup, MixedUploadError
 from roofline.exports.answering import answered
 from roofline.exports.records import both_to_csv, both_to_json

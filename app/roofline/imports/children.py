@@ -15,7 +15,7 @@ from pathlib import Path
 from roofline.children.messages import DONE, PROGRESS, READY, Body, Message
 from roofline.children.program import Program, ProgramLost, Request
 from roofline.children.sandbox import ended
-from roofline.devices.this_machine import machine_files
+from roofline.devices.measured import machine_files
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import PHASES, ImportRequest, Progress, progress_at
 from roofline.model.outer_limits import END_S, ImportLimits

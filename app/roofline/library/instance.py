@@ -18,7 +18,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
-from roofline.devices.this_machine import measurements_digest
+from roofline.devices import measured
+from roofline.devices.measured import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
 from roofline.fleet.dask_connection import address_of, cluster_of
 from roofline.fleet.engine import EngineChoice
@@ -241,6 +242,7 @@ class Instance:
             self._give_back()
             raise
         self.waiting.open(poll=self.is_shared)
+        measured.elsewhere.append(self.store.machines.entry)
         self._is_open = True
 
     def work(self, concurrency: int) -> None:
@@ -265,6 +267,8 @@ class Instance:
 
     def close(self) -> None:
         """Interrupts every import, to be resumed at the next start, and frees the data folder."""
+        if self._is_open:
+            measured.elsewhere.remove(self.store.machines.entry)
         self._is_open = False
         self.waiting.close()
         if self._scrubbing is not None:

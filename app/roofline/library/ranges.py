@@ -173,12 +173,10 @@ class RangeResults:
         `usual` adds those that a table begins with.
         """
         from roofline.devices import catalogue
-        from roofline.devices.identification import chosen_part
-        from roofline.devices.this_machine import read_machine
+        from roofline.devices.choice import known_part
         from roofline.presentation.other_devices import on_parts, usual_parts
 
-        machine = read_machine()
-        chosen = [chosen_part(one, machine) for one in ids]
+        chosen = list(map(known_part, ids))
         own = catalogue.find(self.analysis.device.part_id or "")
         shown = usual_parts(own) if usual else ()
         return on_parts(self.part.prepared, self.listed, self.answer.subject, chosen, shown)
@@ -251,8 +249,8 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     from roofline.analysis.analyse import hold
     from roofline.analysis.other_device import at_running_clock, under_other_peaks
     from roofline.devices.choice import read_choice
+    from roofline.devices.measured import read_machine
     from roofline.devices.resolve import resolve
-    from roofline.devices.this_machine import read_machine
     from roofline.exports.answering import answered
     from roofline.presentation.what_if import OwnPeaks
 

@@ -24,7 +24,7 @@ class PeakOrigin(StrEnum):
     """Where a peak comes from; shown beside every peak.
 
     `PROFILE` is what the capture states, `MEASURED` what a profiler or a benchmark measured,
-    `CALIBRATED` what `roofline calibrate` measured on this machine.
+    `CALIBRATED` what `roofline calibrate` measured.
     """
 
     PROFILE = "profile"

@@ -18,9 +18,9 @@ from roofline.analysis.subjects.records import Subject
 from roofline.devices import catalogue
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import PeakChoice
+from roofline.devices.measured import read_machine
 from roofline.devices.parts import Part
 from roofline.devices.resolve import resolve
-from roofline.devices.this_machine import read_machine
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak, Device, DeviceKind
 from roofline.model.units import gib_to_gb

@@ -19,7 +19,7 @@ from roofline.analysis.short_names import short_name
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.analysis.verdict import LATENCY, MOSTLY
 from roofline.analysis.verdict_records import Place, Verdict, VerdictClass
-from roofline.devices.this_machine import may_be_this_machine
+from roofline.devices.measured import may_be_this_machine
 from roofline.model.device import DeviceKind
 from roofline.model.profile import NextStep, Profile, Severity
 from roofline.presentation.goal import (

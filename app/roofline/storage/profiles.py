@@ -25,6 +25,7 @@ from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.disk_room import HeldRoom
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned
 from roofline.storage.ledger import AdviceLedger
+from roofline.storage.machines import SentMachines
 from roofline.storage.manifests import import_manifests
 from roofline.storage.notes import PointNotes
 from roofline.storage.queries import ProfileQueries
@@ -90,6 +91,7 @@ class ProfileStore:
         self.audit = AuditLog(self.database)
         self.advice = AdviceLedger(self.database)
         self.notes = PointNotes(self.database)
+        self.machines = SentMachines(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(

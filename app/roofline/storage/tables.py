@@ -269,6 +269,17 @@ point_note = Table(
     Column("at", Text, nullable=False),
 )
 
+# Measurements of machines that people sent; the document is as `roofline calibrate` exports it.
+machine = Table(
+    "machine",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("device", Text, nullable=False),  # `measured:HOST/DEVICE-ID`
+    Column("owner", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
 # A run of many hosts. Times are Unix seconds; `owner` and `lease_until` are those of the process
 # that reads it. `document` is the key of what was last said of it, of `said_of` hosts.
 run = Table(

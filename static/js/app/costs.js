@@ -25,7 +25,7 @@ function address() {
 
 /** Fields of which several may be chosen. @param {string} key */
 function isChosenMore(key) {
-  return form.querySelectorAll(`input[type=checkbox][name="${CSS.escape(key)}"]`).length > 1;
+  return form.elements.namedItem(key) instanceof RadioNodeList;
 }
 
 /** @type {Map<string, { box: HTMLElement, show: ReturnType<typeof createChart>["show"] }>} */

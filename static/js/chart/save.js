@@ -207,7 +207,7 @@ const ORIGINS = {
   profile: "stated by the profile",
   measured: "measured by the profiler",
   catalogue: "published",
-  calibrated: "measured on this machine",
+  calibrated: "measured by roofline calibrate",
   user: "set by hand",
 };
 

@@ -10,6 +10,8 @@ import { findAll, hasDevice, html, inputPart, isFile, part } from "../ui/dom.js"
 /** @import { Store } from "../state/store.js" */
 
 const OWN = "own";
+/** @type {Record<string, string>} Groups of what is not of the catalogue, by how their ids begin. */
+const MEASURED = { "this-machine": "This machine", measured: "Measured" };
 const NOT_READ =
   "The list of devices could not be read. Close this and open it again to retry; peaks can be set by hand.";
 
@@ -100,7 +102,7 @@ export function createDevicePicker({ store, hardware }) {
 function groupsOf({ devices }, own, createEntry) {
   const groups = new Map([["This profile", [own]]]);
   for (const device of devices) {
-    const group = device.id === "this-machine" ? "This machine" : device.vendor;
+    const group = MEASURED[device.id.split(":")[0]] ?? device.vendor;
     const [entry, others] = [createEntry(device), groups.get(group) ?? []];
     // The newest first; those without a known roof of memory last.
     groups.set(group, mainMemory(device) ? [entry, ...others] : [...others, entry]);

@@ -14,10 +14,7 @@ const ORIGINS = {
   profile: ["profile", "The profile states it."],
   measured: ["measured", "The profiler measured it."],
   catalogue: ["catalogue", "Published for this part."],
-  calibrated: [
-    "calibrated",
-    "Measured on this machine by roofline calibrate, not a data-sheet value.",
-  ],
+  calibrated: ["calibrated", "Measured by roofline calibrate, not a data-sheet value."],
   user: ["set by you", "Set by you, in this page’s address."],
 };
 

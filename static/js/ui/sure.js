@@ -3,21 +3,22 @@
 /** The second press must not be the end of a double click. */
 const SURE_AFTER_MS = 500;
 
+/** @type {WeakMap<HTMLElement, number>} */
+const asked = new WeakMap();
+
 /**
- * Runs `action` at the second press of `button`, which says after the first what the second does.
+ * True at the second press of `button`, which says after the first what the second does.
  * @param {HTMLElement} button
- * @param {() => void} action
  */
-export function onSecondPress(button, action) {
-  /** @type {number | null} */
-  let askedAt = null;
-  button.addEventListener("click", () => {
-    if (askedAt === null) {
-      askedAt = performance.now();
-      button.classList.add("sure");
-      button.textContent = button.dataset.sure ?? "Delete it for good";
-      return;
-    }
-    if (performance.now() - askedAt >= SURE_AFTER_MS) action();
-  });
+export function isSure(button) {
+  const askedAt = asked.get(button);
+  if (askedAt !== undefined) return performance.now() - askedAt >= SURE_AFTER_MS;
+  asked.set(button, performance.now());
+  button.classList.add("sure");
+  button.textContent = button.dataset.sure ?? "Delete it for good";
+  return false;
 }
+
+/** @param {HTMLElement} button @param {() => void} action at the second press */
+export const onSecondPress = (button, action) =>
+  button.addEventListener("click", () => isSure(button) && action());

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from roofline.devices.choice import read_choice
-from roofline.devices.measured import measured_ids, measured_part, values_of
+from roofline.devices.measured import measured_ids, measured_part, values_of, written_at_ns
 from roofline.devices.resolve import resolve
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
@@ -239,6 +239,13 @@ def test_a_disturbed_value_is_not_a_peak(home: Path) -> None:
     document["values"]["hbm"]["disturbed"] = "another process was on the device"
     assert "Not used. Disturbed: another process was on the device." in kept(home, document)
     assert measured_part(measured_ids()[0])[0].value("hbm") is None
+
+
+def test_another_measurement_is_seen_by_a_server_that_keeps_answers(home: Path) -> None:
+    kept(home, entry(hbm=3.0e12))
+    before = written_at_ns()
+    kept(home, entry(hbm=2.9e12))
+    assert written_at_ns() > before > 0
 
 
 def test_nothing_is_chosen_by_itself(home: Path) -> None:

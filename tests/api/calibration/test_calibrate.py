@@ -21,7 +21,7 @@ from roofline.api.calibration.kernels import (
     read_caches,
     this_machine,
 )
-from roofline.devices.this_machine import read_machine
+from roofline.devices.measured import read_machine
 from roofline.errors import BadViewError, SettingsError
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
@@ -213,4 +213,4 @@ def test_folder_that_cannot_be_written_is_told(home: Path, monkeypatch: pytest.M
 
 def test_kept_file_is_plain_json(home: Path) -> None:
     path = calibrate.save(machine(), [])
-    assert json.loads(path.read_text())["hostname"] == "node-7"
+    assert json.loads(path.read_text())["host"] == "node-7"

@@ -22,7 +22,7 @@ from fastapi import Request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline.devices.this_machine import machine_files
+from roofline.devices.measured import machine_files
 from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
 from roofline.storage import profiles

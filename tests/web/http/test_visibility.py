@@ -73,6 +73,7 @@ WITHOUT = {
     *("/api/v1/samples/{name}", "/api/v1/devices", "/api/v1/estimate", "/api/v1/limits"),
     *("/api/v1/ledger", "/api/v1/ledger/rates", "/api/v1/series/events"),
     *("/api/v1/failed-uploads",),  # one's own alone
+    *("/api/v1/machines", "/api/v1/machines/{machine_id}"),
     *("/api/v1/captures", "/api/v1/captures/{capture_id}"),  # one's own alone
     *("/api/v1/found-runs", "/api/v1/runs", "/r/{run_id}", "/api/v1/runs/{run_id}"),
     *("/api/v1/trash/runs/{run_id}", "/api/v1/runs/{run_id}/profiles"),

@@ -5,7 +5,7 @@ BLAS, copy and triad through memory and caches.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import log10
@@ -25,12 +25,13 @@ from roofline.api.calibration.kernels import (
     this_machine,
 )
 from roofline.api.results import Result
-from roofline.devices.this_machine import VERSION, machine_files
+from roofline.devices.measured import SCHEMA, machine_files
 from roofline.errors import SettingsError
 from roofline.figures.figure import Figure as Picture
 from roofline.figures.figure import inert, layout, log_axis, numbered, trace
 from roofline.figures.scale import Margin, spread
 from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind
 from roofline.model.units import GIGA, KIB
 from roofline.presentation.quantities import significant, size
 from roofline.storage.durable import explained_writes, write_whole
@@ -192,12 +193,15 @@ def _kernels(found: Bandwidth) -> str:
 
 def save(machine: Machine, found: Sequence[Measurement]) -> Path:
     """Keeps what was found as this machine's; `SettingsError` where that cannot be written."""
-    path = machine_files()[0]
+    return write_entry(machine_files()[0], _entry(machine, found))
+
+
+def write_entry(path: Path, entry: Mapping[str, Any]) -> Path:
+    """Keeps a measurement as this file; `SettingsError` where that cannot be written."""
     try:
         with explained_writes():
-            write_whole(
-                path, json.dumps(_entry(machine, found), ensure_ascii=False, indent=1).encode()
-            )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(entry, ensure_ascii=False, indent=1).encode())
     except OSError as error:
         raise SettingsError(
             f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
@@ -208,21 +212,26 @@ def save(machine: Machine, found: Sequence[Measurement]) -> Path:
 
 def _entry(machine: Machine, found: Sequence[Measurement]) -> dict[str, Any]:
     return {
-        "version": VERSION,
-        "hostname": machine.hostname,
-        "cpu": machine.cpu,
+        "schema": SCHEMA,
+        "host": machine.hostname,
+        "device": machine.cpu,
+        "kind": DeviceKind.CPU.value,
         "vendor": machine.vendor,
-        "threads": machine.threads,
+        "count": machine.threads,
         "memory_bytes": machine.memory_bytes,
+        "library": f"NumPy {np.__version__}",
         "measured_on": datetime.now(UTC).date().isoformat(),
-        "figures": [
-            {
-                "of": one.of,
-                "value": one.rate.per_second,
-                "note": f"{one.how}, ± {one.rate.spread_ratio:.1%}",
-            }
-            for one in found
-        ],
+        "values": {one.of: _value(one.rate, one.how) for one in found},
+    }
+
+
+def _value(rate: Rate, how: str) -> dict[str, Any]:
+    spread = rate.spread_ratio
+    return {
+        "burst": rate.per_second,
+        "spread": spread,
+        "how": f"{how}, ± {spread:.1%}",
+        "disturbed": f"the timings differ by {spread:.0%}" if spread > BUSY_FROM else "",
     }
 
 

@@ -2,27 +2,27 @@
 
 import importlib.util
 import json
+import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
+from roofline.api.calibration import write_entry
 from roofline.devices.measured import (
+    Entry,
     MeasuredValue,
+    folder,
     measured_id,
     part_of_entry,
     path_of,
     values_of,
 )
-from roofline.errors import BadViewError, SettingsError
-from roofline.model.units import GIGA, TERA
-from roofline.storage.durable import explained_writes, write_whole
+from roofline.errors import BadViewError
 
-Entry = Mapping[str, Any]
 _LONGEST_S = 3600.0
 
 
@@ -83,15 +83,8 @@ def keep_entry(entry: Entry) -> str:
     part_id = measured_id(str(entry["host"]), str(entry["device"]))
     path = path_of(part_id)
     assert path is not None
-    try:
-        with explained_writes():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(entry, ensure_ascii=False, indent=1).encode())
-    except OSError as error:
-        raise SettingsError(
-            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
-            remedy="Set ROOFLINE_DATA_DIR to a folder that can be written.",
-        ) from error
+    write_entry(path, entry)
+    os.utime(folder())  # by which a server sees that measurements have changed
     return part_id
 
 
@@ -113,19 +106,11 @@ def entry_text(entry: Entry, write: Callable[[str], object]) -> None:
     count = f", {entry['count']} of them" if entry["count"] > 1 else ""
     write(f"{entry['device']} ({entry['host']}){count}, {entry['library']}\n\n")
     for one in values_of(entry):
-        write(f"  {one.key:<12}{_amount(one):>14}  {_held(one)}{one.how}\n")
+        write(f"  {one.key:<12}{one.text(one.burst):>14}  {_held(one)}{one.how}\n")
         if one.why_not:
             write(f"  {'':<12}Not used. {one.why_not}\n")
-    for key, reason in entry["missing"].items():
+    for key, reason in entry.get("missing", {}).items():
         write(f"  {key:<12}{'–':>14}  {reason}\n")
-
-
-def _amount(one: MeasuredValue) -> str:
-    if one.unit == "us":
-        return f"{one.burst:.2f} us"
-    if one.unit == "FLOP/s":
-        return f"{one.burst / TERA:,.4g} TFLOP/s"
-    return f"{one.burst / GIGA:,.4g} GB/s"
 
 
 def _held(one: MeasuredValue) -> str:
@@ -133,6 +118,6 @@ def _held(one: MeasuredValue) -> str:
     parts = []
     if one.published is not None:
         parts.append(f"{one.burst / one.published:.0%} of the data sheet's")
-    if one.unit != "us":
+    if one.unit != "us" and one.sustained is not None:
         parts.append(f"{one.sustained / one.burst:.0%} sustained")
     return f"{', '.join(parts)}; " if parts else ""

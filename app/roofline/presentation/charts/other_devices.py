@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roofline.devices import catalogue
-from roofline.devices.choice import THIS_MACHINE
+from roofline.devices.choice import known_part
 from roofline.devices.parts import Part
-from roofline.devices.this_machine import read_machine
+from roofline.errors import BadViewError
 from roofline.figures.figure import inert
 from roofline.figures.roofs import Roof
 from roofline.presentation.charts.choices import ChartChoice, OtherRoofs
@@ -23,7 +22,10 @@ def with_others(page: Page, choice: ChartChoice, ids: Sequence[str]) -> ChartCho
 
 
 def _part(name: str) -> Part | None:
-    return read_machine() if name == THIS_MACHINE else catalogue.part(name)
+    try:
+        return known_part(name)
+    except BadViewError:
+        return None
 
 
 def _roofs(part: Part, main_unit: str | None) -> OtherRoofs:

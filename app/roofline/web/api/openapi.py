@@ -44,6 +44,7 @@ _PARAMETERS = {
     "index": "The number of an operation in the profile's list, from 0.",
     "limit": "How many to answer with, at most.",
     "link_id": "A share link, as their list says.",
+    "machine_id": "A measurement, by the `id` that a list says.",
     "name": "The name that the series, the sample or the runs have.",
     "note_id": "A note, as their list says.",
     "offset": "How many to leave out first; `total` counts all.",

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query, Request
 
 from roofline.devices.choice import PeakChoice, read_choice, with_unit
-from roofline.devices.this_machine import written_at_ns
+from roofline.devices.measured import written_at_ns
 from roofline.errors import BadViewError, NotReadyError
 from roofline.library.ranges import (
     Part,

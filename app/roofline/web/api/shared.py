@@ -190,9 +190,9 @@ def source(request: Request, shared: Shared) -> Response:
 
 
 @router.get("/devices", name="devices", responses=NOT_THERE)
-def device_list(request: Request, _shared: Shared) -> Response:
-    """Parts with their published peaks, to hold the profile against."""
-    return devices.devices(request)
+async def device_list(request: Request, _shared: Shared) -> Response:
+    """Parts with their published peaks, to hold the profile against; none that people measured."""
+    return await devices.listed_devices(request, ())
 
 
 NAME_LENGTH = 80

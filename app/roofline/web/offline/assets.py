@@ -58,7 +58,7 @@ BUNDLES = {
     "js/app/compare-waiting.bundle.js": ("js/ui/theme.js", "js/app/compare-waiting.js"),
     "js/app/run.bundle.js": (
         "js/ui/theme.js",
-        *(f"js/app/{name}.js" for name in ("run", "run-link", "run-delete", "run-follow")),
+        *(f"js/app/{name}.js" for name in ("run", "run-link", "delete", "run-follow")),
     ),
     "js/app/costs.bundle.js": ("js/ui/theme.js", "js/app/costs.js"),
     "js/app/home.bundle.js": ("js/ui/theme.js", "js/app/home.js"),

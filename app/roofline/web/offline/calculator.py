@@ -1,5 +1,6 @@
 """The page `/calculator`: what one op should cost. Its address holds every input."""
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 
@@ -42,7 +43,7 @@ def view_of(given: Mapping[str, str]) -> views.CalculatorView:
         network_words=network_words(device, lambda: (form.options.choice, form.options.ranks))
         if network
         else "",
-        groups=device_groups(),
+        groups=device_groups(device),
         device=_id_of(device),
         kept=tuple(kept.items()),
         origin=_origin(kept),
@@ -83,8 +84,15 @@ def field_view(one: Field, form: Filled) -> views.FieldView:
     )
 
 
-def device_groups() -> tuple[views.GroupView, ...]:
-    """The parts of the catalogue by vendor."""
+def device_groups(chosen: str) -> tuple[views.GroupView, ...]:
+    """The part that is chosen, where it is not of the catalogue, and those by vendor."""
+    with contextlib.suppress(BadViewError):
+        if catalogue.part((part := known_part(chosen)).id) is None:
+            return (views.GroupView(title="Measured", parts=((part.id, part.name),)), *_vendors())
+    return _vendors()
+
+
+def _vendors() -> tuple[views.GroupView, ...]:
     vendors = dict.fromkeys(part.vendor for part in catalogue.parts())
     return tuple(
         views.GroupView(
@@ -97,8 +105,10 @@ def device_groups() -> tuple[views.GroupView, ...]:
 
 def _id_of(device: str) -> str:
     """The id of the part that `device` means; the default where it means none."""
-    part = catalogue.find(device)
-    return part.id if part else _DEVICE
+    try:
+        return known_part(device).id
+    except BadViewError:
+        return _DEVICE
 
 
 def _origin(kept: Mapping[str, str]) -> views.LinkView | None:

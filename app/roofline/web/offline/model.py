@@ -57,7 +57,7 @@ def view_of(
         ),
         config=form.config,
         price=given.get("price", "")[:20],
-        groups=device_groups(),
+        groups=device_groups(device),
         device=device,
         others=tuple(_others(device, beside)),
         over=given.get("over", "")[:100],

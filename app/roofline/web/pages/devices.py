@@ -13,7 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 
 from roofline.devices.choice import known_part
-from roofline.devices.in_flight import HEADS, InFlight, cells_of, in_flight
+from roofline.devices.in_flight import HEADS, cells_of, in_flight
+from roofline.devices.measured import MeasuredDevice, measured_devices
 from roofline.devices.parts import Part
 from roofline.devices.table import (
     COLUMNS,
@@ -37,8 +38,10 @@ from roofline.presentation.charts.cost_figures import (
     LOOKS,
     Look,
 )
+from roofline.web.api.devices import documents_of
+from roofline.web.http.guard import actor_of
 from roofline.web.offline.views import ErrorBody, error_body
-from roofline.web.parts import Parts
+from roofline.web.parts import Parts, ServerParts
 
 _READ = ["GET", "HEAD"]
 _MOST_PARTS = 5
@@ -60,25 +63,6 @@ class HeadView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KernelView:
-    """A kernel's row; each cell has a link to the calculator with it filled in."""
-
-    title: str
-    shape: str
-    intensity: str
-    cells: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InFlightView:
-    """A memory of a part: the cells of `roofline devices ID`, and where its latency is from."""
-
-    name: str
-    cells: tuple[str, ...]
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartRowView:
     """A row of the table; `roof_url` draws its roof below, or takes it away (`is_drawn`)."""
 
@@ -88,8 +72,22 @@ class PartRowView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MachineView:
+    """A device that was measured. `remove_id` is empty for those who may not remove it, who are
+    then at `then_url`; `url` draws its roof beside the data sheet's, or takes it away
+    (`is_drawn`)."""
+
+    device: MeasuredDevice
+    remove_id: str
+    then_url: str
+    url: str
+    is_drawn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DevicesView:
-    """The input of `devices.html`."""
+    """The input of `devices.html`. `in_flight` has a part, the cells of a memory of it as in
+    `roofline devices ID`, and where its latency is from."""
 
     query: Query
     kinds: tuple[str, ...]
@@ -97,14 +95,15 @@ class DevicesView:
     columns: tuple[tuple[Column, bool], ...]
     heads: tuple[HeadView, ...]
     rows: tuple[PartRowView, ...]
+    machines: tuple[MachineView, ...]
     parts: tuple[tuple[str, str, Look], ...]
     prices: str
     models: tuple[str, ...]
     kernel_query: KernelQuery
     kernel_heads: tuple[HeadView, ...]
-    kernels: tuple[KernelView, ...]
+    kernels: Sequence[KernelRow]
     in_flight_heads: tuple[str, ...]
-    in_flight: tuple[InFlightView, ...]
+    in_flight: tuple[tuple[str, Sequence[str], str], ...]
     latency_sources: tuple[str, ...]
     roofs: Figure | None
     csv_url: str
@@ -114,7 +113,7 @@ class DevicesView:
 @router.api_route("/devices", methods=_READ)
 async def devices(request: Request, parts: Parts) -> Response:
     """The table that the address asks for, and the kernels on the parts that it names."""
-    view = await run_in_threadpool(_view, request.query_params, request.url.query)
+    view = await run_in_threadpool(_view, request, parts)
     return parts.templates.page("devices.html", view, request, status=400 if view.error else 200)
 
 
@@ -127,7 +126,8 @@ async def devices_csv(request: Request) -> Response:
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _view(given: QueryParams, address: str) -> DevicesView:
+def _view(request: Request, server: ServerParts) -> DevicesView:
+    given = request.query_params
     query, kernels_of = Query(), KernelQuery(part_ids=_AT_FIRST)
     rows: tuple[PartRowView, ...] = ()
     heads: tuple[HeadView, ...] = ()
@@ -152,17 +152,18 @@ def _view(given: QueryParams, address: str) -> DevicesView:
         columns=tuple((one, one.key in query.columns) for one in COLUMNS.values()),
         heads=heads,
         rows=rows,
+        machines=tuple(_machines(request, server, query, kernels_of)),
         parts=tuple((one.id, one.name, look) for one, look in zip(parts, LOOKS, strict=False)),
         prices=_prices(query),
         models=tuple(presets()),
         kernel_query=kernels_of,
         kernel_heads=tuple(_kernel_heads(query, kernels_of, parts)) if kernels else (),
-        kernels=tuple(map(_kernel, kernels)),
+        kernels=kernels,
         in_flight_heads=HEADS,
-        in_flight=tuple(_in_flight(part, one) for part, one in flights),
+        in_flight=tuple((part.name, cells_of(one), one.figure.text) for part, one in flights),
         latency_sources=tuple(dict.fromkeys(one.figure.source.text for _, one in flights)),
         roofs=None if error or not kernels else parts_figure(parts, query.dtype, kernels),
-        csv_url=f"/devices.csv?{address}",
+        csv_url=f"/devices.csv?{request.url.query}",
         error=error,
     )
 
@@ -185,17 +186,38 @@ def _kernels_of(given: QueryParams, ids: Sequence[str], dtype: str) -> KernelQue
     )
 
 
-def _in_flight(part: Part, one: InFlight) -> InFlightView:
-    return InFlightView(name=part.name, cells=cells_of(one), source=one.figure.text)
-
-
 def _row(row: Row, query: Query, kernels: KernelQuery) -> PartRowView:
-    ids = kernels.part_ids
-    is_drawn = row.part.id in ids
-    others = [one for one in ids if one != row.part.id]
-    drawn = others if is_drawn else [*ids, row.part.id][-_MOST_PARTS:]
-    url = _address(query, replace(kernels, part_ids=tuple(drawn)))
+    url, is_drawn = _drawn([row.part], query, kernels)
     return PartRowView(row=row, roof_url=url, is_drawn=is_drawn)
+
+
+def _machines(
+    request: Request, server: ServerParts, query: Query, kernels: KernelQuery
+) -> Iterable[MachineView]:
+    actor = actor_of(request)
+    sent = {one.device: one for one in server.instance.store.machines.list()}
+    for device in measured_devices(documents_of(server)):
+        machine = sent.get(device.part.id)
+        beside = [device.published] if device.published else []
+        url, is_drawn = _drawn([*beside, device.part], query, kernels)
+        may_remove = machine is not None and actor.may_change(machine.owner)
+        yield MachineView(
+            device=device,
+            remove_id=machine.id if machine and may_remove else "",
+            then_url=url if is_drawn else _address(query, kernels),
+            url=url,
+            is_drawn=is_drawn,
+        )
+
+
+def _drawn(parts: Sequence[Part], query: Query, kernels: KernelQuery) -> tuple[str, bool]:
+    """The address that draws these roofs, or takes the last of them away; and whether it is."""
+    ids, mine = kernels.part_ids, parts[-1].id
+    is_drawn = mine in ids
+    others = [one for one in ids if one != mine]
+    added = [one.id for one in parts if one.id not in ids]
+    drawn = others if is_drawn else [*ids, *added][-_MOST_PARTS:]
+    return _address(query, replace(kernels, part_ids=tuple(drawn))), is_drawn
 
 
 def _heads(query: Query, kernels: KernelQuery) -> Iterable[HeadView]:
@@ -249,12 +271,3 @@ def _address(query: Query, kernels: KernelQuery) -> str:
     }
     known = {key: value for key, value in given.items() if value}
     return "/devices?" + urlencode(known, doseq=True)
-
-
-def _kernel(row: KernelRow) -> KernelView:
-    return KernelView(
-        title=row.title,
-        shape=row.shape,
-        intensity=f"{row.intensity:,.4g}",
-        cells=tuple((cell.text, cell.url) for cell in row.cells),
-    )

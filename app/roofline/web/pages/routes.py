@@ -18,7 +18,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from roofline.devices.this_machine import written_at_ns
+from roofline.devices.measured import written_at_ns
 from roofline.exports.run_page import Arriving, Preview, run_preview
 from roofline.library.ranges import Part
 from roofline.library.reader import Failed, ProfileLists, ProfileReader
