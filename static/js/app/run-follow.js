@@ -1,5 +1,6 @@
 // A run whose hosts arrive: its progress, and the page anew when more is said of it, never under a pointer.
 
+import { count } from "../text/format.js";
 import { findAll, part } from "../ui/dom.js";
 
 /** @typedef {{ state: string, read: number, total: number, expected_hosts?: number, version: number }} RunStatus */
@@ -19,9 +20,9 @@ function reloadWhenFree(isBusy) {
 /** @param {RunStatus} status */
 function showProgress({ read, total: found, expected_hosts: expected = 0 }) {
   const total = Math.max(found, expected);
-  const known = total > 0 ? ` of ${total.toLocaleString("en-GB")}` : "";
+  const known = total > 0 ? ` of ${count(total)}` : "";
   for (const text of findAll(HTMLElement, "[data-read]"))
-    text.textContent = `${read.toLocaleString("en-GB")}${known} hosts read`;
+    text.textContent = `${count(read)}${known} hosts read`;
   for (const bar of findAll(HTMLProgressElement, "[data-progress]")) {
     if (total <= 0) continue;
     bar.max = total;

@@ -1,5 +1,6 @@
 // The card "Time to gain": which block is pointed at, gone to, chosen and filtered on the figure of the server.
 
+import { count as grouped } from "../text/format.js";
 import { findAll, html, part } from "../ui/dom.js";
 import { activate, activeIn } from "../ui/keyboard.js";
 import { trackMarks } from "./card.js";
@@ -199,7 +200,7 @@ function contentOf(model, { name, lines, ops, count }) {
     .slice(0, MOST_NAMES)
     .map((op) => short[op] ?? String(model.ops.columns.name[op]));
   const more = count - names.length;
-  const rest = more > 0 && names.length > 0 ? [`${more.toLocaleString("en")} more`] : [];
+  const rest = more > 0 && names.length > 0 ? [`${grouped(more)} more`] : [];
   return { name, lines: [...lines, ...names, ...rest] };
 }
 

@@ -71,18 +71,16 @@ export function createColumnMenu({ model, store }) {
     part("column-list").replaceChildren(...checks.map(({ label }) => label));
   }
   function render() {
+    fill();
     const ids = new Set(shownIds());
     for (const { id, box } of entries) box.checked = ids.has(id);
   }
   for (const [table, button] of Object.entries(buttons))
     button.addEventListener("click", () => {
       isOfProgram = table === "program";
-      fill();
       render();
     });
-  fill();
-
-  return { fill, render };
+  return { render };
 }
 
 /** @param {string} text @param {string} title @param {() => void} onClick */

@@ -2,6 +2,7 @@
 
 import { TABS, openedTab, rowsOf } from "../state/compare-rows.js";
 import { timeScale } from "../text/compare-words.js";
+import { count } from "../text/format.js";
 import { find, part } from "../ui/dom.js";
 import { createCompareTable } from "./compare-table.js";
 
@@ -93,7 +94,7 @@ function wireTabs(onChoose) {
     for (const { id, button } of tabs) {
       button.setAttribute("aria-selected", String(id === chosen));
       button.tabIndex = id === chosen ? 0 : -1;
-      part(`count="${id}"`).textContent = rows[id].length.toLocaleString("en-GB");
+      part(`count="${id}"`).textContent = count(rows[id].length);
     }
     find(HTMLElement, "#panel").setAttribute("aria-labelledby", `tab-${chosen}`);
   };

@@ -38,9 +38,8 @@ export function createFilterBar({ model, store }) {
   const chips = createBoundChips(model, find(HTMLElement, "#filter-bound"), (id) =>
     change({ bound: toggled(store.get().bound, id) }),
   );
-  const menu = createCategoryMenu(model, (category) =>
-    change({ cat: toggled(store.get().cat, category) }),
-  );
+  /** @type {ReturnType<typeof createCategoryMenu> | null} */
+  let menu = null;
   const clear = buttonPart("clear");
   const active = createActiveChips(model, change);
   clear.addEventListener("click", () => store.set(withoutFilters(store.get())));
@@ -54,11 +53,17 @@ export function createFilterBar({ model, store }) {
       active(state);
       clear.disabled = !isFiltered(state);
       chips.render(state.bound, result.boundCounts);
-      menu.render(state.cat);
+      menu?.render(state.cat);
       showResult(result);
     },
     /** What is in menus: it may follow later. @param {ViewState} state */
-    renderLists: (state) => fields.renderLists(state),
+    renderLists(state) {
+      fields.renderLists(state);
+      menu ??= createCategoryMenu(model, (category) =>
+        change({ cat: toggled(store.get().cat, category) }),
+      );
+      menu.render(state.cat);
+    },
   };
 }
 

@@ -38,6 +38,8 @@ export function createFolds(onChoose) {
       const button = buttons[names.indexOf(fold ?? "")];
       if (button && !isOpen(button)) show(button, true);
     },
+    /** @param {string} fold */
+    isOpen: (fold) => isOpen(buttons[names.indexOf(fold)]),
     /** Runs when the fold is open, now or later. @param {string} fold @param {() => void} run */
     whenOpen(fold, run) {
       waiting.set(fold, run);

@@ -46,7 +46,16 @@ const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "tab", "
 const BESIDE = new Set(["by module", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
-const LATER = new Set(["lists of choices", "table of the program", "other devices"]);
+const LATER = new Set([
+  "columns of the program",
+  "column menu",
+  "lists of choices",
+  "table of the program",
+  "other devices",
+]);
+
+/** Those of the fold with all operations, unless it is open. */
+const OF_CLOSED_TABLE = ["columns", "table of operations"];
 
 /** What the server writes, where it has written this very view: it can be worked with as it is. */
 const WRITTEN = "by module";
@@ -132,20 +141,22 @@ export class PageView {
   start({ isWritten }) {
     const { store } = this.#options;
     if (isWritten) this.#later.add(WRITTEN);
+    if (isOfTable(store.get())) this.parts.folds.open("ops");
+    if (!this.parts.folds.isOpen("ops")) for (const part of OF_CLOSED_TABLE) this.#later.add(part);
     wirePieces({
       onFollow: this.parts.follow,
       onEdit: (key) => this.parts.peaksMenu.edit(key),
     });
     for (const { part, render } of this.#table)
       if (!this.#later.has(part) && !(isWritten && part === PIECES)) render(store.get());
-    if (isOfTable(store.get())) this.parts.folds.open("ops");
     store.subscribe((state, previous) => this.#update(state, previous));
   }
 
   /** Renders what is out of sight when a page opens, and leaves the thread to the browser in between. */
   async finish() {
-    for (const { render } of this.#table.filter(({ part }) => this.#later.has(part))) {
+    for (const { part, render } of this.#table.filter(({ part }) => this.#later.has(part))) {
       await turn();
+      this.#later.delete(part);
       render(this.#options.store.get());
     }
   }
@@ -195,13 +206,21 @@ export class PageView {
       render: (state) => this.parts.advice.render(state),
     },
     { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },
-    { part: "columns", keys: [...VIEW, "cols"], render: (state) => this.#setColumns(state) },
+    {
+      part: "columns",
+      keys: [...VIEW, "cols"],
+      render: (state) => this.parts.opTable.setColumns(state),
+    },
     {
       part: "columns of the program",
-      keys: ["pcols"],
+      keys: [...VIEW, "pcols"],
       render: () => this.parts.programTable.setColumns(),
     },
-    { part: "column menu", keys: ["pcols"], render: () => this.#showColumnMenu() },
+    {
+      part: "column menu",
+      keys: [...VIEW, "cols", "pcols"],
+      render: () => this.parts.columnMenu.render(),
+    },
     {
       part: "program list",
       keys: [...VIEW, "step"],
@@ -264,7 +283,7 @@ export class PageView {
     if (changed(VIEW)) this.parts.drawer.forget();
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
-    const parts = this.#table.filter(({ keys }) => changed(keys));
+    const parts = this.#table.filter(({ part, keys }) => !this.#later.has(part) && changed(keys));
     for (const { part, render } of parts) if (!BESIDE.has(part)) render(state);
     this.#renderBeside(parts.filter(({ part }) => BESIDE.has(part)));
     const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));
@@ -292,18 +311,6 @@ export class PageView {
     charts.program.markSelection();
     charts.draw(this.#visible);
     charts.links.show(this.#visible.set);
-  }
-
-  /** @param {ViewState} state */
-  #setColumns(state) {
-    this.parts.opTable.setColumns(state);
-    this.parts.programTable.setColumns();
-    this.#showColumnMenu();
-  }
-
-  #showColumnMenu() {
-    this.parts.columnMenu.fill();
-    this.parts.columnMenu.render();
   }
 
   /** @param {ViewState} state */

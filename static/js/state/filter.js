@@ -117,7 +117,8 @@ export function sortRows(rows, valueOf, descending) {
   return keyed.map((entry) => entry.row);
 }
 
-const COLLATOR = new Intl.Collator("en", { numeric: true });
+/** @type {Intl.Collator | undefined} made when first needed: it takes milliseconds */
+let collator;
 
 /** @param {Value} a @param {Value} b @param {1 | -1} sign */
 function compare(a, b, sign) {
@@ -125,7 +126,7 @@ function compare(a, b, sign) {
   return (
     sign *
     (typeof a === "string" || typeof b === "string"
-      ? COLLATOR.compare(String(a), String(b))
+      ? (collator ??= new Intl.Collator("en", { numeric: true })).compare(String(a), String(b))
       : a - b)
   );
 }

@@ -8,10 +8,6 @@ import { inGbs } from "./amounts.js";
 export const DASH = "–";
 const SPACE = "\u00a0"; // between a number and its unit: never broken over two lines
 const NARROW = "\u202f"; // before a percent sign
-/**
- * @type {Intl.NumberFormat[]} by decimals; made when first needed, since each costs milliseconds
- */
-const formatters = [];
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
@@ -22,16 +18,18 @@ const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const isMissing = (value) => value == null || !Number.isFinite(value);
 
 /**
- * A number with so many decimals, thousands grouped.
+ * A number with so many decimals, thousands grouped. The browser's own formatter takes milliseconds when it is first
+ * used, while the page opens.
  * @param {number} decimals
  * @param {number} value
  */
 function fixed(decimals, value) {
-  formatters[decimals] ??= new Intl.NumberFormat("en-GB", {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
-  return formatters[decimals].format(value);
+  const written = String(Math.abs(value));
+  // One more digit decides a half as it is written: 1.005 becomes 1.01, though its binary number lies below.
+  const isSplit = /^\d+\.\d+$/.test(written);
+  const above = isSplit ? Number(`${written}${"0".repeat(decimals)}1`) : Math.abs(value);
+  const grouped = above.toFixed(decimals).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
+  return value < 0 ? `-${grouped}` : grouped;
 }
 
 /**

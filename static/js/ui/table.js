@@ -1,6 +1,7 @@
 // A native, paged table over rows of any kind. Rows and cells are made once and repainted: typing in a
 // filter changes texts, not elements.
 
+import { count } from "../text/format.js";
 import { around, find, html, part } from "./dom.js";
 import { painted, turn } from "./turns.js";
 
@@ -374,7 +375,7 @@ export class Table {
   /** @param {number} visible rows on this page */
   #paintPager(visible) {
     const first = (this.#page - 1) * this.#pageSize;
-    const all = this.#rows.length.toLocaleString("en-GB");
+    const all = count(this.#rows.length);
     /** @param {number} last */
     const text = (last) => (last > 0 ? `Rows ${first + 1}–${first + last} of ${all}` : "No rows");
     this.pageText.textContent = text(visible);

@@ -71,6 +71,19 @@ test("rounding up to the next power keeps three digits", () => {
   assert.equal(significant(999.6), "1,000");
 });
 
+test("numbers are rounded and grouped as the browser's own formatter does", () => {
+  const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+  const decimals = new Intl.NumberFormat("en-GB", {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  for (let i = 0; i < 2000; i++) {
+    const [large, tie] = [Math.sqrt(i) * 1.7e6 ** (i / 2000), 1 + (2 * i + 1) / 1000];
+    assert.equal(count(large), whole.format(large), String(large));
+    assert.equal(significant(-tie), decimals.format(-tie), String(tie)); // 1.005 is -1.01
+  }
+});
+
 test("very small numbers become powers of ten", () => {
   assert.equal(plain(significant(0.0000123)), "1.2 × 10⁻⁵");
 });

@@ -78,6 +78,21 @@ function withoutTexts(text) {
   return text;
 }
 
+/** What plotly.js does twice for each mark: it styles them all right after it has placed them. */
+const TWICE = [
+  ["Drawing.singlePointStyle(d, sel, trace, styleFns, gd);", ""],
+  ["path:not([d])", "path:not([d], .point)"],
+];
+
+/** The file that places marks, without their style. */
+function placingOnly(text) {
+  return TWICE.reduce((done, [from, to]) => {
+    const parts = done.split(from);
+    if (parts.length !== 2) throw new Error(`plotly.js has another form now: ${from}`);
+    return parts.join(to);
+  }, text);
+}
+
 const smaller = {
   name: "smaller",
   setup({ onLoad, onResolve }) {
@@ -88,7 +103,9 @@ const smaller = {
     onLoad({ filter: /plotly\.js\/src\/.*\.js$/ }, ({ path: file }) => {
       const standIn = STAND_INS.find(([where]) => where.test(file));
       if (standIn) return { contents: readFileSync(path.join(HERE, standIn[1]), "utf8") };
-      return { contents: withoutTexts(readFileSync(file, "utf8")) };
+      const text = readFileSync(file, "utf8");
+      const isPlacing = file.endsWith("/traces/scatter/plot.js");
+      return { contents: withoutTexts(isPlacing ? placingOnly(text) : text) };
     });
   },
 };
