@@ -60,6 +60,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
     },
     /** @param {Row[]} shown @param {ViewState} state */
     show(shown, state) {
+      if (!grid.hasColumns) this.setColumns(state);
       grid.showSort(state.sort);
       const read = valueReader(model, state);
       grid.show(sortRows(shown, read, state.sort.startsWith("-")), state.page);

@@ -154,9 +154,8 @@ export class PageView {
 
   /** Renders what is out of sight when a page opens, and leaves the thread to the browser in between. */
   async finish() {
-    for (const { part, render } of this.#table.filter(({ part }) => this.#later.has(part))) {
+    for (const { render } of this.#table.filter(({ part }) => this.#later.has(part))) {
       await turn();
-      this.#later.delete(part);
       render(this.#options.store.get());
     }
   }
@@ -283,7 +282,7 @@ export class PageView {
     if (changed(VIEW)) this.parts.drawer.forget();
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
-    const parts = this.#table.filter(({ part, keys }) => !this.#later.has(part) && changed(keys));
+    const parts = this.#table.filter(({ keys }) => changed(keys));
     for (const { part, render } of parts) if (!BESIDE.has(part)) render(state);
     this.#renderBeside(parts.filter(({ part }) => BESIDE.has(part)));
     const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));

@@ -43,6 +43,7 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
   const points = () => model.view(store.get().infeed).program;
 
   function show() {
+    if (!grid.hasColumns) setColumns();
     const { step } = store.get();
     const chosen = points().find((point) => point.label === step);
     grid.show(points(), page);
@@ -52,14 +53,16 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
     part("program-count").textContent = count(points().length);
   }
 
-  return {
-    setColumns: () =>
-      grid.setColumns(
-        programColumns(model.program_columns, store.get().pcols).map((column, i) =>
-          pointColumn(column, model, points(), i === 0),
-        ),
-        "",
+  const setColumns = () =>
+    grid.setColumns(
+      programColumns(model.program_columns, store.get().pcols).map((column, i) =>
+        pointColumn(column, model, points(), i === 0),
       ),
+      "",
+    );
+
+  return {
+    setColumns,
     show,
     /** @param {ProgramPoint | null} point */
     light: (point) => grid.light(point ? keyOfPoint(point) : null),

@@ -97,6 +97,10 @@ export class Table {
     return this.#rows;
   }
 
+  get hasColumns() {
+    return this.#columns.length > 0;
+  }
+
   /**
    * Columns that only mean something else, as under other peaks, keep their cells.
    * @param {TableColumn<R>[]} wanted
