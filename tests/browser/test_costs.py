@@ -109,6 +109,19 @@ def test_without_scripts_the_form_asks_the_server(new_page: NewPage) -> None:
     expect(page.get_by_text("Roofline of H100 SXM5 80GB: HBM-bound")).to_be_visible()
 
 
+def test_on_a_phone_the_fields_wait_for_the_answer_that_stands_above_them(
+    new_page: NewPage,
+) -> None:
+    """A browser that has read a part of the page does not show the fields in another place."""
+    page = new_page(viewport={"width": 390, "height": 900})
+    for address in ("/calculator", "/model", "/devices"):
+        page.goto(address)
+        expect(page.locator(".form")).to_be_visible()
+    page.goto("/model")
+    page.locator(".verdict").evaluate("(verdict) => verdict.remove()")
+    expect(page.locator(".form")).to_be_hidden()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
 def test_pages_are_accessible_and_never_scroll_sideways(
     new_page: NewPage, width: int, scheme: str

@@ -103,6 +103,20 @@ def test_words_can_be_worked_with_before_plotly_is_there(
     expect(page.locator("#op-chart .point.ghost").first).to_be_attached()
 
 
+def test_what_is_folded_is_written_after_the_charts(new_page: NewPage, profile_url: str) -> None:
+    page = new_page(folded=True, cold=True)
+    held: list[Route] = []
+    page.route("**/plotly-roofline-*", lambda route: held.append(route))
+    page.goto(profile_url, wait_until="commit")
+    page.wait_for_function(INTERACTIVE)
+    folded = page.locator("#program-table thead th, [data-column-list] *, [data-category-list] *")
+    expect(folded).to_have_count(0)
+    while held:
+        held.pop().continue_()
+    is_ready(page)
+    assert folded.count() > 0
+
+
 def test_each_mark_is_the_operation_that_the_figure_says(
     new_page: NewPage, profile_url: str
 ) -> None:
