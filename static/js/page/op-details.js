@@ -16,10 +16,9 @@ import { boundWord } from "../text/words.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
-import { ceilingContent } from "./ceiling-bars.js";
-import { clockContent } from "./clock-bars.js";
 import { factList, memoryTable } from "./hover-card.js";
 import { launchContent } from "./launches.js";
+import { ceilingContent, clockContent } from "./op-bars.js";
 
 /** @import { OpDetails } from "../types/page-data.js" */
 /** @import { Level, Model, Row, View } from "../types/model.js" */
