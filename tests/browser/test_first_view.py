@@ -29,6 +29,8 @@ SHIFT = """() => new Promise((resolve) => {
   }).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(sum), 100);
 })"""
+SCRIPTS = """() => performance.getEntriesByType("resource")
+  .filter(({ name }) => name.endsWith(".bundle.js")).length"""
 DEAD = """() => [...document.querySelectorAll("main button, .topbar button, main input")]
   .filter((one) => one.checkVisibility() && !one.popoverTargetElement)
   .filter((one) => getComputedStyle(one).pointerEvents !== "none")
@@ -111,6 +113,7 @@ def test_what_is_folded_is_written_after_the_charts(new_page: NewPage, profile_u
     page.wait_for_function(INTERACTIVE)
     folded = page.locator("#program-table thead th, [data-column-list] *, [data-category-list] *")
     expect(folded).to_have_count(0)
+    assert page.evaluate(SCRIPTS) == 1, "the script is asked for once, and is there when it is run"
     while held:
         held.pop().continue_()
     is_ready(page)

@@ -14,8 +14,9 @@ from playwright.sync_api import (
     WebError,
 )
 
-# A page without scripts does not use the preload; a slow machine warns of it before the test ends.
-UNUSED_PRELOAD = r"console warning: The resource \S+/(facts|view)(\?\S*)? was preloaded .* not used"
+# A page without scripts uses no preload; a slow machine warns of it before the test ends.
+_PRELOADED = r"\S+(/facts|/view|\.bundle\.js)(\?\S*)?"
+UNUSED_PRELOAD = rf"console warning: The resource {_PRELOADED} was preloaded .* not used"
 _LOCAL_SCHEMES = {"blob", "data", "about"}
 
 
