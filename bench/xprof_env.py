@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 VERSION = "2.24.2"
 BENCH = Path(__file__).resolve().parent
@@ -31,27 +31,28 @@ def xprof_python() -> Path:
     return python
 
 
-class XprofWorker:
-    """One long-lived XProf process: the warm side of every comparison."""
+class Worker:
+    """One long-lived process that reads what it is asked to: the warm side of a comparison."""
 
-    def __init__(self, python: Path) -> None:
+    def __init__(self, command: Sequence[str | Path], cwd: Path | None = None) -> None:
         self._process = subprocess.Popen(
-            [python, REFERENCE_SCRIPT],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            cwd=cwd,
         )
 
     def ask(self, files: Sequence[Path], out: Path | None = None) -> dict[str, Any]:
-        """XProf's roofline of `files`: its time and memory; the JSON goes to `out`."""
+        """Its roofline of `files`: time and memory; the JSON goes to `out`."""
         assert self._process.stdin and self._process.stdout
         request = {"files": [str(file) for file in files], "out": str(out) if out else None}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            return {"error": f"XProf ended with status {self._process.wait()}"}
+            return {"error": f"it ended with status {self._process.wait()}"}
         reply: dict[str, Any] = json.loads(line)
         return reply
 
@@ -64,8 +65,15 @@ class XprofWorker:
             self._process.stdin.close()
         self._process.wait()
 
-    def __enter__(self) -> "XprofWorker":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class XprofWorker(Worker):
+    """XProf's: the one that ours is compared with."""
+
+    def __init__(self, python: Path) -> None:
+        super().__init__([python, REFERENCE_SCRIPT])

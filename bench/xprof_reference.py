@@ -1,8 +1,8 @@
 """Runs inside XProf's own environment: its roofline of given files, and how long that took.
 
 One request per line on standard input, `{"files": [...], "out": "reference.json"}`; one answer per
-line on standard output, `{"seconds": ..., "peak_rss_kib": ...}` or `{"error": ...}`. `out` may be
-left out. XProf itself is C++: the answer is what `xspace_to_tool_data` returns, nothing added.
+line on standard output: seconds, also of processor, and peak memory, or `{"error": ...}`. `out` may
+be left out. XProf itself is C++: the answer is what `xspace_to_tool_data` returns, nothing added.
 """
 
 import json
@@ -38,15 +38,18 @@ def roofline(files: Sequence[str]) -> bytes:
 def answer(request: Mapping[str, Any]) -> dict[str, float]:
     files = request["files"]
     forget_cache(files)
-    begin = time.perf_counter()
+    begin, processor = time.perf_counter(), time.process_time()
     data = roofline(files)
-    seconds = time.perf_counter() - begin
+    spent = {
+        "seconds": time.perf_counter() - begin,
+        "processor_seconds": time.process_time() - processor,
+    }
     forget_cache(files)
     if request.get("out"):
         with open(request["out"], "wb") as out:
             out.write(data)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": seconds, "peak_rss_kib": peak, "bytes": len(data)}
+    return {**spent, "peak_rss_kib": peak, "bytes": len(data)}
 
 
 def main() -> None:

@@ -206,7 +206,7 @@ def _of_work(case: Case) -> Place:
     unknown = _unknown(case)
     if unknown:
         return Place(kind=VerdictClass.UNKNOWN, why=unknown)
-    if _counted_us(case) >= MOSTLY * _known_us(case):
+    if float(case.time_us[case.nearest.is_busy_known].sum()) >= MOSTLY * _known_us(case):
         return _by_counters(case)
     return _by_work(case)
 
@@ -222,10 +222,6 @@ def _unknown(case: Case) -> str:
 
 def _known_us(case: Case) -> float:
     return float(case.time_us[np.isfinite(case.nearest.largest)].sum())
-
-
-def _counted_us(case: Case) -> float:
-    return float(case.time_us[case.nearest.is_busy_known].sum())
 
 
 # ------------------------------------------------------------------------------- with busy shares

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock, Timer, current_thread, main_thread
-from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from roofline.api.profiles import CaptureInfo, Profile, open_profile
@@ -60,23 +59,13 @@ class Capture:
         self._begin()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     async def __aenter__(self) -> "Capture":
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._end()
 
     def __call__(self, function: Callable[Call, Returned]) -> Callable[Call, Returned]:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from roofline.cli.options import add_files, add_ledger, add_of, add_peaks, file_argument
-from roofline.cli.output import put_out
+from roofline.cli.output import answer_once, put_out
 from roofline.errors import BadViewError
 
 FORMATS = ("text", "json", "markdown")
@@ -65,10 +65,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
 
 
 def _advise(given: argparse.Namespace) -> None:
-    import gc
-
-    # The process ends with the answer: collecting garbage on the way costs time for nothing.
-    gc.disable()
+    answer_once()
     from roofline.api.comparing import runs_of
     from roofline.api.profiles import advise
     from roofline.cli.comparing import read_runs

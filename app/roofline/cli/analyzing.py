@@ -1,14 +1,13 @@
 """`roofline analyze`: the roofline of a profile, as text, tables or documents."""
 
 import argparse
-import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline.cli import runs
 from roofline.cli.options import LINKS, add_network, add_of, file_argument, read_range
-from roofline.cli.output import BAD_INPUT, put_out
+from roofline.cli.output import BAD_INPUT, answer_once, put_out
 
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
@@ -133,8 +132,7 @@ def _analyze(given: argparse.Namespace) -> None:
     if given.engine:
         put_out(runs.analyse_run(given), given.output)
         return
-    # The process ends with the answer: collecting garbage on the way is 0.08 s for nothing.
-    gc.disable()
+    answer_once()
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.exports.render import render, render_groups

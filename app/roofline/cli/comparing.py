@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roofline.cli.options import add_files, add_ledger, add_of, add_peaks, file_argument
-from roofline.cli.output import put_out
+from roofline.cli.output import answer_once, put_out
 from roofline.errors import UploadRejectedError
 from roofline.presentation.quantities import percent
 
@@ -77,10 +77,7 @@ def _warn(path: Path, run: "Run") -> None:
 
 
 def _compare(given: argparse.Namespace) -> None:
-    import gc
-
-    # The process ends with the answer: collecting garbage on the way costs time for nothing.
-    gc.disable()
+    answer_once()
     from roofline.cli.ledger import LedgerFile
     from roofline.compare.comparison import compare
     from roofline.devices.choice import read_choice

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from roofline.cli.comparing import FORMATS, UNITS, read_runs
 from roofline.cli.options import add_files, add_of, add_peaks
-from roofline.cli.output import print_bytes, put_out, write
+from roofline.cli.output import answer_once, print_bytes, put_out, write
 from roofline.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _save(given: argparse.Namespace) -> None:
+    answer_once()
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.devices.choice import read_choice
 
@@ -99,6 +100,7 @@ def _save(given: argparse.Namespace) -> None:
 
 
 def _check(given: argparse.Namespace) -> None:
+    answer_once()
     from roofline.api.comparing import read_baseline
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.compare.gate.check import check
@@ -238,7 +240,7 @@ def _capture(command: str, which: str, choice: "PeakChoice | None", of: str | No
 
 
 _CAPTURE = 'roofline record --output "$ROOFLINE_CAPTURE_DIR" --require -- python train.py'
-_INSTALL = "python -m pip install roofline"
+_INSTALL = "python -m pip install --no-compile roofline"
 
 # Steps of the shell, which both services run.
 _IN_TURNS = """\

@@ -1,6 +1,6 @@
 """An analysis as the columns of a comparison: work and roofs per call, times per unit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 
 import numpy as np
@@ -119,7 +119,7 @@ def _resources(
         work[level.value] = _traffic(analysis, level.value, calls)
         roof_us[level.value] = np.where(work[level.value] > 0, moved_us, np.nan)
     peaks = _peaks(analysis)
-    kept = _without_empty(work)
+    kept = {name: column for name, column in work.items() if np.nansum(column) > 0}
     return kept, {name: _exact(roof_us[name], work[name], peaks.get(name)) for name in kept}
 
 
@@ -139,10 +139,6 @@ def _traffic(analysis: RooflineAnalysis, key: str, calls: Floats) -> Floats:
     otherwise = whole if level is main_level(analysis.levels) else np.full(len(calls), np.nan)
     split = np.where(np.isnan(whole), np.nan, table.traffic_bytes[level] / calls)
     return np.where(table.traffic_known, split, otherwise)
-
-
-def _without_empty(work: Mapping[str, Floats]) -> dict[str, Floats]:
-    return {name: column for name, column in work.items() if np.nansum(column) > 0}
 
 
 def _peaks(analysis: RooflineAnalysis) -> dict[str, float]:

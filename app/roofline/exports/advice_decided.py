@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.advice.ledger import Entry, Hit, Measured, Rate, State, document_of, rates_of
-from roofline.compare.changes import Comparison, Side
+from roofline.compare.changes import Comparison
 from roofline.errors import BadViewError, FindingNotFoundError
 from roofline.exports.advice import first_of
 from roofline.exports.advice_words import correction, saves_text, summary_text, verify_text
@@ -197,7 +197,7 @@ def measured_by(entry: Entry, found: Comparison, *, profile: str, at: str) -> Me
             term_us += one.terms.get(entry.term, 0.0)
             change_us += one.change_us
     for group in found.groups:
-        if names & _names(group.a):
+        if names & {name for side in group.a for name in side.names}:
             term_us += group.terms.get("regrouped" if moves else entry.term, 0.0)
             change_us += group.change_us
     for gone in found.only_a:
@@ -205,7 +205,3 @@ def measured_by(entry: Entry, found: Comparison, *, profile: str, at: str) -> Me
             term_us -= gone.side.time_us if moves else 0.0
             change_us -= gone.side.time_us
     return Measured(profile=profile, at=at, term_us=term_us, side_us=change_us - term_us)
-
-
-def _names(sides: Sequence[Side]) -> set[str]:
-    return {name for side in sides for name in side.names}

@@ -70,7 +70,7 @@ def _device(analysis: RooflineAnalysis) -> str:
             continue  # the bytes of this program there were not measured
         rate = device.peak_gflops
         ridge = ridge_point(rate, gb_to_gib(memory.gbs)) if rate else None
-        at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
+        at = f", ridge at {spaced(significant(ridge))} FLOP/B" if ridge is not None else ""
         lines.append(_roof(memory.level.label, _bandwidth(memory.gbs), memory, clock) + at)
     used = [peak for peak in device.links if peak.level in analysis.levels]
     lines += [_roof(p.level.label, _bandwidth(p.gbs), p, clock) for p in used]
@@ -257,10 +257,6 @@ def _limits(analysis: RooflineAnalysis) -> str:
 def _wrapped(lines: Iterable[str], indent: str = "    ") -> Iterable[str]:
     for line in lines:
         yield from wrapped(line, indent=indent) or [""]
-
-
-def _number(value: float | None) -> str:
-    return spaced(significant(value))
 
 
 def _flops(gflops: float) -> str:

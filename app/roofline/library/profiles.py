@@ -37,7 +37,7 @@ from roofline.storage.records import (
     new_profile_id,
     timestamp,
 )
-from roofline.storage.staging import StagedFile, StagingArea
+from roofline.storage.staging import StagingArea
 
 
 class ProfileLibrary:
@@ -90,7 +90,7 @@ class ProfileLibrary:
             if not area.files:
                 raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
             other = self._joined(joined)
-            sent = tuple(_stored(file) for file in area.files)
+            sent = tuple(alike(StoredFile, file) for file in area.files)
             files = (*_without(other.files if other else (), sent), *sent)
             given = labels.title(title) or titles.title_of_folder(folder)
             new = NewProfile(
@@ -308,10 +308,6 @@ class ProfileLibrary:
     def _expiry(self) -> str | None:
         days = self._retention_days
         return None if days is None else timestamp(timedelta(days=days))
-
-
-def _stored(file: StagedFile) -> StoredFile:
-    return alike(StoredFile, file)
 
 
 def _without(files: Sequence[StoredFile], sent: Sequence[StoredFile]) -> Iterator[StoredFile]:

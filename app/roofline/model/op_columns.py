@@ -169,7 +169,9 @@ class OpColumns:
             "unit_flop": tuple(units),
             "undecided_flop": tuple(undecided),
         }
-        return _built({name: _zeros(col, shape, keys.get(name)) for name, col in SCHEMA.items()})
+        return OpColumns(
+            **{name: _zeros(col, shape, keys.get(name)) for name, col in SCHEMA.items()}
+        )
 
     def select(self, rows: Rows) -> Self:
         """The rows at `rows` of every column, texts included."""
@@ -186,7 +188,7 @@ class OpColumns:
         def sums(column: Column) -> Callable[[Values], Values]:
             return lambda values: _sum(values[rows], axis, column, keepdims=keepdims)
 
-        return _built({k: _each(getattr(self, k), sums(c)) for k, c in SCHEMA.items()})
+        return OpColumns(**{k: _each(getattr(self, k), sums(c)) for k, c in SCHEMA.items()})
 
     def add_at(self, place: Values | tuple[Values, ...], rows: "OpColumns") -> None:
         """Add `rows` up, in place, at the rows `place` of this table."""
@@ -240,13 +242,13 @@ def joined(parts: Sequence[OpColumns]) -> OpColumns:
             )
             for key in keys_in_order(column, given)
         }
-    return _built(columns)
+    return OpColumns(**columns)
 
 
 def added(parts: Sequence[tuple[I64, OpColumns]], n_rows: int) -> OpColumns:
     """`n_rows` rows: each part's rows added up at the places given beside them."""
-    total = _built(
-        {
+    total = OpColumns(
+        **{
             name: _zeros(
                 column, n_rows, keys_in_order(column, [getattr(r, name) for _, r in parts])
             )
@@ -264,10 +266,6 @@ def keys_in_order(column: Column, given: Sequence[Any]) -> tuple[Any, ...]:
         return ()
     found = {key for values in given for key in values}
     return tuple(key for key in column.split_by if key in found)
-
-
-def _built(columns: Mapping[str, Any]) -> OpColumns:
-    return OpColumns(**columns)
 
 
 def _names(kind: type[OpColumns]) -> list[str]:

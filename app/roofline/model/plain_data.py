@@ -1,7 +1,8 @@
 """Plain data: tables in JSON files beside the modules that read them, and records like others."""
 
 import json
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -31,7 +32,10 @@ def read_beside(module: str, name: str) -> Any:
 def alike(kind: type[Record], source: object, /, **others: Any) -> Record:
     """A record of a dataclass: `others`, and every other field from `source`, where that has one of
     the same name."""
-    names = (
-        one.name for one in fields(kind) if one.name not in others and hasattr(source, one.name)
-    )
-    return kind(**{name: getattr(source, name) for name in names}, **others)
+    given = {name: getattr(source, name, MISSING) for name in _names(kind) if name not in others}
+    return kind(**{name: value for name, value in given.items() if value is not MISSING}, **others)
+
+
+@cache
+def _names(kind: type[Record]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))

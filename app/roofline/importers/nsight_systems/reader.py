@@ -22,7 +22,7 @@ from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace
 from roofline.importers.shared.databases import SIGNATURE, Database, joined
-from roofline.importers.shared.events import place_of
+from roofline.importers.shared.events import in_use, place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.listed_tables import ListedTable, profile_of_sums, tables_of
 from roofline.importers.source import Progress, SourceFile
@@ -102,7 +102,7 @@ def _trace(recording: Recording) -> Trace:
     trace = Trace(file_name=recording.file_name, names=recording.names.texts)
     trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
     trace.header = {"deviceProperties": [row for row in recording.gpus if row]}
-    keys = np.unique(events["key"][events["key"] >= 0])
+    keys = in_use(events["key"][events["key"] >= 0])
     correlation = place_of(events["key"], keys).astype(np.int64) + 1
     ran = np.zeros(len(keys) + 1, np.int64)
     ran[correlation] = events["name"]

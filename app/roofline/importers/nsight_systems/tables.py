@@ -12,7 +12,7 @@ import numpy as np
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.trace import api_of
 from roofline.importers.shared.databases import ABSENT, Database, Table, Tables, joined
-from roofline.importers.shared.events import Names, distinct
+from roofline.importers.shared.events import Names, distinct, place_of
 from roofline.importers.shared.kernel_names import shown
 from roofline.model.notes import compared
 from roofline.model.op_columns import I64
@@ -85,7 +85,7 @@ class Recording:
         shapes = distinct_shapes(np.stack(sizes, axis=1))
         self.shapes, events.numbers["shape"] = shapes["shapes"], shapes["shape"]
         self.events, self.launches = events, self._launches()
-        is_launched = (events["key"] >= 0) & np.isin(events["key"], self.launches["key"])
+        is_launched = place_of(events["key"], self.launches["key"]) >= 0
         events.numbers["is_launched"] = is_launched.astype(np.int64)
         self.graph_time_ns = int((graphs["end"] - graphs["start"]).sum())
         self.gpus, self.gpu_ids = self._on_gpus(events)

@@ -8,7 +8,7 @@ bits, indices [L], offsets of bags [T·B + 1], how bags are pooled, and weights 
 import math
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.inputs import Family, Inputs, Tensor
+from roofline.importers.pytorch.inputs import Family, Inputs
 from roofline.importers.pytorch.vector_work import FLOATS, words
 
 _OPTIMIZERS = words(
@@ -58,14 +58,10 @@ def _lookup(inputs: Inputs) -> _Lookup | None:
     return _Lookup(
         elements=n_indices * least,
         most_elements=n_indices * most,
-        weight_bytes=_largest(weights).item_bytes or 0,
+        weight_bytes=max(weights, key=lambda tensor: tensor.elements).item_bytes or 0,
         other_bytes=(indices.size_bytes or 0) + (bags.size_bytes or 0) + results * _RESULT_BYTES,
         flop_per_element=(1 + (inputs.tensor(at + 7) is not None)) * is_pooled,
     )
-
-
-def _largest(tensors: list[Tensor]) -> Tensor:
-    return max(tensors, key=lambda tensor: tensor.elements)
 
 
 def _flops(inputs: Inputs) -> int | None:

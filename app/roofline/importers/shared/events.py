@@ -30,6 +30,16 @@ def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
     return keys_in_use, places[keys]
 
 
+def in_use(keys: I64) -> I64:
+    """Distinct keys in order, by sorting.
+
+    Keys made of a process and a number fall together in NumPy's table of hashes: 1.7 s a million.
+    """
+    every = np.sort(keys)
+    found: I64 = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
+    return found
+
+
 def in_order(keys: I64, place: I64) -> tuple[I64, I64]:
     """Distinct keys in order of appearance, and the place of each key among them."""
     first = np.zeros(len(keys), np.int64)

@@ -18,7 +18,19 @@ from roofline.model.profile import LABELS, OpTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpLabels:
+class Description:
+    """Labels of an op table, each empty (0) where unknown."""
+
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
+    operand_names: str = ""
+    replica_groups: str = ""
+    group_size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpLabels(Description):
     """Names and descriptions of an op, the same for all its rows: the labels of an `OpTable`."""
 
     name: str
@@ -29,12 +41,6 @@ class OpLabels:
     source_line: int = -1
     source_stack: str = ""
     long_name: str = ""
-    framework_path: str = ""
-    operands: str = ""
-    results: str = ""
-    operand_names: str = ""
-    replica_groups: str = ""
-    group_size: int = 0
     slow_why: str = ""
     slow_words: str = ""
 
@@ -132,18 +138,6 @@ def _label_of(row: Mapping[str, Any]) -> OpLabels:
 
 
 SEPARATOR = "; "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """Labels of an op table, each empty (0) where unknown."""
-
-    framework_path: str = ""
-    operands: str = ""
-    results: str = ""
-    operand_names: str = ""
-    replica_groups: str = ""
-    group_size: int = 0
 
 
 def described(labels: OpLabels, description: Description) -> OpLabels:

@@ -1,12 +1,14 @@
 """What templates write as text: whole pages, and the pieces of them that a view brings along."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from jinja2.runtime import Macro
 
@@ -83,7 +85,9 @@ def _environment(static: StaticFiles) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
+    environment.policies["json.dumps_function"] = _json
     environment.filters.update(
         thousands="{:,}".format,
         duration=duration,
@@ -95,6 +99,13 @@ def _environment(static: StaticFiles) -> Environment:
     )
     environment.globals.update(static_url=static.url, version=__version__, counted=counted)
     return environment
+
+
+def _json(value: object, **usual: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half of a surrogate pair in a stranger's name, or a key that is a number
+        return json.dumps(value, **usual)
 
 
 def _predicted(us: float) -> str:
