@@ -12,12 +12,15 @@ from roofline.analysis.subjects.choose import choose
 from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.parts import Part
 from roofline.devices.resolve import resolve
+from roofline.exports.answering import answer_of
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.presentation.other_devices import on_parts, usual_parts
+from roofline.presentation.quantities import NARROW
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.text_table import spaced
+from roofline.presentation.verdict import lines_of
 from roofline.presentation.what_if import OwnPeaks, what_if_lines
 from tests.builders import profile_from_table, reported
 from tests.conftest import SAMPLES
@@ -127,12 +130,35 @@ def test_the_first_lines_say_under_which_peaks_and_what_changed() -> None:
 
     def said(choice: PeakChoice) -> tuple[str, str]:
         analysis = hold(prepared, resolve(profile.device, choice=choice))
-        found = what_if_lines(analysis, OwnPeaks(analysis=own, choice=choice), infeed=True)
+        found = what_if_lines(
+            analysis,
+            answer_of(analysis),
+            OwnPeaks(analysis=own, answer=answer_of(own), choice=choice),
+        )
         return plain_text(found.headline), plain_text(found.lead)
 
     headline, lead = said(PeakChoice(gbs={MemoryLevel.HBM: 1.0}))
-    assert headline.startswith("With HBM at 1.00\u00a0GB/s, the program is HBM-bound")
+    assert headline.startswith("With HBM at 1.00\u00a0GB/s, it is at ")
+    assert "; by its own peaks at " in headline
     assert "own peaks: " in lead and "Measured times and rates stay" in lead
-    assert said(PeakChoice(part_id="t4"))[0].startswith("With the peaks of T4, the program is")
+    assert said(PeakChoice(part_id="t4"))[0].startswith("With the peaks of T4, it is at ")
     many = PeakChoice(gflops={None: 1e3}, gbs=dict.fromkeys(list(MemoryLevel)[:4], 50.0))
     assert said(many)[0].startswith("With 5 peaks set by you")
+
+
+def test_the_share_under_other_peaks_stands_beside_that_of_the_first_lines() -> None:
+    """It was that of the sums of the program: "79 % instead of 56", below "at 66 % of the roof"."""
+    profile = imported(SAMPLES / "pytorch" / "h100-training.json")
+    prepared = prepare(profile, AnalysisOptions())
+    own, choice = hold(prepared, resolve(profile.device)), PeakChoice(part_id="b200")
+    analysis = hold(prepared, resolve(profile.device, choice=choice))
+    answers = answer_of(analysis), answer_of(own)
+    found = what_if_lines(
+        analysis, answers[0], OwnPeaks(analysis=own, answer=answers[1], choice=choice)
+    )
+    said = plain_text(lines_of(own, answers[1]).standing)
+    assert said.replace(NARROW, " ").startswith("At 66 % of the roof")
+    assert plain_text(found.headline).replace(NARROW, " ").endswith("; by its own peaks at 66 %")
+    gain_us = answers[1].subject.gain_us
+    assert gain_us is not None
+    assert f"own peaks: {gain_us / 1000:.1f}" in plain_text(found.standing)

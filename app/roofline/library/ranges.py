@@ -248,10 +248,13 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     """
     from roofline.analysis.analyse import hold
     from roofline.analysis.other_device import at_running_clock, under_other_peaks
+    from roofline.analysis.subjects.choose import choose
+    from roofline.analysis.verdict import verdict_of
     from roofline.devices.choice import read_choice
     from roofline.devices.measured import read_machine
     from roofline.devices.resolve import resolve
     from roofline.exports.answering import answered
+    from roofline.presentation.verdict import Answer
     from roofline.presentation.what_if import OwnPeaks
 
     profile, device = found.prepared.profile, found.device
@@ -259,7 +262,9 @@ def results_of_part(found: PreparedPart, identity: "PageIdentity", part: Part) -
     if part.device or part.peaks:
         choice = read_choice(part.device or None, part.peaks)
         found.own = found.own or hold(found.prepared, device)
-        own = OwnPeaks(analysis=found.own, choice=choice)
+        subject = choose(found.own, part.of or None)
+        own_answer = Answer(subject=subject, verdict=verdict_of(found.own, subject))
+        own = OwnPeaks(analysis=found.own, answer=own_answer, choice=choice)
         other = resolve(profile.device, choice=choice, machine=read_machine())
         profile, device = under_other_peaks(profile, device, other)
     if part.dvfs:

@@ -311,10 +311,7 @@ def _document(
     views = {"in": analysis.with_infeed, "out": analysis.without_infeed}
 
     def shown_view(infeed: str) -> Json:
-        if own is None:
-            lines = lines_of(analysis, answer)
-        else:
-            lines = what_if_lines(analysis, own, infeed=infeed == "in")
+        lines = lines_of(analysis, answer) if own is None else what_if_lines(analysis, answer, own)
         return infeed_view(document, rows, views[infeed], lines)
 
     makers: dict[str, Callable[[], Any]] = {

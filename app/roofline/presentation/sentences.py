@@ -26,7 +26,7 @@ SENTENCES: Mapping[str, str] = {
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.
-_IN_BROWSER = ("op_", "above_", "whatif_")
+_IN_BROWSER = ("op_", "above_")
 
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 

@@ -8,35 +8,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.knowledge import is_part_unknown
-from roofline.analysis.records import RooflineAnalysis, View
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.subjects.records import OpPart
+from roofline.analysis.verdict_records import Verdict
 from roofline.devices.choice import PeakChoice
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.page_roofs import bounds
+from roofline.presentation.goal_numbers import COMPLETE, Scale, whole_percent
 from roofline.presentation.sentences import Number, Segment, Sentence, plain, ratio, say
 from roofline.presentation.shown import shown_peaks
-from roofline.presentation.verdict import Lines
+from roofline.presentation.verdict import Answer, Lines, bound_clause
+from roofline.presentation.words import bound_by, ceiling_token
 
 _MOST_NAMED = 3  # more peaks than these are counted, not listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OwnPeaks:
-    """A profile under its own peaks, and the choice that took their place."""
+    """A profile under its own peaks with the answer there, and the choice that took their place."""
 
     analysis: RooflineAnalysis
+    answer: Answer
     choice: PeakChoice
 
 
-def what_if_lines(analysis: RooflineAnalysis, own: OwnPeaks, *, infeed: bool) -> Lines:
-    """The first lines under other peaks, with or without infeed and outfeed."""
-    views = [one.with_infeed if infeed else one.without_infeed for one in (analysis, own.analysis)]
-    view, own_view = views
-    placed = _placed(analysis, view, _place(own.analysis, own_view))
+_WORKS = {OpPart.WORK, OpPart.IMPOSSIBLE}
+
+
+def what_if_lines(analysis: RooflineAnalysis, answer: Answer, own: OwnPeaks) -> Lines:
+    """The first lines under other peaks, of the same subject as under its own."""
     return Lines(
-        headline=[*_peaks(analysis, own.choice), *placed],
+        headline=[*_peaks(analysis, own.choice), *_placed(analysis, answer, own)],
         do_first=[],
-        standing=_lead(analysis, view, own.analysis),
+        standing=_lead(analysis, answer, own),
     )
 
 
@@ -76,58 +79,55 @@ def _joined(sentences: Sequence[Sentence]) -> Sentence:
     ]
 
 
-Place = tuple[str, Segment, float]
-"""What binds a program: its id, the word for it, and the share of its roof."""
-
-
-def _place(analysis: RooflineAnalysis, view: View) -> Place | None:
-    """The place of the program as a whole; `None` where it is not known."""
-    measures = view.program.measures
-    if not len(measures.bound) or np.isnan(measures.roofline_efficiency_ratio[0]):
-        return None
-    bound = bounds(analysis)[int(measures.bound[0])]
-    word = plain(bound["spoken"])
-    if bound["kind"] != "none":
-        word = Segment(kind="bound", text=bound["spoken"], token=bound["token"])
-    return bound["id"], word, float(measures.roofline_efficiency_ratio[0])
-
-
-def _placed(analysis: RooflineAnalysis, view: View, own: Place | None) -> Sentence:
-    place = _place(analysis, view)
-    if place is None:
+def _placed(analysis: RooflineAnalysis, answer: Answer, own: OwnPeaks) -> Sentence:
+    """The share of the roof and what binds, beside those under its own peaks."""
+    share, own_share = _share(analysis, answer), _share(own.analysis, own.answer)
+    if share is None:
         return say("whatif_unplaced")
-    placed = say("whatif_placed", bound=place[1], share=ratio(place[2]))
-    is_same = own is not None and place[0] == own[0]
-    if own is not None and is_same and round(place[2], 2) != round(own[2], 2):
-        placed += say("whatif_same_bound", share=ratio(own[2]))
-    if is_part_unknown(view.known):
-        placed += say("whatif_of_known")
-    if own is not None and not is_same:
-        placed += say("whatif_other_bound", bound=own[1], share=ratio(own[2]))
-    return placed
+    bound, own_bound = _bound(answer.verdict), _bound(own.answer.verdict)
+    parts = answer.subject.parts
+    known = (parts.known + parts.impossible) / (parts.work or 1.0)
+    part = say("stands_known", share=whole_percent(known)) if known < COMPLETE else []
+    placed = say("whatif_placed", share=whole_percent(share), known=part, bound=bound)
+    if own_share is None or (share, bound) == (own_share, own_bound):
+        return placed
+    is_same = answer.verdict.ceiling == own.answer.verdict.ceiling
+    other = [] if is_same else own_bound
+    return [*placed, *say("whatif_own", share=whole_percent(own_share), bound=other)]
 
 
-def _lead(analysis: RooflineAnalysis, view: View, own: RooflineAnalysis) -> Sentence:
+def _bound(verdict: Verdict) -> Sentence:
+    """ ", mostly compute-bound", also where work is faster than these peaks allow."""
+    clause = bound_clause(verdict)
+    if not clause and verdict.ceiling:
+        text, token = bound_by(verdict.ceiling), ceiling_token(verdict.ceiling)
+        clause = [Segment(kind="bound", text=text, token=token)]
+    return [plain(", "), *clause] if clause else []
+
+
+def _share(analysis: RooflineAnalysis, answer: Answer) -> float | None:
+    """The share of the roof; above 1 where work is faster than these peaks allow."""
+    subject, ratios = answer.subject, analysis.ops.cells.roofline_efficiency_ratio
+    if not subject.parts.impossible:
+        return subject.roof_ratio
+    works = np.array([one in _WORKS for one in subject.ops.part], np.bool_)
+    width_us = np.where(works & np.isfinite(ratios), subject.ops.width_us, 0.0)
+    known_us = float(width_us.sum())
+    return float((np.nan_to_num(ratios) * width_us).sum()) / known_us if known_us > 0 else None
+
+
+def _lead(analysis: RooflineAnalysis, answer: Answer, own: OwnPeaks) -> Sentence:
     """Which operations change, and what reaching every roof would save."""
-    word = analysis.device.core_word
-    core = "core" if word == "TensorCore" else word
-    saving = Number(_saving_us(analysis, view), "time_us")
-    if not own.device.compute and not shown_peaks(own):
-        return say("whatif_first_peaks", saving=saving, core=core)
-    differs = analysis.ops.cells.bound[view.op] != own.ops.cells.bound[view.op]
-    share = float(np.nansum(view.self_share_ratio[differs]))
+    subject = answer.subject
+    scale = Scale.of(subject.time_us)
+    saving = scale.length(subject.gain_us or 0.0)
+    if own.answer.subject.gain_us is None and not shown_peaks(own.analysis):
+        return say("whatif_first_peaks", saving=saving)
+    differs = analysis.ops.cells.bound != own.analysis.ops.cells.bound
+    share = float(subject.ops.width_us[differs].sum()) / (subject.time_us or 1.0)
     changes = {"count": Number(int(differs.sum()), "count"), "share": ratio(share)}
     return [
         *(say("whatif_changes", **changes) if differs.any() else say("whatif_no_change")),
-        *say(
-            "whatif_saving",
-            saving=saving,
-            core=core,
-            own=Number(_saving_us(own, view), "time_us"),
-        ),
+        *say("whatif_saving", saving=saving, own=scale.length(own.answer.subject.gain_us or 0.0)),
         *say("whatif_stay"),
     ]
-
-
-def _saving_us(analysis: RooflineAnalysis, view: View) -> float:
-    return float(np.nansum(analysis.ops.saving_per_core_us[view.op]))

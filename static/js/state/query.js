@@ -225,6 +225,7 @@ export function parseQuery(search) {
   };
   for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
   if (!params.has("by")) state.by = readGrouping(params.get("timeby") ?? "") ?? null;
+  state.dev ??= params.get("device") || null; // as the API spells it
   if (!params.has("q")) state.q = params.get("roofline_op_name") ?? state.q;
   return { state, newer: null, unreadable };
 }

@@ -68,6 +68,8 @@ test("every key survives the address bar", () => {
 test("XProf's link to an operation fills the name filter", () => {
   assert.equal(parseQuery("?roofline_op_name=fusion.1").state.q, "fusion.1");
   assert.equal(parseQuery("?roofline_op_name=fusion.1&q=copy").state.q, "copy");
+  assert.equal(parseQuery("?device=h100-sxm").state.dev, "h100-sxm");
+  assert.equal(parseQuery("?device=h100-sxm&dev=h200").state.dev, "h200");
 });
 
 test("a link of a newer version is named and not read", () => {
