@@ -145,10 +145,11 @@ PROGRAM_COLUMNS: tuple[Column[PointRows], ...] = (
     LEVEL_INTENSITIES,
     Column(
         id="roofline_efficiency_ratio",
-        label="Share of roof",
+        label="Largest use",
         unit="ratio",
-        sub="efficiency",
-        help="Utilisation of the most utilised resource.",
+        sub="of a peak",
+        help="Utilisation of the most utilised resource, of all the time: the share of the roof in "
+        "the first lines is that of the work alone, each operation at its own roof.",
         shown=Shown(page=Page.FIRST, export=37),
     ),
     FLOP_RATE_OF_PEAK,

@@ -136,7 +136,7 @@ export function pointFacts(model, point) {
     rateFact(model, get, "measured", point.flop_is_least),
     ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
     ["Attainable", flopRate(get("attainable_gflops"))],
-    ["Share of roof", percent(get("roofline_efficiency_ratio"))],
+    ["Largest use", percent(get("roofline_efficiency_ratio"))],
   ];
 }
 

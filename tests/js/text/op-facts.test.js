@@ -111,7 +111,7 @@ test("a program point has the same facts by its own columns", () => {
   const point = programPoint({ total_time_per_core_us: 5e6, roofline_efficiency_ratio: 0.37 });
   const facts = said(pointFacts(model, point));
   assert.equal(facts["Time per core"], "5.00 s");
-  assert.equal(facts["Share of roof"], "37.0 %");
+  assert.equal(facts["Largest use"], "37.0 %");
   assert.equal(facts["FLOP rate, model"], "–");
 });
 
