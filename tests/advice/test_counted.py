@@ -60,7 +60,6 @@ def advised(
         (UseFactor.SECTORS, Ceiling.L1),
         (UseFactor.BANK_CONFLICTS, Ceiling.L1),
         (UseFactor.LANES, Ceiling.FMA),
-        (UseFactor.LAST_WAVE, Ceiling.DRAM),
     ],
 )
 def test_waste_is_named_by_its_factor(factor: UseFactor, ceiling: Ceiling) -> None:
@@ -68,6 +67,15 @@ def test_waste_is_named_by_its_factor(factor: UseFactor, ceiling: Ceiling) -> No
     assert (one["rule"], forms_of(one)) == ("W2", {factor.value})
     assert forms_of(one, "try") == {factor.value} and one["title"].endswith(" kernel")
     assert one["predicted"]["saving_us"] == pytest.approx(50)
+
+
+@pytest.mark.parametrize("factor", [UseFactor.FEW_BLOCKS, UseFactor.LAST_WAVE, UseFactor.EQUAL_SMS])
+def test_processors_are_filled_until_the_nearest_unit_is_full(factor: UseFactor) -> None:
+    """A launch that filled 10 % of its wave, with L1 busy 61 % of the time, was told −78 %."""
+    (one,) = advised({Ceiling.L1: 0.61}, use={factor: 0.1})
+    assert (one["rule"], forms_of(one)) == ("W2", {factor.value})
+    assert " 10" in one["why"] and one["predicted"]["saving_us"] == pytest.approx(39)
+    assert advised({Ceiling.DRAM: 0.9}, use={factor: 0.1}) == []
 
 
 def test_waste_ends_where_the_next_unit_is_as_near() -> None:

@@ -64,7 +64,7 @@ def test_use_factors() -> None:
         }
     )
     few = use_factors(numbers | {"launch__waves_per_multiprocessor": 0.5}, {}, fused)
-    assert few[UseFactor.LAST_WAVE] == 0.5
+    assert few[UseFactor.FEW_BLOCKS] == 0.5 and UseFactor.LAST_WAVE not in few
     assert not {UseFactor.EQUAL_SMS, UseFactor.MULTIPLY_ADDS} & few.keys()
     assert use_factors({}, busy, {}) == {}
 

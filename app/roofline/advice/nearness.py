@@ -41,22 +41,24 @@ _FACTORS = {
     Ceiling.ALU: (UseFactor.LANES,),
     Ceiling.ISSUE: (UseFactor.REPLAYS, UseFactor.LANES),
 }
-_OF_ANY = (UseFactor.LAST_WAVE, UseFactor.EQUAL_SMS)
+_OF_ANY = (UseFactor.FEW_BLOCKS, UseFactor.LAST_WAVE, UseFactor.EQUAL_SMS)
+"""Processors without work: filling them ends where the nearest unit is always busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nearness:
     """Per op: the share of its nearest ceiling, that of the next one, and what of it is of use.
 
-    `use` is the smallest factor that is known of the ceiling, named `factor`. Where none is known,
-    or none explains the waste, it is useful ÷ busy, and the name is "". All are 0 to 1, NaN where
-    unknown.
+    `use` is the factor that is known of the ceiling and leaves least of the time, named `factor`;
+    `left` is that share of the time. Where none is known, or none explains the waste, both are
+    useful ÷ busy, and the name is "". All are 0 to 1, NaN where unknown.
     """
 
     share: Floats
     following: Floats
     useful: Floats
     use: Floats
+    left: Floats
     factor: tuple[str, ...]
 
 
@@ -74,35 +76,42 @@ def nearness_of(analysis: RooflineAnalysis) -> Nearness:
         others = np.nan_to_num(shares)
         others[chosen] = 0.0
         following = others.max(axis=0)
-    factor, least = _least_factors(analysis, count)
+    factor, least, left = _least_factors(analysis, share)
     remainder = useful / np.where(share > 0, share, np.nan)
-    is_other = np.isnan(least) | ((least >= OF_USE.value) & (remainder < OF_USE.value))
+    is_other = np.isnan(least) | ((left >= OF_USE.value) & (remainder < OF_USE.value))
     return Nearness(
         share=share,
         following=following,
         useful=useful,
         use=np.where(is_other, remainder, least),
+        left=np.where(is_other, remainder, left),
         factor=tuple(
             "" if other else name for name, other in zip(factor, is_other.tolist(), strict=True)
         ),
     )
 
 
-def _least_factors(analysis: RooflineAnalysis, count: int) -> tuple[tuple[str, ...], Floats]:
-    """The smallest factor known of each op's nearest ceiling: its name and its value."""
-    table = analysis.profile.ops
+def _least_factors(
+    analysis: RooflineAnalysis, share: Floats
+) -> tuple[tuple[str, ...], Floats, Floats]:
+    """The factor of each op's nearest ceiling that leaves least of its time: name, value, left."""
+    table, count = analysis.profile.ops, len(share)
     time_ps = np.where(table.time_ps > 0, table.time_ps.astype(np.float64), np.nan)
     columns = {name: column / time_ps for name, column in table.use_ps.items()}
-    names, values = [""] * count, np.full(count, np.nan)
+    names, values, left = [""] * count, np.full(count, np.nan), np.full(count, np.nan)
     for op in np.flatnonzero(analysis.nearest.is_busy_known[:count]).tolist():
         ceiling = analysis.nearest.ceiling_of(op)
         of_it = _FACTORS.get(Ceiling(ceiling), ()) if ceiling in set(Ceiling) else ()
         known = {name: float(columns[name][op]) for name in (*of_it, *_OF_ANY) if name in columns}
-        known = {name: value for name, value in known.items() if value == value}
-        if known:
-            least = min(known, key=lambda name: known[name])
-            names[op], values[op] = least.value, known[least]
-    return tuple(names), values
+        leaves = {
+            name: max(value, share[op]) if name in _OF_ANY else value
+            for name, value in known.items()
+            if value == value
+        }
+        if leaves:
+            least = min(leaves, key=leaves.__getitem__)
+            names[op], values[op], left[op] = least.value, known[least], leaves[least]
+    return tuple(names), values, left
 
 
 def is_busy_with_a_pipe(near: NearestOps) -> Bools:

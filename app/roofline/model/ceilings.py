@@ -114,5 +114,6 @@ class UseFactor(StrEnum):
     SECTORS = "sectors"
     BANK_CONFLICTS = "bank_conflicts"
     REPLAYS = "replays"
+    FEW_BLOCKS = "few_blocks"
     LAST_WAVE = "last_wave"
     EQUAL_SMS = "equal_sms"

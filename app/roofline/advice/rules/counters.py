@@ -62,14 +62,14 @@ def _unwasted(run: Run, group: Group) -> Floats:
     is full."""
     near, ops = run.nearness, group.ops
     is_late = run.analysis.nearest.is_kind(OpClass.LATENCY)[ops]
-    useful = _useful(near.use[ops], near.following[ops], near.share[ops])
+    useful = _useful(near.left[ops], near.following[ops], near.share[ops])
     return np.clip(np.where(is_late, near.share[ops], useful), 0.0, 1.0)
 
 
 def _is_wasted(ops: OpFacts) -> Bools:
     late = ops.is_counted & ops.is_latency & ops.is_unsaid
-    wasted: Bools = (ops.is_bound & (ops.near.use < OF_USE.value)) | (
-        late & (ops.near.use < OF_USE_LATENCY.value)
+    wasted: Bools = (ops.is_bound & (ops.near.left < OF_USE.value)) | (
+        late & (ops.near.left < OF_USE_LATENCY.value)
     )
     return wasted
 
@@ -115,6 +115,10 @@ W2 = Rule(
         "replays": Form(
             title="Avoid the replays in {names}",
             why=_UNIT + ", and {use} of what it issues is not issued again.",
+        ),
+        "few_blocks": Form(
+            title="Give more blocks to {names}",
+            why=_UNIT + "; the blocks fill {use} of the SMs' room.",
         ),
         "last_wave": Form(
             title="Fill the last wave of {names}",

@@ -166,12 +166,13 @@ def _fused(busy: Mapping[Ceiling, float], fused: Mapping[ComputeUnit, float]) ->
 
 
 def _waves(numbers: Numbers) -> dict[UseFactor, float | None]:
-    """Use of the last wave of blocks, and of the SMs where many waves should level them out."""
+    """How full one wave or several are, and the SMs where many waves should level them out."""
     waves = numbers.get(WAVES, 0.0)
     if waves <= 0:
         return {}
     levelled = active_ratio(numbers) if waves >= MANY_WAVES else None
-    return {UseFactor.LAST_WAVE: waves / ceil(waves), UseFactor.EQUAL_SMS: levelled}
+    factor = UseFactor.FEW_BLOCKS if waves < 1 else UseFactor.LAST_WAVE
+    return {factor: waves / ceil(waves), UseFactor.EQUAL_SMS: levelled}
 
 
 def _over(part: float | None, whole: float | None) -> float | None:
