@@ -132,6 +132,17 @@ def test_with_counters_what_holds_most_of_the_time_decides() -> None:
     assert mixed.held == pytest.approx({"l1": 0.4, "issue": 0.35, "latency": 0.25})
 
 
+def test_latency_names_the_unit_that_the_operation_names() -> None:
+    """A line named "an SM unit the profiler does not name" where its table named L1."""
+    late: Op = (OpClass.LATENCY, "issue", NAN, 0.51)
+    ops = nearest([late])
+    ops.busy[CEILINGS.index("l1")] = 0.50
+    case = replace(CASE, nearest=ops, time_us=np.array([100.0]))
+    latency = decide(case)
+    assert (latency.kind, latency.ceiling) == (VerdictClass.LATENCY, "l1")
+    assert latency.ratio == pytest.approx(0.50)
+
+
 def test_shares_of_launches_add_up_to_that_of_the_whole() -> None:
     whole = of([(OpClass.BOUND, "l1", 0.2, 0.8)], [100.0])
     parts = of([(OpClass.BOUND, "l1", 0.1, 0.7), (OpClass.BOUND, "l1", 0.3, 0.9)], [50.0, 50.0])

@@ -135,6 +135,9 @@ def test_kibibytes_that_the_profiler_added_up(tmp_path: Path) -> None:
     both = fetched.replace("SQ_INSTS_VALU_ADD_F32,0.0", "WRITE_SIZE,500.5")
     found = profile(tmp_path, counter_collection=both)
     assert found.ops.traffic_bytes[MemoryLevel.HBM][0] == (1_000 + 3_000 + 2 * 500.5) * 1_024
+    dead = re.sub(r"((FETCH|WRITE)_SIZE),[\d.]+", r"\1,0.0", both)
+    unread = profile(tmp_path, counter_collection=dead)
+    assert not unread.ops.bytes_known.any(), "RDNA 4 gives 0 for what it cannot count"
 
 
 def test_a_run_with_counters_and_one_without_are_one_program(tmp_path: Path) -> None:

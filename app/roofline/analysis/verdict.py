@@ -232,7 +232,7 @@ def _by_counters(case: Case) -> Place:
     held = _held(case)
     first = next(iter(held), "")
     if not first:  # none of the units that were looked at is busy, and others may be
-        best = max(case.nearest.ceilings, key=lambda name: _sum(case, name))
+        best = _most_used(case)
         ratio = _sum(case, best) / case.busy_us
         return Place(kind=VerdictClass.UNKNOWN, why="work", ceiling=best, ratio=ratio)
     if held[first] < MOSTLY:
@@ -279,8 +279,8 @@ def _bound(case: Case, ceiling: str) -> Place:
 def _latency(case: Case, *, is_counted: bool) -> Place:
     """Latency: the ceiling that is used most and, as counted, its share; by work alone, and where
     none is named, the mean of the nearest ceilings."""
-    near, share = case.nearest, _mean_nearest(case)
-    best = max(near.ceilings, key=lambda name: _sum(case, name), default="")
+    share = _mean_nearest(case)
+    best = _most_used(case)
     is_named = best and not is_slack(np.array(share))
     why, words = _main_reason(case)
     return Place(
@@ -319,6 +319,13 @@ def _sum(case: Case, ceiling: str, *, useful: bool = False) -> float:
     place = near.ceilings.index(ceiling)
     share = near.useful[place] if useful else near.shares()[place]
     return float((np.clip(np.nan_to_num(share), 0.0, 1.0) * case.time_us).sum())
+
+
+def _most_used(case: Case) -> str:
+    """The ceiling that is used most over all ops: of equally near ones the first, as of an op."""
+    used_us = {name: _sum(case, name) for name in case.nearest.ceilings}
+    least_us = max(used_us.values(), default=0.0) - TIE * case.busy_us
+    return next((name for name, time_us in used_us.items() if time_us >= least_us), "")
 
 
 def _largest_first(parts: Mapping[str, float]) -> dict[str, float]:

@@ -118,14 +118,15 @@ def traffic_bytes(counters: Counters, sizes: CacheSizes) -> dict[MemoryLevel, in
 def _hbm(counters: Counters, sizes: CacheSizes) -> float | None:
     """L2 to the fabric: reads of 32, 64 and (MI300) 128 bytes, writes of 32 and 64.
 
-    The profiler adds them up itself as `FETCH_SIZE` and `WRITE_SIZE`, on any GPU.
+    The profiler adds them up itself as `FETCH_SIZE` and `WRITE_SIZE`, on any GPU; both are 0 on
+    those whose counters it cannot read (RDNA 4), which says nothing about the traffic.
     """
     unit = "TCC_EA0" if "TCC_EA0_RDREQ_sum" in counters else "TCC_EA"
     reads, writes = counters.get(f"{unit}_RDREQ_sum"), counters.get(f"{unit}_WRREQ_sum")
     small, large = counters.get(f"{unit}_RDREQ_32B_sum"), counters.get(f"{unit}_WRREQ_64B_sum")
     if reads is None or writes is None or small is None or large is None:
         sums = [_first(counters, names) for names in _MOVED_KIB]
-        return None if None in sums else sum(value or 0.0 for value in sums) * KIB
+        return None if None in sums else sum(value or 0.0 for value in sums) * KIB or None
     wide = counters.get("TCC_BUBBLE_sum", 0.0) if sizes.has_wide_reads else 0.0
     read = 128 * wide + 32 * small + 64 * (reads - wide - small)
     return read + 64 * large + 32 * (writes - large)
