@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline.importers.pytorch import attention, bytes_moved, convolutions, lookups, products
+from roofline.importers.pytorch import attention, bytes_moved, convolutions, products, vector_work
 from roofline.importers.pytorch.inputs import recorded_as
 from roofline.importers.pytorch.signatures import MAX_COUNT, READING_VALUES
 from tests.importers.kineto_profiles import signature
@@ -12,7 +12,7 @@ FAMILIES = (
     attention.FAMILY,
     bytes_moved.FAMILY,
     bytes_moved.LIBRARIES,
-    lookups.FAMILY,
+    vector_work.FAMILY,
     convolutions.FAMILY,
     products.FAMILY,
 )

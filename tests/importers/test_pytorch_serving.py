@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.pytorch.experts import Routing, grouped_product, touched
+from roofline.importers.pytorch.products import Routing, grouped_product, touched
 from roofline.importers.pytorch.serving import Lengths, ServingStep, serving_steps
 from roofline.importers.pytorch.trace import Annotation
 from tests.importers.kineto_profiles import (

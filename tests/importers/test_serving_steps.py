@@ -11,7 +11,7 @@ from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.exports.answering import answer_of
 from roofline.exports.records import analysis_to_json
 from roofline.exports.text import describe
-from roofline.importers.pytorch.step_windows import step_windows
+from roofline.importers.pytorch.serving import step_windows
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
 from roofline.presentation.serving import serving_data

@@ -4,7 +4,10 @@ Live captures mix it with the profiler's messages and the program's own output. 
 a line with `"ID",`; below it only lines that start with a quote and an ID are rows. Spreadsheets
 and scripts that save a table again drop the quotes; that is read, too. Key columns
 differ between versions and with NVTX, so columns go by name, never by place. What the profiler
-prints on a terminal is the long form, too.
+prints on a terminal becomes the long form, too: a line in brackets names the process; a kernel's
+line has its launch, and before 2022 its time of day in place of the sizes. Tables below it, under
+lines of dashes, have three columns: label or metric, unit, value. The dashes say where columns
+begin and end, for a cell may touch the next.
 
 Numbers, units and labels as Nsight Compute prints them, to metrics in base units.
 
@@ -32,16 +35,42 @@ from roofline.importers.nsight_compute.launches import (
     cells_of,
     is_measured,
 )
-from roofline.importers.nsight_compute.terminal import (
-    COLUMNS,
-    METRIC_NAME,
-    METRIC_UNIT,
-    METRIC_VALUE,
-    terminal_rows,
-)
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
 from roofline.model.plain_data import read_beside
+
+METRIC_NAME, METRIC_UNIT, METRIC_VALUE = "Metric Name", "Metric Unit", "Metric Value"
+COLUMNS = (
+    "ID", "Process ID", "Process Name", "Host Name", KERNEL_NAME, "Grid Size", "Block Size",
+    "Context", "Stream", "Device", "CC", METRIC_NAME, METRIC_UNIT, METRIC_VALUE,
+)  # fmt: skip
+_PROCESS = re.compile(r"\[(\d+)\] (.+)@([^@\s]*)")
+_SIZES = r"(?: (\(\d+, \d+, \d+\))x(\(\d+, \d+, \d+\))|, \d{4}-\w{3}-\d\d \d\d:\d\d:\d\d)"
+_PLACE = r", Context (\d+), Stream (\d+)(?:, Device (\d+), CC ([\d.]+))?"
+_KERNEL = re.compile(rf"(.+?){_SIZES}{_PLACE}")
+_DASHES = re.compile(r"\s*-{3,}(?: +-{3,})+\s*")
+
+
+def terminal_rows(text: str) -> list[list[str]]:
+    """A row of `COLUMNS` for each metric of each kernel; a row in which `text` ends is left out."""
+    process, kernel = ["", "", ""], list[str]()
+    spans, rows, kernels = list[tuple[int, int]](), list[list[str]](), 0
+    for line in text[: text.rfind("\n") + 1].splitlines():
+        if _DASHES.fullmatch(line):
+            spans = [found.span() for found in re.finditer("-+", line)]
+        elif found := _PROCESS.fullmatch(line.strip()):
+            process = [*found.groups()]
+        elif found := _KERNEL.fullmatch(line.strip()):
+            kernel, spans = [str(kernels), *process, *(cell or "" for cell in found.groups())], []
+            kernels += 1
+        elif not line.strip():
+            spans = []
+        elif kernel and len(spans) == 3:
+            cells = [line[begin:end].strip() for begin, end in spans]
+            if cells[0] != METRIC_NAME:
+                rows.append([*kernel, *cells])
+    return rows
+
 
 _KEY_COLUMNS = {
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",

@@ -3,7 +3,7 @@
 Format: "SQLite schema reference", https://docs.nvidia.com/nsight-systems/UserGuide; tried: 2023.1,
 2025.3, 2026.1 and 2026.2. Read: kernels, copies, memsets, graph launches, runtime calls,
 NVTX ranges with the shapes of `emit_nvtx`, the GPUs, samples of GPU metrics.
-Also read: tables of `nsys stats` of 2022 to 2026, which list work or add it up (`stats.py`).
+Also read: tables of `nsys stats` of 2022 to 2026, which list work or add it up (`tables.py`).
 Lost: samples of the CPU, calls of the operating system, allocations of memory, unified memory's
 page faults, start/end ranges. The environment and the command line in the file are never read.
 """
@@ -22,7 +22,7 @@ _PREFIXES = ("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "ENUM_NSYS_"
 
 def recognises(source: SourceFile) -> bool:
     """True for a database, told by the names of its tables, and a text, told by their columns."""
-    from roofline.importers.nsight_systems.stats import TOLD_BY  # loads slowly
+    from roofline.importers.nsight_systems.tables import TOLD_BY  # loads slowly
     from roofline.importers.shared.databases import has_tables
     from roofline.importers.shared.listed_tables import is_listed
 

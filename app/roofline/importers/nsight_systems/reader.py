@@ -2,23 +2,28 @@
 
 An export has what a trace of PyTorch has, launches, operators and device work, so it becomes the
 columns of such a trace; how work is attributed, added up and counted is the same for both.
+
+Samples of GPU metrics are busy shares of units, of each kernel that ran while they were taken. A
+sample describes the time until the next one of the same GPU. Ids of metrics differ by version, so
+names are the definition; only those in per cent of a unit's greatest rate count.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
-from roofline.importers.nsight_systems import stats
-from roofline.importers.nsight_systems.metrics import Sampled, busy_of_ops, read_samples
+from roofline.importers.nsight_systems import tables
 from roofline.importers.nsight_systems.ranges import add_ranges
 from roofline.importers.nsight_systems.tables import PEER_TO_PEER, Recording
 from roofline.importers.pytorch.gpu_work import gpu_work
 from roofline.importers.pytorch.header import gpu, main_memory, whole
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
-from roofline.importers.pytorch.rows import FileWork, RowNumbers
+from roofline.importers.pytorch.rows import FileWork, KernelRows, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace
 from roofline.importers.shared.databases import SIGNATURE, Database, joined
@@ -30,9 +35,97 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import ReportedDevice
 from roofline.model.notes import counted, differences, noted, notes_beside
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import F64, I64
 from roofline.model.profile import Diagnostic, Host, Profile
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
+
+# A sum of the metrics of one row; of several rows of a ceiling the largest counts.
+_METRICS = (
+    (Ceiling.ISSUE, r"SM Issue|SM Instructions"),
+    (Ceiling.TENSOR, r"Tensor Active"),
+    (Ceiling.DRAM, r"(?:DRAM|GPU Memory) (?:Read|Write) Bandwidth|VRAM Throughput"),
+    (Ceiling.HOST, r"PCIe (?:RX Throughput|Read Bandwidth)"),
+    (Ceiling.HOST, r"PCIe (?:TX Throughput|Write Bandwidth)"),
+    (Ceiling.NVLINK, r"NVLink RX .*User Data"),
+    (Ceiling.NVLINK, r"NVLink TX .*User Data"),
+)
+_ROWS = tuple((ceiling, re.compile(rf"(?:{names})\b.*%")) for ceiling, names in _METRICS)
+_LEAST_SAMPLES, _LEAST_SHARE = 5, 0.02
+
+
+class Sampled(NamedTuple):
+    """Samples of one file's kernels: per kernel the time in ns in which each ceiling was busy, the
+    part of its time with samples, and how many were taken in it; of `all_samples`."""
+
+    busy_ns: Mapping[Ceiling, F64]
+    seen_ns: F64
+    samples: F64
+    all_samples: int
+
+
+def read_samples(recording: Recording, kernels: KernelRows) -> Sampled:
+    """The samples of a recording, of known metrics."""
+    names, table = recording.metric_names, recording.metrics
+    numbers = zip(names["typeId"].tolist(), names["metricId"].tolist(), strict=True)
+    meant = {
+        one: [k for k, (_, pattern) in enumerate(_ROWS) if pattern.match(text or "")]
+        for one, text in zip(numbers, names.texts["metricName"], strict=True)
+    }
+    seen, samples = np.zeros((2, len(kernels.row)))
+    busy: dict[int, F64] = {}
+    total = 0
+    for kind in sorted({kind for kind, _ in meant}):
+        mine = np.flatnonzero(kernels.device == recording.gpu_ids.get(kind & 0xFF, -1))
+        of_gpu = table["typeId"] == kind
+        times = np.unique(table["timestamp"][of_gpu])
+        known = {one: rows for one, rows in meant.items() if one[0] == kind and rows}
+        if not known or not len(mine) or len(times) < 2:
+            continue
+        total += len(times)
+        edges = np.append(times, times[-1] + int(np.median(np.diff(times))))
+        begin = kernels.begin_ns[mine]
+        spans = (begin, begin + kernels.time_ns[mine])
+        seen[mine] = _integral(np.ones(len(times)), edges, spans)
+        samples[mine] = np.subtract(*(np.searchsorted(times, at) for at in spans[::-1]))
+        for (_, number), rows in known.items():
+            picked = of_gpu & (table["metricId"] == number)
+            share = np.zeros(len(times))
+            at = np.searchsorted(times, table["timestamp"][picked])
+            share[at] = np.clip(table["value"][picked] / 100, 0, 1)
+            for row in rows:
+                busy.setdefault(row, np.zeros(len(seen)))[mine] += _integral(share, edges, spans)
+    of_ceiling: dict[Ceiling, F64] = {}
+    for row, column in busy.items():
+        before = of_ceiling.get(_ROWS[row][0], 0.0)
+        of_ceiling[_ROWS[row][0]] = np.minimum(np.maximum(before, column), seen)
+    return Sampled(busy_ns=of_ceiling, seen_ns=seen, samples=samples, all_samples=total)
+
+
+def _integral(share: F64, edges: I64, spans: tuple[I64, I64]) -> F64:
+    """The integral over each span, in ns, of a share between edges."""
+    whole = np.concatenate([[0.0], np.cumsum(share * np.diff(edges))])
+    until = [np.interp(at, edges, whole) for at in spans]
+    return np.asarray(until[1] - until[0])
+
+
+def busy_of_ops(files: Sequence[Sampled], op: I64, time_ps: F64) -> dict[Ceiling, F64]:
+    """Busy time of each op in ps, NaN where too few samples were taken in it; `op` is that of each
+    kernel, file by file."""
+
+    def total(columns: Sequence[F64]) -> F64:
+        return np.asarray(np.bincount(op, np.concatenate(columns), len(time_ps)), np.float64)
+
+    seen = total([file.seen_ns for file in files])
+    taken = total([file.samples for file in files])
+    enough = _LEAST_SHARE * sum(file.all_samples for file in files)
+    known = ((taken >= _LEAST_SAMPLES) | ((taken > 0) & (taken >= enough))) & (seen > 0)
+    result: dict[Ceiling, F64] = {}
+    for ceiling in Ceiling:
+        if any(ceiling in file.busy_ns for file in files):
+            busy = total([file.busy_ns.get(ceiling, 0 * file.seen_ns) for file in files])
+            result[ceiling] = np.where(known, busy / np.where(known, seen, 1) * time_ps, np.nan)
+    return result
+
 
 # fp32 lanes of one multiprocessor by compute capability; each does a multiply-add per cycle.
 _LANES = {60: 64, 70: 64, 72: 64, 75: 64, 80: 64, 61: 128, 86: 128, 87: 128, 89: 128, 90: 128,
@@ -59,15 +152,15 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
         if source.head.startswith(SIGNATURE):
             files.append(_read_file(Recording(source.name, Database(source)), numbers))
         else:
-            listed += tables_of(bytes(source.data), source.name, stats.TOLD_BY)
-    lists = [table for table in listed if table.rank == stats.WORK]
-    exports = [Recording(table.where, stats.as_export(table)) for table in lists]
+            listed += tables_of(bytes(source.data), source.name, tables.TOLD_BY)
+    lists = [table for table in listed if table.rank == tables.WORK]
+    exports = [Recording(table.where, tables.as_export(table)) for table in lists]
     files += [_read_file(one, numbers) for one in exports]
     if not files:  # sums of kernels and of copies, unless one table has both
-        timed = [table for table in listed if table.rank < stats.SIZES]
-        sums = [table for table in timed if table.rank == stats.ALL_SUMS] or timed
-        sizes = [table for table in listed if table.rank >= stats.SIZES]
-        profile = profile_of_sums(sums, stats.launch_of, _LIST_ALL, sizes=sizes)
+        timed = [table for table in listed if table.rank < tables.SIZES]
+        sums = [table for table in timed if table.rank == tables.ALL_SUMS] or timed
+        sizes = [table for table in listed if table.rank >= tables.SIZES]
+        profile = profile_of_sums(sums, tables.launch_of, _LIST_ALL, sizes=sizes)
         return replace(profile, limits=_LIMITS[:1])
     profile = _profile(files, numbers)
     if not lists:

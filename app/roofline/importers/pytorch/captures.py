@@ -22,8 +22,7 @@ from mmap import mmap
 import numpy as np
 
 from roofline.importers.pytorch.attention import names_a_layer
-from roofline.importers.pytorch.experts import Routing, grouped_product
-from roofline.importers.pytorch.products import product_rows
+from roofline.importers.pytorch.products import Routing, grouped_product, product_rows
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Api, Columns, Stacks, Trace
 from roofline.importers.shared.nesting import nest

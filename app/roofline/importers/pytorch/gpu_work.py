@@ -35,12 +35,13 @@ from roofline.importers.pytorch.scopes import Scopes, note_paths, scopes_of
 from roofline.importers.pytorch.serving import (
     FileServing,
     ServingStep,
+    StepWindows,
     as_step,
     step_at,
     step_bytes,
+    step_windows,
 )
 from roofline.importers.pytorch.signatures import Signature, is_reuse_unknown
-from roofline.importers.pytorch.step_windows import StepWindows, step_windows
 from roofline.importers.pytorch.trace import Api, Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.events import NO_LAUNCH, longest_of, place_of

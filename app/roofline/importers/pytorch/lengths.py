@@ -12,8 +12,8 @@ import numpy as np
 
 from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
 from roofline.importers.pytorch.bytes_moved import cache_of
-from roofline.importers.pytorch.experts import Touched
 from roofline.importers.pytorch.inputs import Ragged
+from roofline.importers.pytorch.products import Touched
 from roofline.importers.pytorch.serving import Lengths, ServingStep, step_at
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace

@@ -20,8 +20,7 @@ from roofline.importers.pytorch.rows import (
     op_rows,
     used,
 )
-from roofline.importers.pytorch.serving import StepWork, joined_serving
-from roofline.importers.pytorch.step_windows import joined
+from roofline.importers.pytorch.serving import StepWork, joined_serving, traces_as_one
 from roofline.importers.pytorch.words import matrix_precisions, unit_of, working_kernel
 from roofline.importers.shared.launch_times import all_joined, renumbered
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
@@ -130,7 +129,7 @@ def _timeline(parts: Parts, op_of_row: I64, ops: OpTable) -> Timeline | None:
     if not timelines or len(timelines) < len(parts.work):
         return None
     names = [host.hostname or host.file_name for host in parts.hosts if host.core_count]
-    return joined(timelines, names, op_of_row, ops)
+    return traces_as_one(timelines, names, op_of_row, ops)
 
 
 def _ops(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> tuple[OpTable, I64]:

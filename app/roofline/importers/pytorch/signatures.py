@@ -14,14 +14,11 @@ from roofline.importers.pytorch import (
     attention,
     bytes_moved,
     convolutions,
-    experts,
-    generated,
-    lookups,
     products,
+    vector_work,
 )
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
 from roofline.importers.pytorch.convolutions import allows_tf32, are_gradients_unknown
-from roofline.importers.pytorch.experts import Touched, touched_by
 from roofline.importers.pytorch.inputs import (
     Family,
     Inputs,
@@ -32,6 +29,7 @@ from roofline.importers.pytorch.inputs import (
     read_inputs,
     recorded_as,
 )
+from roofline.importers.pytorch.products import Touched, touched_by
 
 MAX_COUNT = 10**18
 _SHOWN_TENSORS = 4
@@ -43,8 +41,8 @@ _WITHOUT_FORMULA = Family(
     precision=first_precision,
 )
 _ARITHMETIC = (products.FAMILY, convolutions.FAMILY, attention.FAMILY)
-_MOVES = (bytes_moved.LIBRARIES, bytes_moved.FAMILY, lookups.FAMILY)
-_FAMILIES = (*_ARITHMETIC, experts.FAMILY, *_MOVES)
+_MOVES = (bytes_moved.LIBRARIES, bytes_moved.FAMILY, vector_work.LOOKUPS)
+_FAMILIES = (*_ARITHMETIC, products.EXPERTS, *_MOVES)
 _BY_NAME = {name: family for family in _FAMILIES for name in family.names}
 
 # Operators, as traces spell them, whose formulas read plain arguments.
@@ -151,12 +149,12 @@ def priced(call: Signature) -> Signature:
 
 def is_reuse_unknown(call: Signature) -> bool:
     """True for a lookup whose bytes are known, but for rows that were looked up before."""
-    return call.moved_bytes is not None and _family_of(call.operator) is lookups.FAMILY
+    return call.moved_bytes is not None and _family_of(call.operator) is vector_work.LOOKUPS
 
 
 def _family_of(operator: str) -> Family:
-    if generated.is_generated(operator):
-        return generated.FAMILY
+    if vector_work.is_generated(operator):
+        return vector_work.GENERATED
     return _BY_NAME.get(known_as(operator), _WITHOUT_FORMULA)
 
 

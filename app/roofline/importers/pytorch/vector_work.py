@@ -5,13 +5,32 @@ multiply-add is two. Comparisons, selections, changes of sign, conversions and c
 neither is arithmetic of integers. Random numbers have no formula: what a generator needs is its own
 choice. How many instructions a function takes differs by device and by library: every entry has the
 factor by which its FLOPs may be more.
+
+Lookups in many tables at once: the forward pass of FBGEMM's embedding tables. Source: `fbgemm_gpu`,
+codegen of `split_embedding_codegen_lookup_*_function`: weights of several places, offsets of the
+tables' widths [T + 1], their total and largest width, sizes of hashes, their bits, indices [L],
+offsets of bags [T·B + 1], how bags are pooled, and weights of the indices.
+
+Kernels that Inductor generates: `triton_poi_fused_add_mul_3` names the operators that it fused. Its
+arguments are tensors, written ones among them, and at the end the number of its elements: `xnumel`,
+and `rnumel` of reductions. Which part of a larger argument it reads is not recorded, and neither is
+which arguments it writes: each counts once, with no more elements than the kernel has. Templates
+(`triton_tem_`: products, convolutions, attention) have no such rule.
 """
 
 import math
+import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
-from roofline.importers.pytorch.inputs import Inputs, broadcast_shape
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Tensor,
+    broadcast_shape,
+    first_precision,
+)
 
 # Factors: of additions and products, of softmax and normalisation, of functions.
 EXACT, NORMALISED, FUNCTION = 1, 3, 8
@@ -223,3 +242,177 @@ def _elements(counted: Counted, inputs: Inputs) -> int | None:
     if counted is Counted.PARAMETERS:
         return sum(math.prod(tensor.shape) for tensor in inputs.tensors[0])
     return math.prod(broadcast_shape(inputs.all_tensors))
+
+
+_OPTIMIZERS = words(
+    "none sgd approx_sgd adagrad rowwise_adagrad approx_rowwise_adagrad"
+    " rowwise_adagrad_with_counter rowwise_adagrad_with_weight_decay"
+    " approx_rowwise_adagrad_with_counter rowwise_weighted_adagrad adam partial_rowwise_adam lamb"
+    " partial_rowwise_lamb lars_sgd"
+)
+_NAMES = {
+    f"fbgemm::split_embedding_codegen_lookup_{name}_function{kind}"
+    for name in _OPTIMIZERS
+    for kind in ("", "_pt2")
+}
+_NOT_POOLED = 2  # PoolingMode.NONE: a row for each index
+_LEAST_WIDTH, _RESULT_BYTES = 4, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lookup:
+    """One call: indices and results in bytes, elements of the rows at least and at most."""
+
+    elements: int
+    most_elements: int
+    weight_bytes: int
+    other_bytes: int
+    flop_per_element: int
+
+
+def _lookup(inputs: Inputs) -> _Lookup | None:
+    """The call, `None` where the widths of the tables are not recorded, as in old traces."""
+    places = range(1, len(inputs.tensors))
+    at = next((k for k in places if inputs.number(k) and inputs.number(k + 1)), None)
+    if at is None:
+        return None
+    widths, total, most = inputs.tensor(at - 1), inputs.number(at), inputs.number(at + 1)
+    indices, bags = inputs.tensor(at + 4), inputs.tensor(at + 5)
+    weights = [one for k in range(at - 1) if (one := inputs.tensor(k)) and one.dtype in FLOATS]
+    if not (weights and widths and indices and bags and total and most):
+        return None
+    tables = math.prod(widths.shape) - 1
+    if tables < 1 or not bags.elements or not 0 < most <= total <= tables * most:
+        return None
+    n_indices, n_bags = math.prod(indices.shape), (math.prod(bags.shape) - 1) // tables
+    least = max(total - (tables - 1) * most, min(_LEAST_WIDTH, most))
+    is_pooled = inputs.number(at + 6) != _NOT_POOLED
+    results = n_bags * total if is_pooled else n_indices * least
+    return _Lookup(
+        elements=n_indices * least,
+        most_elements=n_indices * most,
+        weight_bytes=max(weights, key=lambda tensor: tensor.elements).item_bytes or 0,
+        other_bytes=(indices.size_bytes or 0) + (bags.size_bytes or 0) + results * _RESULT_BYTES,
+        flop_per_element=(1 + (inputs.tensor(at + 7) is not None)) * is_pooled,
+    )
+
+
+def _lookup_flop(inputs: Inputs) -> int | None:
+    """One addition for each element that is looked up, and a product where indices have weights."""
+    call = _lookup(inputs)
+    return None if call is None else call.elements * call.flop_per_element
+
+
+def _lookup_slack(inputs: Inputs) -> int:
+    call = _lookup(inputs)
+    return (call.most_elements - call.elements) * call.flop_per_element if call else 0
+
+
+def _lookup_moved(inputs: Inputs) -> int | None:
+    """Each row as often as it is looked up, as of `aten::embedding`; indices, bags and results."""
+    call = _lookup(inputs)
+    return None if call is None else call.elements * call.weight_bytes + call.other_bytes
+
+
+def _lookup_precision(inputs: Inputs) -> str:
+    return next((one.dtype for one in inputs.all_tensors if one.dtype in FLOATS), "")
+
+
+LOOKUPS = Family(
+    names=_NAMES,
+    flops=_lookup_flop,
+    moved=_lookup_moved,
+    precision=_lookup_precision,
+    reads_values=_NAMES,
+    slack=_lookup_slack,
+)
+
+
+_NAME = re.compile(r"triton_(poi|red|per)_fused_(\w*?)_?\d+\Z")
+# Operators that move, name or look up numbers.
+_MOVES = words(
+    "_to_copy _unsafe_view alias as_strided cat clone constant_pad_nd copy detach embedding expand"
+    " flip full full_like gather index index_put index_select lift_fresh moe_forward new_zeros ones"
+    " permute repeat reshape roll scatter select select_scatter slice slice_scatter split squeeze"
+    " stack t take transpose unsqueeze view zeros zeros_like"
+)
+_PICKS = words("index index_select gather embedding take index_put scatter")
+
+
+def is_generated(operator: str) -> bool:
+    """True for a kernel of Inductor that has the rules above."""
+    return _NAME.match(operator) is not None
+
+
+@lru_cache(maxsize=4096)
+def _operators(kernel: str) -> tuple[str, ...]:
+    """The operators in a kernel's name, the longest names first; "" for what is none of them."""
+    match = _NAME.match(kernel)
+    words = match[2].split("_") if match else []
+    found, at = [], 0
+    while at < len(words):
+        stop = next(
+            (stop for stop in range(len(words), at, -1) if _is_known("_".join(words[at:stop]))), 0
+        )
+        found.append("_".join(words[at:stop]) if stop else "")
+        at = stop or at + 1
+    return tuple(found)
+
+
+def _is_known(name: str) -> bool:
+    return name in _MOVES or flop_per_element(name) is not None
+
+
+def _generated_count(inputs: Inputs) -> int | None:
+    """The elements that the kernel works on; `None` where its sizes were not recorded."""
+    n_sizes = 1 if inputs.operator.startswith("triton_poi") else 2
+    sizes: list[int] = []
+    for place in range(len(inputs.tensors) - 1, -1, -1):
+        size = None if inputs.tensors[place] else inputs.number(place)
+        if size is None or size < 1:
+            break
+        sizes.append(size)
+    every = math.prod(sizes)
+    if any(tensor.elements == every for tensor in inputs.all_tensors):
+        return every  # several sizes of the elements, or of what is reduced
+    return math.prod(sizes[:n_sizes]) if len(sizes) >= n_sizes else None
+
+
+def _generated_moved(inputs: Inputs) -> int | None:
+    count, tensors = _generated_count(inputs), inputs.all_tensors
+    if count is None or not tensors or any(tensor.item_bytes is None for tensor in tensors):
+        return None
+    picks = not _PICKS.isdisjoint(_operators(inputs.operator))
+    last = tensors[-1]
+    counted = [t for t in tensors if not picks or t is last or t.elements == count]
+    first, *others = tensors
+    is_in_place = (
+        inputs.operator.startswith("triton_poi")
+        and first.elements == count
+        and all(tensor.elements < count for tensor in others)
+    )
+    return sum(_at_most(t, count) for t in counted) + is_in_place * _at_most(first, count)
+
+
+def _at_most(tensor: Tensor, count: int) -> int:
+    return min(tensor.elements, count) * (tensor.item_bytes or 0)
+
+
+def _generated_flop(inputs: Inputs) -> int | None:
+    names, count = _operators(inputs.operator), _generated_count(inputs)
+    each = [0 if name in _MOVES else flop_per_element(name) for name in names]
+    if names and not any(each):
+        return 0 if None not in each else None
+    types = {tensor.dtype for tensor in inputs.all_tensors}
+    if count is None or not names or "" in types:
+        return None
+    return count if types & FLOATS else 0
+
+
+GENERATED = Family(
+    names=frozenset(),
+    flops=_generated_flop,
+    moved=_generated_moved,
+    precision=first_precision,
+    slack=lambda inputs: (_generated_flop(inputs) or 0) * (FUNCTION - 1),
+)

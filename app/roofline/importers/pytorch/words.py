@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from roofline.importers.pytorch import attention, convolutions
-from roofline.importers.pytorch.generated import is_generated
 from roofline.importers.pytorch.inputs import known_as
 from roofline.importers.pytorch.rows import Unit
+from roofline.importers.pytorch.vector_work import is_generated
 from roofline.importers.shared.kernel_names import NORM, first_match, kernel_category
 from roofline.model.compute import ComputeUnit, Precision, UndecidedUnit
 

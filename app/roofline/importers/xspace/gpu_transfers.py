@@ -27,8 +27,8 @@ from roofline.importers.shared.stream_timeline import (
     Link,
 )
 from roofline.importers.xspace.event_scan import Events
+from roofline.importers.xspace.hlo.handlers import collective_of, fits_on_host
 from roofline.importers.xspace.hlo.ops import Programs
-from roofline.importers.xspace.hlo.reductions import collective_of, fits_on_host
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers

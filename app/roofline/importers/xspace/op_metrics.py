@@ -24,10 +24,9 @@ from roofline.importers.xspace.line_bins import LineBins
 from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.nested_sums import RowSums, Walk
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.op_kinds import OpKind, keys_of, op_kinds
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
 from roofline.importers.xspace.tpu_timeline import CoreCollector
-from roofline.importers.xspace.tpu_transfers import parts_of
+from roofline.importers.xspace.tpu_transfers import OpKind, keys_of, op_kinds, parts_of
 from roofline.model.op_columns import F64, I32, I64, U64, Bools
 
 _U64 = 2**64

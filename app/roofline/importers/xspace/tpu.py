@@ -11,11 +11,11 @@ from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.op_kinds import LEVELS
 from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
+from roofline.importers.xspace.tpu_transfers import LEVELS
 from roofline.importers.xspace.tpu_work import (
     CoreOpKinds,
     common_steps,

@@ -10,10 +10,10 @@ from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import work_classes
 from roofline.importers.xspace.nested_sums import RowSums
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.op_kinds import LEVELS, OpKind
 from roofline.importers.xspace.op_metrics import CoreOps
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.tpu_programs import TpuPrograms
+from roofline.importers.xspace.tpu_transfers import LEVELS, OpKind
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools, OpColumns

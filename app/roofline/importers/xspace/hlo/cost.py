@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
-from roofline.importers.xspace.hlo import matrix, reductions
-from roofline.importers.xspace.hlo.matrix import is_cublas_lt
+from roofline.importers.xspace.hlo import handlers
+from roofline.importers.xspace.hlo.handlers import is_cublas_lt
 from roofline.importers.xspace.hlo.module import Computation, Instruction, Module, Shape
 from roofline.importers.xspace.hlo.properties import (
     Costs,
@@ -236,7 +236,7 @@ def _fusion(model: Costs, instruction: Instruction, cost: Properties) -> None:
     """Each fused instruction counts as often as its result is used; inner bytes stay on chip."""
     stands_for = gather_or_scatter(instruction)
     if stands_for is not None:
-        reductions.HANDLERS[stands_for.opcode](model, stands_for, cost)
+        handlers.HANDLERS[stands_for.opcode](model, stands_for, cost)
         return
     if not instruction.called:
         return
@@ -347,8 +347,7 @@ def _element(parameter: Instruction, index: Index) -> Instruction:
 
 
 _HANDLERS: dict[str, Handler] = {
-    **reductions.HANDLERS,
-    **matrix.HANDLERS,
+    **handlers.HANDLERS,
     "call": _call,
     "while": _while,
     "conditional": _conditional,
