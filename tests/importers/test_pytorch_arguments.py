@@ -12,7 +12,7 @@ FAMILIES = (
     attention.FAMILY,
     bytes_moved.FAMILY,
     bytes_moved.LIBRARIES,
-    vector_work.FAMILY,
+    vector_work.LOOKUPS,
     convolutions.FAMILY,
     products.FAMILY,
 )

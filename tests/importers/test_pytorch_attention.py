@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roofline.importers.pytorch.attention_forms import Mask, kept
+from roofline.importers.pytorch.attention import Mask, kept
 from roofline.importers.pytorch.signatures import Signature
 from tests.importers.kineto_profiles import (
     codes,

@@ -34,27 +34,16 @@ class Dimension(StrEnum):
 
 _DECIMAL = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _TIMES = {
-    "s": 1.0,
-    "sec": 1.0,
-    "secs": 1.0,
-    "second": 1.0,
-    "seconds": 1.0,
-    "ms": 1e-3,
-    "msec": 1e-3,
-    "millisecond": 1e-3,
-    "milliseconds": 1e-3,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "μs": 1e-6,
-    "usec": 1e-6,
-    "microsecond": 1e-6,
-    "microseconds": 1e-6,
-    "ns": 1e-9,
-    "nsec": 1e-9,
-    "nanosecond": 1e-9,
-    "nanoseconds": 1e-9,
-    "ps": 1e-12,
-    "min": 60.0,
+    name: seconds
+    for seconds, names in (
+        (60.0, "min"),
+        (1.0, "s sec secs second seconds"),
+        (1e-3, "ms msec millisecond milliseconds"),
+        (1e-6, "us µs μs usec microsecond microseconds"),
+        (1e-9, "ns nsec nanosecond nanoseconds"),
+        (1e-12, "ps"),
+    )
+    for name in names.split()
 }
 _PREFIX = r"(?P<prefix>[kmgtpe]?)(?P<binary>i?)"
 _PER_SECOND = r"(?:/s|/sec|/second|ps)"

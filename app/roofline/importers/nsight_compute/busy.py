@@ -185,34 +185,12 @@ _BLOCKS = "launch__grid_size"
 _SMS = "device__attribute_multiprocessor_count"
 _RESIDENT = "sm__warps_active.avg.pct_of_peak_sustained_active"
 _LIMIT = "launch__occupancy_limit_"
+_CAUSES = read_beside(__file__, "causes.json")
 # Not the warps themselves: a block whose warps fill the SM is not what keeps others away.
-_LIMITERS = {
-    "registers": "registers limit them",
-    "shared_mem": "shared memory limits them",
-    "blocks": "the blocks that an SM can hold limit them",
-    "barriers": "barriers limit them",
-}
+_LIMITERS: Mapping[str, str] = _CAUSES["limiters"]
 _STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 # What a warp waits for; warps that were selected, or could have been, do not wait.
-_STALLS = {
-    "barrier": "warps wait for each other at barriers",
-    "membar": "warps wait at memory barriers",
-    "long_scoreboard": "warps wait for global or local memory",
-    "short_scoreboard": "warps wait for shared memory or special functions",
-    "wait": "warps wait for the previous instruction",
-    "math_pipe_throttle": "warps wait for a busy arithmetic pipe",
-    "lg_throttle": "warps wait for the queue of global and local memory",
-    "mio_throttle": "warps wait for the queue of shared memory and special functions",
-    "tex_throttle": "warps wait for the queue of the texture unit",
-    "no_instruction": "warps wait for instructions to be fetched",
-    "imc_miss": "warps wait for constants",
-    "branch_resolving": "warps wait for branches to be resolved",
-    "dispatch_stall": "warps wait for the dispatcher",
-    "drain": "warps wait at their end for stores",
-    "sleeping": "warps sleep",
-    "gmma": "warps wait for matrix instructions of their group",
-    "misc": "warps wait for another reason",
-}
+_STALLS: Mapping[str, str] = _CAUSES["stalls"]
 _BARRIERS = {"barrier", "membar"}
 _SLOW_METRICS = frozenset(
     {_BLOCKS, WAVES, _SMS, _RESIDENT}

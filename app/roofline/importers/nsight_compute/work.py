@@ -58,31 +58,25 @@ class ByteSource:
 _LOADS = "only what is returned to the SMs (loads)"
 _WRITEBACK = "what the load/store unit hands back"
 _BOTH = "both directions"
-_L2_SOURCES = (
-    ByteSource(value="derived__lts__lts2xbar_bytes", clock="lts", words=_LOADS),
-    ByteSource(value="lts__lts2xbar_cycles_active", factor=SECTOR_BYTES, clock="lts", words=_LOADS),
-    ByteSource(value="l1tex__m_xbar2l1tex_read_bytes", clock="lts", words=_LOADS),
-    ByteSource(value="lts__t_bytes", clock="lts", words=_BOTH),
+_L2_SOURCES = tuple(
+    ByteSource(value=value, factor=factor, clock="lts", words=words)
+    for value, factor, words in (
+        ("derived__lts__lts2xbar_bytes", 1, _LOADS),
+        ("lts__lts2xbar_cycles_active", SECTOR_BYTES, _LOADS),
+        ("l1tex__m_xbar2l1tex_read_bytes", 1, _LOADS),
+        ("lts__t_bytes", 1, _BOTH),
+    )
 )
-_L1_SOURCES = (
-    ByteSource(
-        value="derived__l1tex__lsu_writeback_bytes_mem_lgds", clock="l1tex", words=_WRITEBACK
-    ),
-    ByteSource(value="derived__l1tex__lsu_writeback_bytes_mem_lg", clock="l1tex", words=_WRITEBACK),
-    ByteSource(value="derived__l1tex__lsu_writeback_bytes", clock="l1tex", words=_WRITEBACK),
-    ByteSource(
-        value="l1tex__lsu_writeback_active_mem_lgds",
-        factor=LINE_BYTES,
-        clock="l1tex",
-        words=_WRITEBACK,
-    ),
-    ByteSource(
-        value="l1tex__lsu_writeback_active_mem_lg",
-        factor=LINE_BYTES,
-        clock="l1tex",
-        words=_WRITEBACK,
-    ),
-    ByteSource(value="l1tex__t_bytes", clock="l1tex", words=_BOTH),
+_L1_SOURCES = tuple(
+    ByteSource(value=value, factor=factor, clock="l1tex", words=words)
+    for value, factor, words in (
+        ("derived__l1tex__lsu_writeback_bytes_mem_lgds", 1, _WRITEBACK),
+        ("derived__l1tex__lsu_writeback_bytes_mem_lg", 1, _WRITEBACK),
+        ("derived__l1tex__lsu_writeback_bytes", 1, _WRITEBACK),
+        ("l1tex__lsu_writeback_active_mem_lgds", LINE_BYTES, _WRITEBACK),
+        ("l1tex__lsu_writeback_active_mem_lg", LINE_BYTES, _WRITEBACK),
+        ("l1tex__t_bytes", 1, _BOTH),
+    )
 )
 _DRAM_SOURCE = ByteSource(value="dram__bytes", clock="dram", words="reads and writes")
 _DRAM_PARTS = (

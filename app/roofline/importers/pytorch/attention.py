@@ -6,26 +6,165 @@ n * (n + 1) / 2. Of ragged batches the lengths are data; they are known for one 
 all are as long as the longest. A paged cache never counts as a whole: only the keys of the
 sequences count, where their lengths are known. Where they are data, the cost is that of one pair
 and of one key.
+
+Places of arguments are those of the operators' schemas: PyTorch's `native_functions.yaml`,
+flash-attn, vLLM, SGLang, aiter and xFormers.
 """
 
 import math
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.attention_forms import (
-    DECODES,
-    FORMS,
-    OPAQUE,
-    PAGED,
-    DecodeForm,
-    Form,
-    Mask,
-    PagedForm,
-    has_pages,
-    kept,
-    mask_of,
-    result_bytes,
+from roofline.importers.pytorch.inputs import (
+    Family,
+    Inputs,
+    Ragged,
+    Tensor,
+    known_as,
+    places_of,
+    total_bytes,
 )
-from roofline.importers.pytorch.inputs import Family, Inputs, Ragged, Tensor, known_as, total_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """Places of an attention's arguments; where there are several, versions of it differ.
+
+    `query`: key and value follow. `causal` says whether the mask is causal, `mask_type` names it (0
+    none, 1 causal from the top left corner, 2 from the bottom right). `window` is how many keys
+    before its own position a query sees, how many behind it follows; with `has_window` they stand
+    behind `causal`. `lengths`: where the queries' sequences begin, then the keys'; `longest`: the
+    longest of both. `paged` are tensors whose presence means that the keys' lengths are data.
+    `local`: a number there limits what queries see in another way. `bias` is added to the scores,
+    `result` receives the result.
+    """
+
+    query: int = 0
+    heads_first: bool = False
+    is_backward: bool = False
+    is_top_left: bool = False
+    causal: tuple[int, ...] = ()
+    mask_type: tuple[int, ...] = ()
+    window: int | None = None
+    has_window: bool = False
+    lengths: int | None = None
+    longest: tuple[int, ...] = ()
+    paged: tuple[int, ...] = ()
+    local: tuple[int, ...] = ()
+    bias: int | None = None
+    result: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodeForm:
+    """Places in the attention of one new query per sequence to a paged cache of keys and values.
+
+    `longest` is the longest sequence's length.
+    """
+
+    query: int
+    values: int
+    longest: tuple[int, ...]
+
+
+FORMS = places_of(Form, "attention")
+DECODES = places_of(DecodeForm, "decoding")
+# Attention whose lengths or masks no argument holds: there is work, and it is not known.
+OPAQUE = frozenset({"vllm::unified_attention", "vllm::unified_attention_with_output"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedForm:
+    """Places of queries [tokens, heads, depth] and of caches [blocks, slots, heads, depth].
+
+    With `latent` both caches are one of latent vectors, which is read once for keys and values;
+    the values are its first `value_depth` numbers, the depth of the result at `result`.
+    """
+
+    query: int
+    key: int
+    value: int
+    result: int
+    latent: bool = False
+
+
+# Attention of any number of queries per sequence to a paged cache; lengths are data.
+PAGED = places_of(PagedForm, "paged attention")
+
+
+def has_pages(inputs: Inputs, form: Form) -> bool:
+    """True where a paged cache holds the keys: then their lengths are data."""
+    return any(inputs.tensor(place) is not None for place in form.paged)
+
+
+def result_bytes(
+    inputs: Inputs, form: Form, query: Tensor | None, value: Tensor | None
+) -> int | None:
+    """A row of the values' depth per query; of 8-bit queries the result's type is not recorded."""
+    receiver = inputs.tensor(form.result) if form.result is not None else None
+    if receiver is not None:
+        return receiver.size_bytes
+    if query is None or value is None or not query.shape or not value.shape:
+        return None
+    item = query.item_bytes
+    return None if item in (None, 1) else math.prod(query.shape[:-1]) * value.shape[-1] * item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask:
+    """Which keys a query sees: `before` and `behind` its own position; `None` is all."""
+
+    before: int | None = None
+    behind: int | None = None
+    is_top_left: bool = False
+
+
+def kept(n_queries: int, n_keys: int, mask: Mask) -> int:
+    """Pairs of a query and a key that `mask` keeps.
+
+    A query's own position counts from the first key, or, bottom right, so that the last query
+    stands at the last key.
+    """
+    offset = 0 if mask.is_top_left else n_keys - n_queries
+    end = n_keys if mask.behind is None else offset + mask.behind + 1
+    start = -n_queries if mask.before is None else offset - mask.before
+    upper = n_queries * n_keys if mask.behind is None else _clipped(n_queries, end, n_keys)
+    return max(upper - _clipped(n_queries, start, n_keys), 0)
+
+
+def _clipped(count: int, start: int, limit: int) -> int:
+    """Sum of start, start + 1, … over `count` numbers, each clipped to 0 … limit."""
+
+    def up_to(last: int) -> int:
+        if last <= 0:
+            return 0
+        rising = min(last, limit)
+        return rising * (rising + 1) // 2 + limit * (last - rising)
+
+    return up_to(start + count - 1) - up_to(start - 1)
+
+
+def mask_of(inputs: Inputs, form: Form) -> Mask | None:
+    """The mask, `None` if what was recorded does not tell."""
+    if form.mask_type:
+        number = next((n for at in form.mask_type if (n := inputs.number(at)) is not None), None)
+        types = {0: Mask(), 1: Mask(behind=0, is_top_left=True), 2: Mask(behind=0)}
+        return types.get(number) if number is not None else None
+    place = next((at for at in form.causal if inputs.flag(at) is not None), None)
+    if place is None:
+        return None
+    behind = 0 if inputs.flag(place) else None
+    window = place + 1 if form.has_window else form.window
+    before = None
+    if window is not None:
+        before = _limit(inputs, window)
+        behind = behind if behind is not None else _limit(inputs, window + 1)
+    return Mask(before=before, behind=behind, is_top_left=form.is_top_left)
+
+
+def _limit(inputs: Inputs, place: int) -> int | None:
+    """How far a window reaches; negative numbers mean without end."""
+    number = inputs.number(place)
+    return number if number is not None and number >= 0 else None
 
 
 def ragged(inputs: Inputs) -> Ragged | None:

@@ -20,7 +20,9 @@ from roofline.importers.pytorch.inputs import (
     broadcast_shape,
     first_precision,
     known_as,
+    places_of,
     total_bytes,
+    words,
 )
 from roofline.importers.pytorch.vector_work import (
     VectorWork,
@@ -28,7 +30,6 @@ from roofline.importers.pytorch.vector_work import (
     resized_elements,
     slack_of,
     vector_work,
-    words,
 )
 
 # Elementwise operators by how many tensors they take; one more receives the result.
@@ -101,13 +102,8 @@ _OPTIMIZERS = {
 }
 _COPY, _GATHER = "copy_", "gather"
 # Operators that compute nothing.
-_MOVES = frozenset(
-    {
-        *_LOOKUPS,
-        _COPY,
-        _GATHER,
-        *words("fill fill_ zero_ clone contiguous flip roll tril triu where masked_fill"),
-    }
+_MOVES = _LOOKUPS | words(
+    f"{_COPY} {_GATHER} fill fill_ zero_ clone contiguous flip roll tril triu where masked_fill"
 )
 _IN_PLACE = "_"
 
@@ -217,44 +213,31 @@ FAMILY = Family(
 )
 
 
-_GATED = ("silu_and_mul", "gelu_and_mul", "gelu_tanh_and_mul")
+def _of(library: str, names: str) -> frozenset[str]:
+    return frozenset(f"{library}::{name}" for name in words(names))
+
+
+_GATED = "silu_and_mul gelu_and_mul gelu_tanh_and_mul"
 # Every tensor, results included, is an argument and is moved once.
-_ONCE = frozenset(
-    {
-        *(
-            f"{library}::{name}"
-            for library in ("_C", "sgl_kernel", "aiter", "vllm")
-            for name in _GATED
-        ),
-        *(
-            f"_C::{name}"
-            for name in (
-                *("mul_and_silu", "fatrelu_and_mul", "swigluoai_and_mul", "silu_and_mul_quant"),
-                *("gelu_new", "gelu_fast", "gelu_quick", "rms_norm", "rms_norm_static_fp8_quant"),
-                *("static_scaled_fp8_quant", "dynamic_scaled_fp8_quant"),
-                *("dynamic_per_token_scaled_fp8_quant", "static_scaled_int8_quant"),
-                "dynamic_scaled_int8_quant",
-            )
-        ),
-        *(
-            f"sgl_kernel::{name}"
-            for name in (
-                *("rmsnorm", "gemma_rmsnorm", "sgl_per_token_group_quant_fp8"),
-                *("sgl_per_token_group_quant_int8", "sgl_per_tensor_quant_fp8"),
-                "sgl_per_token_quant_fp8",
-            )
-        ),
-        *("aiter::rmsnorm", "aiter::add_rmsnorm", "aiter::rmsnorm2d_fwd_with_add_ck"),
-        "aiter::_groupnorm_run",
-    }
+_ONCE = (
+    _of(
+        "_C",
+        f"{_GATED} mul_and_silu fatrelu_and_mul swigluoai_and_mul silu_and_mul_quant gelu_new"
+        " gelu_fast gelu_quick rms_norm rms_norm_static_fp8_quant static_scaled_fp8_quant"
+        " dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant static_scaled_int8_quant"
+        " dynamic_scaled_int8_quant",
+    )
+    | _of(
+        "sgl_kernel",
+        f"{_GATED} rmsnorm gemma_rmsnorm sgl_per_token_group_quant_fp8 sgl_per_tensor_quant_fp8"
+        " sgl_per_token_group_quant_int8 sgl_per_token_quant_fp8",
+    )
+    | _of("aiter", f"{_GATED} rmsnorm add_rmsnorm rmsnorm2d_fwd_with_add_ck _groupnorm_run")
+    | _of("vllm", _GATED)
 )
 # Normalisation of input + residual, both of them read and written.
-_RESIDUAL = frozenset(
-    {
-        "_C::fused_add_rms_norm",
-        "sgl_kernel::fused_add_rmsnorm",
-        "sgl_kernel::gemma_fused_add_rmsnorm",
-    }
+_RESIDUAL = words(
+    "_C::fused_add_rms_norm sgl_kernel::fused_add_rmsnorm sgl_kernel::gemma_fused_add_rmsnorm"
 )
 # Results that are returned: as large as the first tensor.
 _RETURNED = frozenset({"aiter::rms_norm"})
@@ -269,23 +252,7 @@ class _CacheWrite:
     slots: int
 
 
-_KEYS_AND_VALUES = _CacheWrite(rows=(0, 1), caches=(2, 3), slots=4)
-_LATENT = _CacheWrite(rows=(0, 1), caches=(2, 2), slots=3)
-_CACHE_WRITES = {
-    **dict.fromkeys(
-        (
-            "_C_cache_ops::reshape_and_cache",
-            "_C_cache_ops::reshape_and_cache_flash",
-            "aiter::reshape_and_cache",
-            "aiter::reshape_and_cache_flash",
-            "sglang::store_cache",
-            "sgl_kernel::store_cache",
-        ),
-        _KEYS_AND_VALUES,
-    ),
-    "_C_cache_ops::concat_and_cache_mla": _LATENT,
-    "aiter::concat_and_cache_mla": _LATENT,
-}
+_CACHE_WRITES = places_of(_CacheWrite, "cache writes")
 _ROTARY = frozenset({"_C::rotary_embedding", "sgl_kernel::rotary_embedding"})
 
 

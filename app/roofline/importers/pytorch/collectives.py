@@ -34,28 +34,20 @@ _BY_NAME = {
 _LIBRARY = re.compile(r"\A(?:.*:)?(?:multimem_|one_shot_|two_shot_)?")
 _LIBRARIES = ("c10d::", "symm_mem::", "_c10d_functional::", "c10d_functional::", "_C_custom_ar::",
               "vllm::all_", "vllm::reduce_scatter", "sgl_kernel::all_reduce")  # fmt: skip
-_DTYPE_BYTES = {
-    **dict.fromkeys(("double", "long"), 8),
-    **dict.fromkeys(("float", "int"), 4),
-    **dict.fromkeys(("half", "bfloat16", "short"), 2),
-    **dict.fromkeys(("byte", "char", "bool", "float8_e4m3fn", "float8_e5m2"), 1),
-}
-
-
-# Element types in torch's words for a message, in XLA's notation.
-_DTYPE_WORDS = {
-    "double": "f64",
-    "float": "f32",
-    "half": "f16",
-    "bfloat16": "bf16",
-    "long": "s64",
-    "int": "s32",
-    "short": "s16",
-    "char": "s8",
-    "byte": "u8",
-    "bool": "pred",
-    "float8_e4m3fn": "f8e4m3fn",
-    "float8_e5m2": "f8e5m2",
+# Element types in torch's words for a message: in XLA's notation, and in bytes.
+_TYPES = {
+    "double": ("f64", 8),
+    "float": ("f32", 4),
+    "half": ("f16", 2),
+    "bfloat16": ("bf16", 2),
+    "long": ("s64", 8),
+    "int": ("s32", 4),
+    "short": ("s16", 2),
+    "char": ("s8", 1),
+    "byte": ("u8", 1),
+    "bool": ("pred", 1),
+    "float8_e4m3fn": ("f8e4m3fn", 1),
+    "float8_e5m2": ("f8e5m2", 1),
 }
 _RANK_CHARACTERS = 2_000
 
@@ -75,7 +67,7 @@ class Message:
 
 def message_of(arguments: Mapping[str, object]) -> Message:
     """The message of a kernel of communication."""
-    kind = _DTYPE_WORDS.get(str(arguments.get("dtype")).lower(), "")
+    kind, _ = _type(arguments)
     ranks = arguments.get("Process Group Ranks")
     return Message(
         sent=_elements(kind, whole(arguments.get("In msg nelems"))),
@@ -83,6 +75,11 @@ def message_of(arguments: Mapping[str, object]) -> Message:
         ranks=ranks[:_RANK_CHARACTERS] if isinstance(ranks, str) else "",
         group_size=max(whole(arguments.get("Group size")) or 0, 0),
     )
+
+
+def _type(arguments: Mapping[str, object]) -> tuple[str, int]:
+    """The element type in XLA's notation and its bytes; "" and 0 where they are not known."""
+    return _TYPES.get(str(arguments.get("dtype")).lower(), ("", 0))
 
 
 def _elements(kind: str, count: int | None) -> str:
@@ -96,7 +93,7 @@ def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:
         return Collective(kind_by_kernel(kernel))
     kind = _kind_by_name(stated)
     elements = whole(arguments.get(f"{'Out' if kind == 'all-gather' else 'In'} msg nelems"))
-    size = _DTYPE_BYTES.get(str(arguments.get("dtype")).lower())
+    _, size = _type(arguments)
     payload = float(elements * size) if elements and size else NAN
     return Collective(kind, payload, whole(arguments.get("Group size")) or 0)
 

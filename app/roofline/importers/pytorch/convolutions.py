@@ -14,6 +14,7 @@ from roofline.importers.pytorch.inputs import (
     Tensor,
     first_precision,
     known_as,
+    places_of,
     total_bytes,
 )
 
@@ -29,35 +30,7 @@ class _Convolution:
     is_transposed: bool = False
 
 
-_BIASED = _Convolution(stride=4, padding=3, dilation=5)
-_GENERAL = _Convolution(stride=3, padding=4, dilation=5, transposed=6)
-_KERNEL_SIZED = _Convolution(stride=4, padding=5, dilation=6)
-CONVOLUTIONS = {
-    "convolution": _GENERAL,
-    "_convolution": _GENERAL,
-    "convolution_overrideable": _GENERAL,
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _Convolution(stride=3, padding=4, dilation=5)),
-    "cudnn_convolution": _Convolution(stride=3, padding=2, dilation=4),
-    "cudnn_convolution_transpose": _Convolution(
-        stride=4, padding=2, dilation=5, is_transposed=True
-    ),
-    "cudnn_convolution_relu": _Convolution(stride=3, padding=4, dilation=5),
-    "cudnn_convolution_add_relu": _Convolution(stride=5, padding=6, dilation=7),
-    "miopen_convolution": _BIASED,
-    "miopen_depthwise_convolution": _BIASED,
-    "mkldnn_convolution": _BIASED,
-    "miopen_convolution_transpose": _Convolution(
-        stride=5, padding=3, dilation=6, is_transposed=True
-    ),
-    **dict.fromkeys(
-        ("_conv_depthwise2d", "conv_depthwise3d", "slow_conv_dilated2d", "slow_conv_dilated3d"),
-        _KERNEL_SIZED,
-    ),
-    **dict.fromkeys(
-        ("thnn_conv2d", "_slow_conv2d_forward", "slow_conv3d_forward"),
-        _Convolution(stride=4, padding=5, dilation=None),
-    ),
-}
+CONVOLUTIONS = places_of(_Convolution, "convolutions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +40,11 @@ class _Backward:
     gradient: int
     weight: int
     input: int
-    mask: int | None
+    mask: int
     transposed: int | None = None
 
 
-BACKWARDS = {
-    "convolution_backward": _Backward(gradient=0, weight=2, input=1, mask=10, transposed=7),
-    "convolution_backward_overrideable": _Backward(
-        gradient=0, weight=2, input=1, mask=9, transposed=6
-    ),
-    "cudnn_convolution_backward": _Backward(gradient=1, weight=2, input=0, mask=10),
-    "miopen_convolution_backward": _Backward(gradient=1, weight=2, input=0, mask=9),
-}
+BACKWARDS = places_of(_Backward, "convolutions backward")
 
 # Places of the argument that allows TF32, which takes less time and precision than fp32.
 _TF32 = {
@@ -162,7 +128,7 @@ def _wanted_gradients(inputs: Inputs) -> list[int]:
 
 def _mask(inputs: Inputs) -> list[str]:
     form = BACKWARDS[known_as(inputs.operator)]
-    text = inputs.value(form.mask) if form.mask is not None else ""
+    text = inputs.value(form.mask)
     return [part.strip() for part in text.strip("[]").split(",")]
 
 

@@ -247,9 +247,7 @@ class _Reader:
             lambda k: self._trace.signatures.append(self._signature_of(buffer, rows[k])),
         )
         self._trace.operators.extend(
-            begin=rows[:, Column.BEGIN_NS],
-            duration=rows[:, Column.DURATION_NS],
-            thread=self._thread(rows),
+            **self._spans(rows),
             signature=signature,
             external=_id(rows, Column.EXTERNAL_ID),
             node=node_id(rows[:, Column.SEQUENCE], rows[:, Column.FORWARD_THREAD]),
@@ -264,10 +262,7 @@ class _Reader:
     def _take_work(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         if not len(rows):
             return
-        name = self._names.number(
-            rows[:, Column.NAME_HASH],
-            lambda k: self._trace.names.append(name_of(buffer, rows[k])),
-        )
+        name = self._numbered(buffer, rows, Column.NAME_AT)
         device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
         at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
         place = at + len(self._trace.work)
@@ -282,6 +277,13 @@ class _Reader:
             device=self._device(device),
             kind=rows[:, Column.KIND],
             shape=self._shape(buffer, rows),
+        )
+
+    def _numbered(self, buffer: NDArray[np.uint8], rows: I64, column: Column) -> I64:
+        """The numbers of the names of `column`, whose hashes stand behind them."""
+        return self._names.number(
+            rows[:, column + 2],
+            lambda k: self._trace.names.append(name_of(buffer, rows[k], column)),
         )
 
     def _shape(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
@@ -332,9 +334,7 @@ class _Reader:
                 self._trace.calls.append(stated_of(*texts) if stated else called_of(*texts))
             moved.append(self._calls[texts])
         (self._trace.stated if stated else self._trace.called).extend(
-            begin=rows[:, Column.BEGIN_NS],
-            duration=rows[:, Column.DURATION_NS],
-            thread=self._thread(rows),
+            **self._spans(rows),
             moved=np.array(moved, np.int64),
         )
 
@@ -369,11 +369,7 @@ class _Reader:
         result = np.full(len(rows), NO_KERNEL)
         named = np.flatnonzero(rows[:, Column.KERNEL_LEN] > 0)
         if len(named):
-            these = rows[named]
-            result[named] = self._names.number(
-                these[:, Column.KERNEL_HASH],
-                lambda k: self._trace.names.append(name_of(buffer, these[k], Column.KERNEL_AT)),
-            )
+            result[named] = self._numbered(buffer, rows[named], Column.KERNEL_AT)
         return result
 
     def _learn_apis(self, buffer: NDArray[np.uint8], rows: I64) -> None:
@@ -392,17 +388,19 @@ class _Reader:
         keys = rows[:, Column.PID] * np.int64(0x9E3779B97F4A7C1) + rows[:, Column.TID]
         return self._threads.number(keys, lambda _: None)
 
+    def _spans(self, rows: I64) -> dict[str, I64]:
+        return {
+            "begin": rows[:, Column.BEGIN_NS],
+            "duration": rows[:, Column.DURATION_NS],
+            "thread": self._thread(rows),
+        }
+
     def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         if not len(rows) or len(self._trace.scopes) >= _MAX_SCOPES:
             return
-        name = self._names.number(
-            rows[:, Column.NAME_HASH],
-            lambda k: self._trace.names.append(name_of(buffer, rows[k])),
-        )
+        name = self._numbered(buffer, rows, Column.NAME_AT)
         self._trace.scopes.extend(
-            begin=rows[:, Column.BEGIN_NS],
-            duration=rows[:, Column.DURATION_NS],
-            thread=self._thread(rows),
+            **self._spans(rows),
             name=name,
         )
 
@@ -413,9 +411,7 @@ class _Reader:
         first = buffer[rows[:, Column.NAME_AT]]
         has_file = (rows[:, Column.KIND] == Kind.FRAME) & (first != ord("<"))
         self._trace.frames.extend(
-            begin=rows[:, Column.BEGIN_NS],
-            duration=rows[:, Column.DURATION_NS],
-            thread=self._thread(rows),
+            **self._spans(rows),
             name=self._lines_of(buffer, rows, has_file, Column.NAME_AT),
             caller=self._lines_of(buffer, rows, rows[:, Column.KERNEL_LEN] > 0, Column.KERNEL_AT),
         )

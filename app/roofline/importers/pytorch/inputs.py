@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from roofline.model.plain_data import read_beside
 
@@ -20,6 +21,25 @@ _TYPES: Mapping[str, tuple[str, int]] = {
     name: (word, size) for name, (word, size) in _FILE["written"].items()
 }
 _XLA_TYPES: Mapping[str, str] = _FILE["xla"]
+_PLACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = read_beside(__file__, "places.json")
+Places = TypeVar("Places")
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def places_of(kind: type[Places], table: str) -> dict[str, Places]:
+    """Where arguments stand, by operators' names: a table of `places.json`, in records of `kind`.
+
+    Names that share a record stand in one key.
+    """
+    return {
+        name: kind(**{key: tuple(at) if isinstance(at, list) else at for key, at in given.items()})
+        for names, given in _PLACES[table].items()
+        for name in names.split()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

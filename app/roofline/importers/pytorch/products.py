@@ -20,7 +20,9 @@ from roofline.importers.pytorch.inputs import (
     Inputs,
     Tensor,
     known_as,
+    places_of,
     total_bytes,
+    words,
 )
 
 
@@ -50,52 +52,13 @@ _TAKES = {
     **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation"), 3),
 }
 _PLAIN = _Product()
-_ADDED = _Product(left=1, right=2)
-_TRANSPOSED = _Product(is_transposed=True)
-_INTO = _Product(left=1, right=2, result=0)
-_INTO_FP4 = _Product(left=1, right=2, result=0, is_transposed=True, inner=2)
-_TYPED = _Product(result_type=(4,))
-
-_PRODUCTS = {
-    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), _PLAIN),
-    **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "_addmm_activation"), _ADDED),
-    "addmv": _ADDED,
-    "_int_mm": _Product(result_item=4),
-    "_scaled_mm": _Product(result=8, result_type=(6, 3)),  # torch 2.1 has the type at 3
-    **dict.fromkeys(("_grouped_mm", "_scaled_grouped_mm", "_scaled_mm_v2"), _PLAIN),
-    "_weight_int8pack_mm": _TRANSPOSED,
-    **dict.fromkeys(("_C::cutlass_scaled_mm", "_C::cutlass_scaled_mm_azp"), _INTO),
-    **dict.fromkeys(("_C::cutlass_scaled_fp4_mm", "sgl_kernel::cutlass_scaled_fp4_mm"), _INTO_FP4),
-    **dict.fromkeys(
-        (
-            "sgl_kernel::fp8_scaled_mm",
-            "sgl_kernel::int8_scaled_mm",
-            "sgl_kernel::fp8_blockwise_scaled_mm",
-        ),
-        _TYPED,
-    ),
-    **dict.fromkeys(
-        (
-            "vllm::rocm_unquantized_gemm",
-            "_rocm_C::wvSplitK",
-            "_rocm_C::LLMM1",
-        ),
-        _TRANSPOSED,
-    ),
-    "aiter::gemm_a16w16": _Product(is_transposed=True, result_type=(3,)),
-    "_C::awq_gemm": _Product(columns=8),
-}
+_PRODUCTS = places_of(_Product, "products")
 # Which groups of weights are read depends on the tokens; or the types of scales are not recorded.
 _BYTES_UNKNOWN = frozenset({"_grouped_mm", "_scaled_grouped_mm", "_scaled_mm_v2"})
 
 # Products that state m, n and k as plain numbers, because their weights are packed.
-_STATED = frozenset(
-    {
-        "_C::gptq_marlin_gemm",
-        "_C::marlin_gemm",
-        "_C::marlin_qqq_gemm",
-        "sgl_kernel::gptq_marlin_gemm",
-    }
+_STATED = words(
+    "_C::gptq_marlin_gemm _C::marlin_gemm _C::marlin_qqq_gemm sgl_kernel::gptq_marlin_gemm"
 )
 # Products whose packed weights tell n: numbers of it per element, and along which dimension.
 _PACKED = {"_weight_int4pack_mm": (8, 0), "_C::gptq_gemm": (1, 1), "sgl_kernel::gptq_gemm": (1, 1)}

@@ -30,16 +30,13 @@ from roofline.importers.pytorch.inputs import (
     Tensor,
     broadcast_shape,
     first_precision,
+    words,
 )
+from roofline.model.plain_data import read_beside
 
 # Factors: of additions and products, of softmax and normalisation, of functions.
 EXACT, NORMALISED, FUNCTION = 1, 3, 8
 _COMPLEX = "complex"
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
 
 
 class Counted(Enum):
@@ -73,99 +70,31 @@ class VectorWork:
     slack: int
 
 
-def _entries(
-    flop: int,
-    names: str,
-    factor: int = EXACT,
-    counted: Counted = Counted.OUTPUT,
-    affine: tuple[int, ...] = (),
-) -> dict[str, Entry]:
-    return dict.fromkeys(words(names), Entry(flop, factor, counted, affine))
+_FACTORS = {"exact": EXACT, "normalised": NORMALISED, "function": FUNCTION}
+_FILE = read_beside(__file__, "vector_work.json")
+
+
+def _entries(library: str) -> dict[str, Entry]:
+    """The entries of a list of the file by the names in it."""
+    return {
+        name: Entry(
+            flop=given["flop"],
+            factor=_FACTORS[given.get("factor", "exact")],
+            counted=Counted(given.get("counted", Counted.OUTPUT)),
+            affine=tuple(given.get("affine", ())),
+        )
+        for given in _FILE[library]
+        for name in words(" ".join(given["names"]))
+    }
 
 
 FLOATS = words("fp64 fp32 fp16 bf16 fp8 fp4")
 _TRAINED = words("native_batch_norm _native_batch_norm_legit")
-_INPUT, _HALF = Counted.INPUT, Counted.HALF
-# PyTorch's operators without `aten::` and without the mark of working in place.
-_ENTRIES: dict[str, Entry] = {
-    **_entries(
-        0,
-        "abs neg sign sgn positive relu relu6 hardtanh clamp clamp_min clamp_max threshold"
-        " threshold_backward hardtanh_backward maximum minimum fmax fmin copysign heaviside"
-        " round trunc floor ceil nan_to_num conj_physical bitwise_not bitwise_and bitwise_or"
-        " bitwise_xor eq ne lt le gt ge isnan isinf isfinite isneginf isposinf logical_and"
-        " logical_or logical_xor logical_not signbit where masked_fill max min amax amin aminmax"
-        " argmax argmin any all topk kthvalue sort count_nonzero max_pool2d_with_indices"
-        " max_pool3d_with_indices adaptive_max_pool2d max_pool2d_with_indices_backward"
-        " max_pool3d_with_indices_backward arange cat stack upsample_nearest2d copy zero",
-    ),
-    **_entries(1, "add sub rsub mul square prelu native_dropout_backward masked_scale"),
-    **_entries(
-        1,
-        "div true_divide floor_divide fmod remainder pow sqrt rsqrt exp exp2 expm1 log log2 log10"
-        " log1p sin cos tan asin acos atan atan2 sinh cosh tanh erf erfc erfinv reciprocal",
-        FUNCTION,
-    ),
-    **_entries(2, "lerp addcmul mse_loss_backward tanh_backward sigmoid_backward hardswish"),
-    **_entries(2, "addcdiv softplus elu celu selu", FUNCTION),
-    **_entries(3, "sigmoid logit", FUNCTION),
-    **_entries(4, "silu gelu mish", FUNCTION),
-    **_entries(5, "silu_backward", FUNCTION),
-    **_entries(6, "gelu_backward", FUNCTION),
-    **_entries(
-        1,
-        "sum nansum mean nanmean prod cumsum _cumsum cumprod _cumprod avg_pool2d avg_pool3d"
-        " _adaptive_avg_pool2d _adaptive_avg_pool3d native_dropout",
-        counted=_INPUT,
-    ),
-    **_entries(2, "norm linalg_vector_norm std var std_mean var_mean mse_loss", counted=_INPUT),
-    **_entries(2, "logsumexp", FUNCTION, _INPUT),
-    **_entries(4, "_softmax _log_softmax", NORMALISED, _INPUT),
-    **_entries(3, "_softmax_backward_data _log_softmax_backward_data", NORMALISED, _INPUT),
-    **_entries(5, "native_layer_norm", NORMALISED, _INPUT, (2, 3)),
-    **_entries(
-        5, "native_group_norm cudnn_batch_norm miopen_batch_norm", NORMALISED, _INPUT, (1, 2)
-    ),
-    # An evaluation only scales and shifts; see `_each` for training.
-    **_entries(2, "native_batch_norm _native_batch_norm_legit", NORMALISED, _INPUT),
-    **_entries(3, "_fused_rms_norm", NORMALISED, _INPUT, (2,)),
-    **_entries(
-        7,
-        "native_layer_norm_backward native_group_norm_backward native_batch_norm_backward"
-        " cudnn_batch_norm_backward miopen_batch_norm_backward batch_norm_backward"
-        " _fused_rms_norm_backward",
-        NORMALISED,
-        _INPUT,
-    ),
-    **_entries(7, "upsample_bilinear2d", counted=Counted.RESIZED),
-    **_entries(31, "upsample_bicubic2d", counted=Counted.RESIZED),
-    **_entries(2, "_fused_sgd", EXACT, Counted.PARAMETERS),
-    **_entries(10, "_fused_adam _fused_adamw", FUNCTION, Counted.PARAMETERS),
-}
-_GATED = "silu_and_mul gelu_and_mul gelu_tanh_and_mul mul_and_silu swigluoai_and_mul"
+# PyTorch's operators without `aten::` and without the mark of working in place; a batch norm that
+# evaluates only scales and shifts, see `_each` for training.
+_ENTRIES = _entries("operators")
 # Operators of the libraries that serve language models, without the library's name.
-_LIBRARY: dict[str, Entry] = {
-    **_entries(5, f"{_GATED} silu_and_mul_quant", FUNCTION, _HALF),
-    **_entries(1, "fatrelu_and_mul", counted=_HALF),
-    **_entries(4, "gelu_new gelu_fast gelu_quick", FUNCTION, _INPUT),
-    **_entries(4, "rms_norm rmsnorm gemma_rmsnorm rms_norm_static_fp8_quant", NORMALISED, _INPUT),
-    **_entries(
-        5,
-        "fused_add_rms_norm fused_add_rmsnorm gemma_fused_add_rmsnorm add_rmsnorm"
-        " rmsnorm2d_fwd_with_add_ck",
-        NORMALISED,
-        _INPUT,
-    ),
-    **_entries(7, "_groupnorm_run", NORMALISED, _INPUT),
-    **_entries(
-        1,
-        "static_scaled_fp8_quant dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant"
-        " static_scaled_int8_quant dynamic_scaled_int8_quant sgl_per_token_group_quant_fp8"
-        " sgl_per_token_group_quant_int8 sgl_per_tensor_quant_fp8 sgl_per_token_quant_fp8",
-        EXACT,
-        _INPUT,
-    ),
-}
+_LIBRARY = _entries("libraries")
 _COMPLEX_FLOP = {"add": 2, "sub": 2, "rsub": 2, "sum": 2, "mean": 2, "cumsum": 2, "mul": 6}
 _LISTS = "_foreach_"
 

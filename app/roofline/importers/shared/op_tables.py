@@ -18,19 +18,7 @@ from roofline.model.profile import LABELS, OpTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """Labels of an op table, each empty (0) where unknown."""
-
-    framework_path: str = ""
-    operands: str = ""
-    results: str = ""
-    operand_names: str = ""
-    replica_groups: str = ""
-    group_size: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpLabels(Description):
+class OpLabels:
     """Names and descriptions of an op, the same for all its rows: the labels of an `OpTable`."""
 
     name: str
@@ -41,6 +29,12 @@ class OpLabels(Description):
     source_line: int = -1
     source_stack: str = ""
     long_name: str = ""
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
+    operand_names: str = ""
+    replica_groups: str = ""
+    group_size: int = 0
     slow_why: str = ""
     slow_words: str = ""
 
@@ -84,7 +78,7 @@ class OpTableBuilder:
         if number == len(self._labels):
             self._labels.append(label)
         else:
-            self._labels[number] = _complete(self._labels[number], label)
+            self._labels[number] = described(self._labels[number], label)
         return number
 
     def describe(self, completed: Callable[[OpLabels], OpLabels]) -> None:
@@ -104,18 +98,6 @@ class OpTableBuilder:
         return OpTable.of(
             {**names, "category": self.categories}, numbers.split(self._levels, units)
         )
-
-
-def _complete(known: OpLabels, other: OpLabels) -> OpLabels:
-    """The first non-empty text and the first source win, in the order of arrival."""
-    missing = {
-        name: getattr(other, name)
-        for name in _COMPLETED
-        if getattr(other, name) and not getattr(known, name)
-    }
-    if other.has_source and not known.has_source:
-        missing.update({name: getattr(other, name) for name in _SOURCE})
-    return replace(known, **missing) if missing else known
 
 
 _SOURCE = ("has_source", "source_file", "source_line", "source_stack")
@@ -140,14 +122,16 @@ def _label_of(row: Mapping[str, Any]) -> OpLabels:
 SEPARATOR = "; "
 
 
-def described(labels: OpLabels, description: Description) -> OpLabels:
-    """`labels` with what `description` knows and they do not."""
+def described(known: OpLabels, other: OpLabels) -> OpLabels:
+    """`known` with what `other` knows and they do not: of each the first that is not empty."""
     missing = {
-        name: getattr(description, name)
-        for name in Description.__slots__
-        if getattr(description, name) and not getattr(labels, name)
+        name: getattr(other, name)
+        for name in _COMPLETED
+        if getattr(other, name) and not getattr(known, name)
     }
-    return replace(labels, **missing) if missing else labels
+    if other.has_source and not known.has_source:
+        missing.update({name: getattr(other, name) for name in _SOURCE})
+    return replace(known, **missing) if missing else known
 
 
 def described_by_text(labels: OpLabels) -> OpLabels:
@@ -156,9 +140,10 @@ def described_by_text(labels: OpLabels) -> OpLabels:
     return labels if instruction is None else described(labels, description_of_text(instruction))
 
 
-def description_of_text(instruction: Instruction) -> Description:
-    """The description in the text of an instruction."""
-    return Description(
+def description_of_text(instruction: Instruction) -> OpLabels:
+    """The description in the text of an instruction, as labels of an op without a name."""
+    return OpLabels(
+        name="",
         framework_path=instruction.framework_path,
         operands=SEPARATOR.join(instruction.operand_texts),
         results=SEPARATOR.join(instruction.result_texts),

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from roofline.importers.shared.op_tables import SEPARATOR, Description, OpLabels, described
+from roofline.importers.shared.op_tables import SEPARATOR, OpLabels, described
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.hlo.cost import CostModel, OpCost
 from roofline.importers.xspace.hlo.module import (
@@ -83,11 +83,12 @@ def split_by_unit(units: Sequence[ComputeUnit | None], flop: U64) -> dict[Comput
 
 def description_of_proto(
     instruction: pb.Instruction, operands: Sequence[pb.Instruction], inner: pb.Instruction
-) -> Description:
-    """Reads the description; `inner` is the instruction that an `async-start` runs, or itself."""
+) -> OpLabels:
+    """Labels without a name; `inner` is the instruction that an `async-start` runs, or itself."""
     shape = instruction.shape
     results = shape.tuple_shapes if _is_tuple(shape) else [shape]
-    return Description(
+    return OpLabels(
+        name="",
         framework_path=text(instruction.metadata.op_name),
         operands=SEPARATOR.join(shape_text(operand.shape) for operand in operands),
         results=SEPARATOR.join(map(shape_text, results)),
