@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import NoReturn
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
-from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     Dimension,
@@ -23,7 +22,15 @@ from roofline.importers.generic.names import (
     parse_quantity,
     unit_factor,
 )
-from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
+from roofline.importers.generic.stated import (
+    Kernel,
+    Machine,
+    Roof,
+    checked,
+    ert_roofs,
+    roof_of,
+    sorted_out,
+)
 from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Key, Reading, kernel_of
 from roofline.model.profile import Provenance
 
@@ -191,28 +198,23 @@ def _tags(key: str, value: object) -> list[str]:
 
 
 def _machine(content: Json) -> Machine:
-    device, roofs = content.get("device"), content.get("roofs")
+    device, stated = content.get("device"), content.get("roofs")
     if isinstance(device, str):
         device = {"name": device}
     known: Json = device if isinstance(device, Mapping) else {}
     count = known.get("count", 1)
-    usable: list[Roof] = []
-    skipped: list[str] = []
-    stated = roofs if isinstance(roofs, Mapping) else {}
+    stated = stated if isinstance(stated, Mapping) else {}
     sections = [(stated.get(key), key != "compute") for key in ("compute", "memory", "links")]
-    for section, memory in (*sections, (known.get("links"), True)):
-        for item in _items(section):
-            roof = _roof(item, memory=memory)
-            if isinstance(roof, Roof):
-                usable.append(roof)
-            else:
-                skipped.append(roof)
+    sections.append((known.get("links"), True))
+    roofs, skipped = sorted_out(
+        _roof(item, memory=memory) for section, memory in sections for item in _items(section)
+    )
     return Machine(
         name=str(known.get("name") or "")[:MAX_NAME_BYTES],
         count=count if isinstance(count, int) and 0 < count <= 1_000_000 else 1,
         hostname=str(known.get("hostname") or "")[:MAX_NAME_BYTES],
-        roofs=tuple(usable),
-        skipped=tuple(skipped),
+        roofs=roofs,
+        skipped=skipped,
     )
 
 

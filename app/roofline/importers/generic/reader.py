@@ -8,9 +8,18 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadTooLargeError
 from roofline.importers.generic.documents import is_document, read_json
-from roofline.importers.generic.kernels import Conflict, Kernel, completed, conflicts, with_main
 from roofline.importers.generic.names import names_unit, precision_named, unit_named
-from roofline.importers.generic.roofs import Machine, main_memory, merged, reported_device
+from roofline.importers.generic.stated import (
+    Conflict,
+    Kernel,
+    Machine,
+    completed,
+    conflicts,
+    main_memory,
+    merged,
+    reported_device,
+    with_main,
+)
 from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
 from roofline.importers.shared.launches import (
     MAX_COUNT,

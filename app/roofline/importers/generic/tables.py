@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.generic.kernels import Kernel, checked
 from roofline.importers.generic.names import (
     DIMENSIONS,
     NAMES,
@@ -17,7 +16,16 @@ from roofline.importers.generic.names import (
     parse_quantity,
     precision_named,
 )
-from roofline.importers.generic.roofs import LABEL_LENGTH, Machine, Roof, roof_of
+from roofline.importers.generic.stated import (
+    LABEL_LENGTH,
+    Kernel,
+    Machine,
+    Roof,
+    checked,
+    merged,
+    roof_of,
+    sorted_out,
+)
 from roofline.importers.shared.tables_text import (
     TextTable,
     decimal_mark,
@@ -247,22 +255,17 @@ def _options(comments: Sequence[str]) -> dict[str, str]:
 
 def _commented_machine(options: Mapping[str, str]) -> Machine:
     """Device and peaks of comments: `#device: …`, `#peak_fp64: 9.7 TFLOP/s`, `#peak_dram: …`."""
-    roofs, skipped = [], []
-    for key, value in options.items():
-        if not key.startswith("peak "):
-            continue
-        what = re.sub(r" (?:bw|bandwidth|flops?|rate)$", "", key.removeprefix("peak "))
-        roof = _peak(what, value)
-        if isinstance(roof, Roof):
-            roofs.append(roof)
-        else:
-            skipped.append(roof)
+    roofs, skipped = sorted_out(
+        _peak(re.sub(r" (?:bw|bandwidth|flops?|rate)$", "", key.removeprefix("peak ")), value)
+        for key, value in options.items()
+        if key.startswith("peak ")
+    )
     count = options.get("count", "1")
     return Machine(
         name=options.get("device", "")[:MAX_NAME_BYTES],
         count=min(int(count[:7]), 1_000_000) or 1 if count.isascii() and count.isdigit() else 1,
-        roofs=tuple(roofs),
-        skipped=tuple(skipped),
+        roofs=roofs,
+        skipped=skipped,
     )
 
 
@@ -291,7 +294,7 @@ def _read_roofs(table: TextTable, name: str) -> Reading:
     decimal = decimal_mark(
         row[columns["value"]] for row in table.rows if len(row) > columns["value"]
     )
-    roofs, skipped = [], []
+    found: list[Roof | str] = []
     for row, line in zip(table.rows, table.lines, strict=True):
 
         def cell(*names: str, of: Sequence[str] = row) -> str:
@@ -299,25 +302,15 @@ def _read_roofs(table: TextTable, name: str) -> Reading:
             return of[at].strip() if at < len(of) else ""
 
         roof = _roof_row(cell, decimal)
-        if isinstance(roof, Roof):
-            roofs.append(roof)
-        else:
-            skipped.append(f"line {line:,}: {roof}")
+        found.append(roof if isinstance(roof, Roof) else f"line {line:,}: {roof}")
+    roofs, skipped = sorted_out(found)
     if not roofs:
         raise CorruptProfileError(
             f"{name} lists no usable roof{': ' + skipped[0] if skipped else ''}.",
             remedy="A row reads like “memory,dram,1935,GB/s,theoretical”.",
         )
-    options = _options(table.comments)
-    commented = _commented_machine(options)
-    return Reading(
-        machine=Machine(
-            name=commented.name,
-            count=commented.count,
-            roofs=(*commented.roofs, *roofs),
-            skipped=(*commented.skipped, *skipped),
-        )
-    )
+    commented = _commented_machine(_options(table.comments))
+    return Reading(machine=merged([commented, Machine(roofs=roofs, skipped=skipped)]))
 
 
 def _roof_row(cell: Callable[..., str], decimal: str) -> Roof | str:

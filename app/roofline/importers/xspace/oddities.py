@@ -1,10 +1,17 @@
-"""Where XProf 2.24.2 reads a capture differently from what is right, one property each.
+"""Where XProf 2.24.2 reads a capture differently from what is right, one attribute each.
 
 Comparison mode switches all of them on, and then every cell equals XProf's own table. Measured on
 XProf itself.
 """
 
 from dataclasses import dataclass
+
+
+class Mistake:
+    """One mistake of XProf: made in comparison mode."""
+
+    def __get__(self, oddities: "Oddities", _owner: type) -> bool:
+        return oddities.on
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,111 +22,55 @@ class Oddities:
 
     # ---------------------------------------------------------------------------- ops of a TPU core
 
-    @property
-    def wraps_self_time(self) -> bool:
-        """Self time of an op that is shorter than the ops inside it wraps below zero."""
-        return self.on
-
-    @property
-    def wraps_negative_costs(self) -> bool:
-        """A negative count of FLOPs or bytes becomes 2**64 minus something."""
-        return self.on
-
-    @property
-    def drops_ops_without_id(self) -> bool:
-        """Ops of unknown program or instruction are not listed; what they take counts as idle."""
-        return self.on
-
-    @property
-    def leaves_unsplit_bytes_out_of_programs(self) -> bool:
-        """Bytes that a kernel states itself are HBM's in its row, and missing in its program's."""
-        return self.on
-
-    @property
-    def joins_captures(self) -> bool:
-        """Captures of one host, one after the other, count as hosts of one run."""
-        return self.on
-
-    @property
-    def pairs_steps_without_overlap(self) -> bool:
-        """Hosts whose steps share no time share their first ones all the same."""
-        return self.on
-
-    @property
-    def times_an_empty_plane(self) -> bool:
-        """A plane without any event lasts a picosecond."""
-        return self.on
-
-    @property
-    def last_op_line_counts(self) -> bool:
-        """Of several op lines the last one makes the steps, even without an event of any step."""
-        return self.on
+    wraps_self_time = Mistake()
+    """Self time of an op that is shorter than the ops inside it wraps below zero."""
+    wraps_negative_costs = Mistake()
+    """A negative count of FLOPs or bytes becomes 2**64 minus something."""
+    drops_ops_without_id = Mistake()
+    """Ops of unknown program or instruction are not listed; what they take counts as idle."""
+    leaves_unsplit_bytes_out_of_programs = Mistake()
+    """Bytes that a kernel states itself are HBM's in its row, and missing in its program's."""
+    joins_captures = Mistake()
+    """Captures of one host, one after the other, count as hosts of one run."""
+    pairs_steps_without_overlap = Mistake()
+    """Hosts whose steps share no time share their first ones all the same."""
+    times_an_empty_plane = Mistake()
+    """A plane without any event lasts a picosecond."""
+    last_op_line_counts = Mistake()
+    """Of several op lines the last one makes the steps, even without an event of any step."""
 
     # -------------------------------------------------------------------------------- steps of TPUs
 
-    @property
-    def reads_signed_group_ids(self) -> bool:
-        """Markers read `group_id` as int64 only: ids written as uint64 all become step 0."""
-        return self.on
-
-    @property
-    def counts_roots_without_launch(self) -> bool:
-        """Cores that no launch links to the host's steps are numbered after all of these."""
-        return self.on
-
-    @property
-    def forgets_cores_before_a_gap(self) -> bool:
-        """Cores that share no step with those before them are forgotten together with them."""
-        return self.on
-
-    @property
-    def files_steps_by_plane_id(self) -> bool:
-        """Step data are kept by plane id: of planes with equal ids the last one counts."""
-        return self.on
+    reads_signed_group_ids = Mistake()
+    """Markers read `group_id` as int64 only: ids written as uint64 all become step 0."""
+    counts_roots_without_launch = Mistake()
+    """Cores that no launch links to the host's steps are numbered after all of these."""
+    forgets_cores_before_a_gap = Mistake()
+    """Cores that share no step with those before them are forgotten together with them."""
+    files_steps_by_plane_id = Mistake()
+    """Step data are kept by plane id: of planes with equal ids the last one counts."""
 
     # ------------------------------------------------------------------------------ device of a TPU
 
-    @property
-    def takes_peaks_of_first_plane(self) -> bool:
-        """Peaks are those of the first TPU plane: a SparseCore in front zeroes them."""
-        return self.on
+    takes_peaks_of_first_plane = Mistake()
+    """Peaks are those of the first TPU plane: a SparseCore in front zeroes them."""
 
     # ------------------------------------------------------------------------------ kernels of GPUs
 
-    @property
-    def compares_whole_line_ids(self) -> bool:
-        """A derived line is known by all 64 bits of its id, of which some writers keep 32."""
-        return self.on
-
-    @property
-    def leaves_out_line_start(self) -> bool:
-        """The span of a GPU's events leaves out when their lines start."""
-        return self.on
-
-    @property
-    def charges_every_kernel(self) -> bool:
-        """A kernel costs as much as the whole instruction that it is a part of."""
-        return self.on
-
-    @property
-    def drops_kernels_without_op(self) -> bool:
-        """Kernels that name no op, and copies, are not listed."""
-        return self.on
-
-    @property
-    def takes_modules_for_ops(self) -> bool:
-        """A kernel that names a whole program and no instruction is an op "XlaModule/…"."""
-        return self.on
-
-    @property
-    def counts_resting_gpus(self) -> bool:
-        """Times per core are divided by all GPUs of the host, also by those that ran nothing."""
-        return self.on
-
-    @property
-    def adds_up_streams(self) -> bool:
-        """Time in which several streams run counts once per stream."""
-        return self.on
+    compares_whole_line_ids = Mistake()
+    """A derived line is known by all 64 bits of its id, of which some writers keep 32."""
+    leaves_out_line_start = Mistake()
+    """The span of a GPU's events leaves out when their lines start."""
+    charges_every_kernel = Mistake()
+    """A kernel costs as much as the whole instruction that it is a part of."""
+    drops_kernels_without_op = Mistake()
+    """Kernels that name no op, and copies, are not listed."""
+    takes_modules_for_ops = Mistake()
+    """A kernel that names a whole program and no instruction is an op "XlaModule/…"."""
+    counts_resting_gpus = Mistake()
+    """Times per core are divided by all GPUs of the host, also by those that ran nothing."""
+    adds_up_streams = Mistake()
+    """Time in which several streams run counts once per stream."""
 
     # -------------------------------------------------------------------------------- steps of GPUs
 
@@ -128,81 +79,44 @@ class Oddities:
         """With more steps than this, the first and the last are left out; `None`: none ever is."""
         return 5 if self.on else None
 
-    @property
-    def numbers_gpu_steps_by_group(self) -> bool:
-        """A step's label is its group's number, not the number in the program's annotation."""
-        return self.on
-
-    @property
-    def zeroes_gpu_steps(self) -> bool:
-        """A GPU's steps are known, but all of their numbers are 0, and they have no average."""
-        return self.on
+    numbers_gpu_steps_by_group = Mistake()
+    """A step's label is its group's number, not the number in the program's annotation."""
+    zeroes_gpu_steps = Mistake()
+    """A GPU's steps are known, but all of their numbers are 0, and they have no average."""
 
     # ------------------------------------------------------------------------------ device of a GPU
 
-    @property
-    def doubles_shared_memory(self) -> bool:
-        """Shared memory moves 256 bytes per SM and cycle on every NVIDIA part after Fermi."""
-        return self.on
-
-    @property
-    def takes_unknown_gpu_for_oldest(self) -> bool:
-        """An NVIDIA part whose compute capability is unknown has the rates of the oldest one."""
-        return self.on
-
-    @property
-    def wants_bare_gfx_name(self) -> bool:
-        """An AMD architecture is only known where the device's name is nothing else."""
-        return self.on
+    doubles_shared_memory = Mistake()
+    """Shared memory moves 256 bytes per SM and cycle on every NVIDIA part after Fermi."""
+    takes_unknown_gpu_for_oldest = Mistake()
+    """An NVIDIA part whose compute capability is unknown has the rates of the oldest one."""
+    wants_bare_gfx_name = Mistake()
+    """An AMD architecture is only known where the device's name is nothing else."""
 
     # ------------------------------------------------------------------------- costs from the HLO
 
-    @property
-    def skips_called_programs(self) -> bool:
-        """Comparators, reducers of collectives and asynchronous computations cost nothing."""
-        return self.on
-
-    @property
-    def misses_results_in_tuples(self) -> bool:
-        """Results inside tuples, as library calls return them, do not count as memory traffic."""
-        return self.on
-
-    @property
-    def misses_cublas_gemm(self) -> bool:
-        """Products by cuBLASLt have FLOPs, those of its predecessor have none."""
-        return self.on
-
-    @property
-    def has_one_compute_peak(self) -> bool:
-        """All work is held against one peak, whatever unit does it."""
-        return self.on
+    skips_called_programs = Mistake()
+    """Comparators, reducers of collectives and asynchronous computations cost nothing."""
+    misses_results_in_tuples = Mistake()
+    """Results inside tuples, as library calls return them, do not count as memory traffic."""
+    misses_cublas_gemm = Mistake()
+    """Products by cuBLASLt have FLOPs, those of its predecessor have none."""
+    has_one_compute_peak = Mistake()
+    """All work is held against one peak, whatever unit does it."""
 
     # ------------------------------------------------------------------------------------- programs
 
-    @property
-    def ignores_cpu_programs(self) -> bool:
-        """A program that ran on the CPU has no ops."""
-        return self.on
+    ignores_cpu_programs = Mistake()
+    """A program that ran on the CPU has no ops."""
 
     # ---------------------------------------------------------------------------------------- hosts
 
-    @property
-    def keeps_order_of_hosts(self) -> bool:
-        """Hosts count in the order of their files, which the result depends on."""
-        return self.on
-
-    @property
-    def tells_hosts_by_device_type(self) -> bool:
-        """A host of device type "CPU" is none of an accelerator's, even with TPU planes, and the
-        last host's type is that of all."""
-        return self.on
-
-    @property
-    def forgets_device_flags(self) -> bool:
-        """Combining hosts loses that a TPU has on-chip memories and Megacore."""
-        return self.on
-
-    @property
-    def renumbers_shared_steps(self) -> bool:
-        """Steps that several hosts share are numbered again from 0."""
-        return self.on
+    keeps_order_of_hosts = Mistake()
+    """Hosts count in the order of their files, which the result depends on."""
+    tells_hosts_by_device_type = Mistake()
+    """A host of device type "CPU" is none of an accelerator's, even with TPU planes, and the
+    last host's type is that of all."""
+    forgets_device_flags = Mistake()
+    """Combining hosts loses that a TPU has on-chip memories and Megacore."""
+    renumbers_shared_steps = Mistake()
+    """Steps that several hosts share are numbered again from 0."""
