@@ -53,7 +53,8 @@ def is_document(head: str, *, is_whole: bool) -> bool:
         return _is_kernel(_first_object(text[1:].lstrip()))
     if not text.startswith("{"):
         return False
-    if _mentions(text, SCHEMA) or ('"empirical"' in text and '"gbytes"' in text):
+    is_ours = SCHEMA.split("/")[0] in text and '"schema"' in text
+    if is_ours or ('"empirical"' in text and '"gbytes"' in text):
         return True
     first = _first_object(text)
     if first is None:  # longer than the head
@@ -317,7 +318,3 @@ def _of_compiler(item: Json) -> Json:
     counts = {"flops": item["flops"], "bytes": item["bytes accessed"]}
     known = {key: None if count == -1 else count for key, count in counts.items()}
     return {"name": item.get("name", "compiled program"), **known}
-
-
-def _mentions(text: str, schema: str) -> bool:
-    return schema.split("/")[0] in text and '"schema"' in text

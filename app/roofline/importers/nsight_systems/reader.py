@@ -258,7 +258,7 @@ def _profile(files: Sequence[_File], numbers: RowNumbers) -> Profile:
             numbers=numbers,
             captured_at_ns=min(filter(None, captured), default=None),
             environment={},
-            findings=Findings(n_devices=sum(counts), kind=device.kind, is_named=bool(device.name)),
+            findings=Findings(kind=device.kind, is_named=bool(device.name)),
         )
     )
     profile = _with_samples(profile, files)

@@ -8,7 +8,7 @@ from the operators around and inside: the gradients of a convolution, the messag
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,9 +62,7 @@ def attribute(trace: Trace) -> Attribution:
     known = launch >= 0
     used, point = np.unique(launch[known], return_inverse=True)
     parent, around, order = nest(
-        begin=operators["begin"],
-        duration=operators["duration"],
-        thread=operators["thread"],
+        **operators.spans,
         point_ns=launches["begin"][used],
         point_thread=launches["thread"][used],
     )
@@ -134,14 +132,21 @@ def settle_gradients(trace: Trace, parent: I32) -> None:
     # The gradients that operators directly inside each operator compute.
     ran = np.zeros(len(parent), np.int64)
     np.bitwise_or.at(ran, parent[inner], kind[inner])
-    is_settled = open_ones[signature] & (ran > 0)
-    keys = signature[is_settled].astype(np.int64) * (_BOTH + 1) + ran[is_settled]
+    settled = np.flatnonzero(open_ones[signature] & (ran > 0))
+    _settle(trace, settled, ran[settled], _settled)
+
+
+def _settle(
+    trace: Trace, operators: I32 | I64, kinds: I64, settled: Callable[[Signature, int], Signature]
+) -> None:
+    """Give these operators, each of a kind, the signature that is `settled` of theirs, in place."""
+    signature, width = trace.operators["signature"], int(kinds.max(initial=0)) + 1
+    keys = signature[operators].astype(np.int64) * width + kinds
     distinct, inverse = np.unique(keys, return_inverse=True)
     first = len(trace.signatures)
-    for key in distinct.tolist():
-        number, gradients = divmod(key, _BOTH + 1)
-        trace.signatures.append(_settled(trace.signatures[number], gradients))
-    signature[is_settled] = first + inverse
+    for number, kind in (divmod(key, width) for key in distinct.tolist()):
+        trace.signatures.append(settled(trace.signatures[number], kind))
+    signature[operators] = first + inverse
 
 
 def _gradient(operator: str) -> int:
@@ -246,14 +251,12 @@ def settle_lists(trace: Trace, attribution: Attribution) -> None:
     ran = np.flatnonzero((attribution.operator >= 0) & (kind >= 0))
     operator = attribution.operator[ran]
     of_list = is_open[signature[operator]]
-    operator, kind = operator[of_list], kind[ran[of_list]]
-    keys = signature[operator].astype(np.int64) * len(types) + kind
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    first = len(trace.signatures)
-    for key in distinct.tolist():
-        call, at = divmod(key, len(types))
-        trace.signatures.append(_typed(trace.signatures[call], *types[at]))
-    signature[operator] = first + inverse
+    _settle(
+        trace,
+        operator[of_list],
+        kind[ran[of_list]],
+        lambda call, at: _typed(call, *types[at]),
+    )
 
 
 def _is_open(call: Signature) -> bool:

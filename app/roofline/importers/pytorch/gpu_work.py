@@ -64,7 +64,6 @@ from roofline.importers.shared.stream_timeline import (
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I8, I32, I64, Bools
 from roofline.model.timeline import Timeline
-from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
 _COPIES = frozenset({"aten::copy_", "aten::clone", "aten::contiguous"})
@@ -298,7 +297,8 @@ class _GpuWork:
         place = np.stack([row[held], signature, self._in_graph[held]], axis=1)
         places, count = np.unique(place, axis=0, return_counts=True)
         for (at, number, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
-            self._numbers.rows[at].ran_in(self._region(number, is_graph=bool(is_graph)), n)
+            region = self._region(number, is_graph=bool(is_graph))
+            self._numbers.rows[at].regions[region] += n
 
     def _region(self, signature: int, *, is_graph: bool) -> str:
         around = self._trace.signatures[signature].operator if signature >= 0 else ""
@@ -408,7 +408,6 @@ class _GpuWork:
         steps = self._on_devices(device, n_devices, kind == WORK)
         return timeline_on(
             device,
-            PS_PER_NS,
             steps,
             begin=begin,
             end=end,

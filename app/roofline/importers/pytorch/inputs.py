@@ -113,9 +113,14 @@ class Inputs:
 
 def total_bytes(tensors: Iterable[Tensor | None]) -> int | None:
     """Bytes of all `tensors` together; `None` where one lacks or has no type."""
-    sizes = [tensor.size_bytes if tensor is not None else None for tensor in tensors]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    return known_sum(tensor.size_bytes if tensor is not None else None for tensor in tensors)
+
+
+def known_sum(values: Iterable[int | None]) -> int | None:
+    """The sum of `values`; `None` where one is not known."""
+    every = [*values]
+    known = [value for value in every if value is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 def broadcast_shape(tensors: Sequence[Tensor]) -> tuple[int, ...]:

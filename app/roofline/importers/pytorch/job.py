@@ -37,7 +37,7 @@ from roofline.importers.pytorch.header import (
     whole,
 )
 from roofline.importers.pytorch.inputs import shapes_label
-from roofline.importers.pytorch.lengths import Assumed, apply_lengths, read_caches
+from roofline.importers.pytorch.lengths import apply_lengths, read_caches
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
@@ -115,14 +115,11 @@ class _Job:
     def __init__(self, *, pairs: bool) -> None:
         self._pairs = pairs
         self._gpu, self._cpu = _Side(), _Side()
-        self._cut = self._damaged = self._ranges = self._counter_flop = 0
-        self._others: Counter[str] = Counter()
-        self._accelerator = self._unused = ""
+        self._found = Findings()
         self._captures: list[Trace] = []
         self._recorded: list[_Recorded] = []
         self._replays: list[tuple[int | None, Alignment]] = []
         self._annotations: set[str] = set()
-        self._assumed = Assumed()
 
     def add(self, trace: Trace) -> None:
         """Add one file; nothing of the trace itself is kept but of one that records graphs."""
@@ -136,11 +133,12 @@ class _Job:
             self._add(trace)
 
     def _add(self, trace: Trace) -> None:
-        self._cut += trace.is_cut
-        self._damaged += trace.n_damaged
-        self._others.update(trace.other_categories)
-        self._ranges += len(trace.counters)
-        self._counter_flop += sum(map(_vector_flop, trace.counters))
+        found = self._found
+        found.n_cut += trace.is_cut
+        found.n_damaged += trace.n_damaged
+        found.other_categories.update(trace.other_categories)
+        found.n_counter_ranges += len(trace.counters)
+        found.counter_flop += sum(map(_vector_flop, trace.counters))
         for annotations in (trace.annotations, trace.device_annotations):
             self._annotations.update(annotation.name for annotation in annotations)
         if len(trace.work):
@@ -148,11 +146,11 @@ class _Job:
             annotations = trace.annotations if len(trace.launches) else trace.device_annotations
             steps = serving_steps(annotations)
             self._explain(trace, steps)
-            self._assumed.add(trace)
+            found.assumed.add(trace)
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers, steps))
         else:
-            self._accelerator = self._accelerator or accelerator_behind(trace)
-            self._unused = self._unused or listed_device(trace)
+            found.accelerator = found.accelerator or accelerator_behind(trace)
+            found.unused = found.unused or listed_device(trace)
             counts = len(trace.operators) and not self._gpu.work
             self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
@@ -199,9 +197,16 @@ class _Job:
         """The profile of the GPUs, else of the CPUs."""
         self._settle_captures()
         side = self._gpu if self._gpu.work else self._cpu
-        device = self._device(side)
-        if self._accelerator:
+        device, found = self._device(side), self._found
+        if found.accelerator:
             self._cpu.numbers.forget_costs()
+        if side is self._gpu:
+            found.accelerator, found.idle_files = "", len(self._cpu.hosts)
+        found.kind, found.is_named = device.kind, bool(device.name)
+        found.n_operators, found.n_merged = side.n_operators, len(side.numbers.merged)
+        found.replays = summed([alignment for _, alignment in self._replays])
+        found.server = server_of(self._annotations)
+        found.recordings = [header.get(RECORDING) for header in side.headers]
         return build_profile(
             Parts(
                 device=device,
@@ -211,25 +216,7 @@ class _Job:
                 numbers=side.numbers,
                 captured_at_ns=side.captured_at_ns(),
                 environment=merged(read_environment(header) for header in side.headers),
-                findings=Findings(
-                    n_devices=device.core_count,
-                    kind=device.kind,
-                    n_operators=side.n_operators,
-                    n_cut=self._cut,
-                    n_damaged=self._damaged,
-                    n_counter_ranges=self._ranges,
-                    counter_flop=self._counter_flop,
-                    n_merged=len(side.numbers.merged),
-                    idle_files=len(self._cpu.hosts) if side is self._gpu else 0,
-                    is_named=bool(device.name),
-                    accelerator="" if side is self._gpu else self._accelerator,
-                    unused=self._unused,
-                    replays=summed([alignment for _, alignment in self._replays]),
-                    server=server_of(self._annotations),
-                    assumed=self._assumed,
-                    other_categories=self._others,
-                    recordings=[header.get(RECORDING) for header in side.headers],
-                ),
+                findings=found,
             )
         )
 
@@ -238,8 +225,8 @@ class _Job:
             count = sum(len(work.busy_ns) for work in side.work)
             return gpu(side.properties, is_hip=side.is_hip, count=count)
         count = max(len(side.work), 1)
-        if self._accelerator:
-            return host_of(self._accelerator, count)
+        if self._found.accelerator:
+            return host_of(self._found.accelerator, count)
         return cpu(side.headers[0], count)
 
 
@@ -280,22 +267,22 @@ class _Side:
             self.work.append(work)
             self._bases.append(whole(trace.header.get("baseTimeNanoseconds")) or 0)
 
+    def _starts_ns(self) -> list[int]:
+        return [work.begin_ns + base for work, base in zip(self.work, self._bases, strict=True)]
+
     def shifts(self) -> list[int]:
         """The shift that brings each file's times to ns since the first event of all."""
-        starts = [work.begin_ns + base for work, base in zip(self.work, self._bases, strict=True)]
         marks = [
             step.begin_ns + base
             for work, base in zip(self.work, self._bases, strict=True)
             for step in work.steps
         ]
-        first = min([*starts, *marks], default=0)
+        first = min([*self._starts_ns(), *marks], default=0)
         return [base - first for base in self._bases]
 
     def captured_at_ns(self) -> int | None:
         """Time of the first event since 1970, where the trace tells."""
-        starts = [work.begin_ns + base for work, base in zip(self.work, self._bases, strict=True)]
-        known = [start for start in starts if start >= _EPOCH_NS]
-        return min(known, default=None)
+        return min((at for at in self._starts_ns() if at >= _EPOCH_NS), default=None)
 
 
 def _within_one_capture(trace: Trace) -> Trace:
@@ -386,13 +373,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     operators = trace.operators
     begin, duration = operators["begin"], operators["duration"]
     steps = distinct_steps(trace.steps)
-    parent, _, order = nest(
-        begin=begin,
-        duration=duration,
-        thread=operators["thread"],
-        point_ns=_NONE,
-        point_thread=_NONE,
-    )
+    parent, _, order = nest(**operators.spans, point_ns=_NONE, point_thread=_NONE)
     signature = operators["signature"].astype(np.int64)
     n_signatures = len(trace.signatures)
     counted = _counted(order, parent, signature, Costs.of(trace.signatures))

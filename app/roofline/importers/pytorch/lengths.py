@@ -5,6 +5,7 @@ sums over the sequences. Keys never count as the whole cache. The notes count th
 a server's kernels: which experts were touched, how far windows reach.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
 from roofline.importers.pytorch.bytes_moved import cache_of
-from roofline.importers.pytorch.inputs import Ragged
+from roofline.importers.pytorch.inputs import Ragged, known_sum
 from roofline.importers.pytorch.products import Touched
 from roofline.importers.pytorch.serving import Lengths, ServingStep, step_at
 from roofline.importers.pytorch.signatures import Signature
@@ -105,13 +106,12 @@ def _lengths_of(ragged: Ragged, step: ServingStep) -> Lengths | None:
 
 def _both(step: ServingStep) -> Lengths:
     """The sums of prefill and decode together."""
-    parts = (step.prefill, step.decode)
-    sums: dict[str, int | None] = {}
-    for name in Lengths.__dataclass_fields__:
-        values = [getattr(part, name) for part in parts]
-        known = [value for value in values if value is not None]
-        sums[name] = sum(known) if len(known) == len(values) else None
-    return Lengths(**sums)
+    return Lengths(
+        **{
+            name: known_sum(getattr(part, name) for part in (step.prefill, step.decode))
+            for name in Lengths.__dataclass_fields__
+        }
+    )
 
 
 def _cost(ragged: Ragged, lengths: Lengths) -> tuple[int, int, int] | None:
@@ -132,22 +132,14 @@ def _cost(ragged: Ragged, lengths: Lengths) -> tuple[int, int, int] | None:
 class Assumed:
     """Calls of experts by what they may touch, and calls of attention by their window."""
 
-    touched: dict[Touched, int] = field(default_factory=dict)
-    windows: dict[int, int] = field(default_factory=dict)
+    touched: Counter[Touched] = field(default_factory=Counter)
+    windows: Counter[int] = field(default_factory=Counter)
 
     def add(self, trace: Trace) -> None:
         """Add the calls of one trace."""
-        kinds = [
-            k
-            for k, signature in enumerate(trace.signatures)
-            if signature.touched or signature.window
-        ]
-        if not kinds:
-            return
         counts = np.bincount(trace.operators["signature"], minlength=len(trace.signatures))
-        for kind in kinds:
-            called, count = trace.signatures[kind], int(counts[kind])
+        for called, count in zip(trace.signatures, counts.tolist(), strict=True):
             if called.touched and count:
-                self.touched[called.touched] = self.touched.get(called.touched, 0) + count
+                self.touched[called.touched] += count
             if called.window and count:
-                self.windows[called.window] = self.windows.get(called.window, 0) + count
+                self.windows[called.window] += count

@@ -50,8 +50,7 @@ class Findings:
     graphs.
     """
 
-    n_devices: int
-    kind: DeviceKind
+    kind: DeviceKind = DeviceKind.UNKNOWN
     n_operators: int = 0
     n_cut: int = 0
     n_damaged: int = 0

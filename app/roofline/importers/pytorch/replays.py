@@ -5,6 +5,7 @@ their own, and the kernel is given a launch of its own in them. After that it is
 was launched by itself.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -49,7 +50,7 @@ class Alignment:
     by_order: int = 0
     too_large: int = 0
     ambiguous: int = 0
-    used: dict[tuple[str, str], int] = field(default_factory=dict)
+    used: Counter[tuple[str, str]] = field(default_factory=Counter)
     left: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -62,8 +63,7 @@ def summed(parts: Sequence[Alignment]) -> Alignment:
     for part in parts:
         for name in _COUNTS:
             setattr(total, name, getattr(total, name) + getattr(part, name))
-        for key, count in part.used.items():
-            total.used[key] = total.used.get(key, 0) + count
+        total.used.update(part.used)
         for kernel, (count, ns) in part.left.items():
             before = total.left.get(kernel, (0, 0))
             total.left[kernel] = (before[0] + count, before[1] + ns)
@@ -273,7 +273,7 @@ def _count(trace: Trace, replay: _Replay, match: _Found | None, total: Alignment
     total.aligned_ns += int(time[done].sum())
     if match is not None:
         key = (match.graph.file_name, match.graph.label)
-        total.used[key] = total.used.get(key, 0) + match.count
+        total.used[key] += match.count
         total.by_order += 0 if match.graph.is_named else match.count
         sizes = (match.graph.tokens, replay.tokens)
         is_larger = None not in sizes and sizes[0] != sizes[1]

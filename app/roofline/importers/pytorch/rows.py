@@ -48,8 +48,8 @@ class Row:
     tf32: bool = True
     is_vector: bool = False
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
-    regions: dict[str, int] = field(default_factory=dict)
-    paths: dict[str, int] = field(default_factory=dict)
+    regions: Counter[str] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
     stacks: dict[str, str] = field(default_factory=dict)
     operands: str = ""
     stack: str = ""
@@ -62,14 +62,10 @@ class Row:
         before = self.kernels.get(kernel, (0, 0))
         self.kernels[kernel] = (before[0] + count, before[1] + time_ns)
 
-    def ran_in(self, region: str, count: int) -> None:
-        """Add launches of its kernel in a compiled region or graph."""
-        self.regions[region] = self.regions.get(region, 0) + count
-
     def ran_under(self, path: str, time_ns: int, stack: str) -> None:
         """Add time that it ran under a framework path, called from `stack`."""
         self.stacks.setdefault(path, stack)
-        self.paths[path] = self.paths.get(path, 0) + time_ns
+        self.paths[path] += time_ns
 
     @property
     def main_path(self) -> str:

@@ -63,9 +63,7 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
     layers: list[tuple[str, str]] = []
     if len(scopes) and len(operators):
         outer, scope, order = nest(
-            begin=scopes["begin"],
-            duration=scopes["duration"],
-            thread=scopes["thread"],
+            **scopes.spans,
             point_ns=operators["begin"],
             point_thread=operators["thread"],
         )

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from roofline.importers.pytorch.inputs import known_sum
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Annotation, Step
 from roofline.importers.shared.join_timelines import joined_timeline
@@ -185,26 +186,22 @@ class ServingStep:
     @property
     def sequences(self) -> int | None:
         """Sequences of both phases."""
-        return _sum(self.prefill.sequences, self.decode.sequences)
+        return known_sum((self.prefill.sequences, self.decode.sequences))
 
     @property
     def tokens(self) -> int | None:
         """New tokens of all sequences."""
-        return _sum(self.prefill.queries, self.decode.queries)
+        return known_sum((self.prefill.queries, self.decode.queries))
 
     @property
     def context(self) -> int | None:
         """Tokens in the cache of all sequences, the new ones included."""
-        return _sum(self.prefill.keys, self.decode.keys)
+        return known_sum((self.prefill.keys, self.decode.keys))
 
     @property
     def pairs(self) -> int | None:
         """Pairs of a query and a key that a causal mask keeps."""
-        return _sum(self.prefill.pairs, self.decode.pairs)
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+        return known_sum((self.prefill.pairs, self.decode.pairs))
 
 
 def as_step(number: int, step: ServingStep) -> Step:

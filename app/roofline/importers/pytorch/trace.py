@@ -72,6 +72,11 @@ class Columns:
         column = self._arrays[name]
         return np.frombuffer(column, np.dtype(column.typecode))
 
+    @property
+    def spans(self) -> dict[str, I64]:
+        """Begin, duration and thread of spans."""
+        return {name: self[name] for name in ("begin", "duration", "thread")}
+
     def keep(self, is_kept: Bools) -> None:
         """Drop rows."""
         for name, column in self._arrays.items():
@@ -190,7 +195,6 @@ class Trace:
     device_ids: frozenset[int] = frozenset()
     is_hip: bool = False
     is_cut: bool = False
-    n_events: int = 0
     n_damaged: int = 0
 
     def keep_work(self, is_kept: Bools) -> None:
@@ -229,11 +233,7 @@ class Stacks:
         self._known = {NOT_FOUND: ""}
         if 0 < len(trace.frames) <= MOST_CALLS:
             self._outer, self.frame, _ = nest(
-                begin=self._frames["begin"],
-                duration=self._frames["duration"],
-                thread=self._frames["thread"],
-                point_ns=point_ns,
-                point_thread=point_thread,
+                **self._frames.spans, point_ns=point_ns, point_thread=point_thread
             )
 
     def of(self, frame: int) -> str:

@@ -339,7 +339,6 @@ def _timeline(
     launched = np.where(events["launched"] == ABSENT, NO_LAUNCH, events["launched"])
     timeline = timeline_on(
         device,
-        PS_PER_NS,
         steps,
         begin=events["start"],
         end=events["end"],

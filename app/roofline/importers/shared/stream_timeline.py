@@ -48,6 +48,7 @@ from roofline.model.timeline import (
     Transfers,
     WorkTimes,
 )
+from roofline.model.units import PS_PER_NS
 
 Link = MemoryLevel | None
 
@@ -110,13 +111,13 @@ def on_each(events: DeviceEvents, device: I64, steps: Sequence[Steps]) -> list[D
     return devices
 
 
-def timeline_on(device: I64, tick_ps: int, steps: Sequence[Steps] = (), **columns: Any) -> Timeline:
-    """The timeline of events, whose columns are those of `DeviceEvents`, on each device: `steps`
-    has those of every device, and `launch` of an event is when the host launched it."""
+def timeline_on(device: I64, steps: Sequence[Steps] = (), **columns: Any) -> Timeline:
+    """The timeline of events, whose columns are those of `DeviceEvents`, on each device, in ns:
+    `steps` has those of every device, and `launch` of an event is when the host launched it."""
     events = DeviceEvents(name="", steps=no_steps(), **columns)
     devices = on_each(events, device, steps or [no_steps()] * (int(device.max()) + 1))
     n_steps = len(devices[0].steps.number) if devices else 0
-    return timeline_of(devices, n_steps, tick_ps, lambda launched: launched)
+    return timeline_of(devices, n_steps, PS_PER_NS, lambda launched: launched)
 
 
 Launched = Callable[[I64], I64]

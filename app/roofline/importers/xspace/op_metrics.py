@@ -55,7 +55,6 @@ class CoreOps:
     clamped: int
     negative_costs: int
     timeline: CoreCollector | None
-    key_of_meta: I64
 
 
 def read_core(
@@ -96,7 +95,6 @@ def read_core(
         clamped=reader.clamped,
         negative_costs=negative,
         timeline=reader.ended_timeline(),
-        key_of_meta=key_of_meta,
     )
 
 
@@ -178,7 +176,7 @@ class _Ops:
             # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
             # A damaged scale makes infinite times, cut to the range, or none.
             with np.errstate(over="ignore", invalid="ignore"):
-                scaled = time.astype(np.float64) * scale.doubles(1.0)
+                scaled = time.astype(np.float64) * scale.doubles()
             time = _whole(scaled)
         meta = _known(events.meta, len(key_of_meta))
         return cls(

@@ -136,7 +136,6 @@ class Plane:
     def __init__(self, buf: Bytes, low: int, high: int, file_name: str) -> None:
         self._buf = buf
         self._file_name = file_name
-        self._range = (low, high)
         self.id = 0
         self.name = ""
         self._parts: dict[int, list[Field]] = {3: [], 4: [], 5: [], 6: []}
