@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roofline.importers.pytorch.header import device_properties, whole
-from roofline.importers.pytorch.inputs import Tensor
+from roofline.importers.pytorch.inputs import Tensor, total_bytes
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.kernel_names import (
     NAN,
@@ -126,9 +126,8 @@ def called_collective_of(call: Signature) -> Collective | None:
 
 
 def _size(place: Sequence[Tensor]) -> float:
-    sizes = [tensor.size_bytes for tensor in place]
-    known = [size for size in sizes if size is not None]
-    return float(sum(known)) if known and len(known) == len(sizes) else NAN
+    size = total_bytes(place) if place else None
+    return NAN if size is None else float(size)
 
 
 def _times(larger: float, smaller: float) -> int:

@@ -205,7 +205,8 @@ class _Reader:
         pos, counts = 0, np.zeros(4, np.int64)
         while True:
             ended = scan_events(buffer, pos, held, self._rows, self._valued, counts)
-            n, _, damaged, pos = counts.tolist()
+            n, events, damaged, pos = counts.tolist()
+            self._trace.n_events += events
             self._trace.n_damaged += damaged
             if n:
                 self._take(buffer, self._rows[:n])

@@ -195,6 +195,7 @@ class Trace:
     device_ids: frozenset[int] = frozenset()
     is_hip: bool = False
     is_cut: bool = False
+    n_events: int = 0
     n_damaged: int = 0
 
     def keep_work(self, is_kept: Bools) -> None:

@@ -125,11 +125,11 @@ def _join(
 def _tasks(threads: list[_Thread]) -> Tasks:
     """Regions joined with the records of the same id."""
     first = np.cumsum([0, *(len(thread.ops) for thread in threads)])
-    wanted = np.concatenate([np.zeros(0, np.uint64), *(t.record_id for t in threads)])
+    wanted = _join(threads, lambda t: t.record_id, np.uint64)
     owner = np.concatenate(
         [np.zeros(0, np.int64), *(t.record_op + f for t, f in zip(threads, first, strict=False))]
     )
-    region = np.concatenate([np.zeros(0, np.uint64), *(t.region_id for t in threads)])
+    region = _join(threads, lambda t: t.region_id, np.uint64)
     order = np.argsort(wanted, kind="stable")
     at = np.searchsorted(wanted[order], region)
     at = np.minimum(at, max(0, len(wanted) - 1))

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
@@ -58,6 +59,7 @@ _HOST_PREFIXES = (
 _DEVICE_PREFIXES = ("/device", "#Chip", "/custom:")
 
 _U64 = 2**64
+Parsed = TypeVar("Parsed", bound=Message)
 
 
 def text(raw: bytes) -> str:
@@ -154,8 +156,11 @@ class Plane:
     def _bytes(self, field: Field) -> bytes:
         return self._buf[field.low : field.high].tobytes()
 
-    def _damaged(self, field: Field) -> CorruptProfileError:
-        return damaged(self._file_name, field.low, len(self._buf))
+    def _message(self, kind: type[Parsed], field: Field) -> Parsed:
+        try:
+            return kind.FromString(self._bytes(field))
+        except DecodeError as error:
+            raise damaged(self._file_name, field.low, len(self._buf)) from error
 
     @property
     def buffer(self) -> Bytes:
@@ -212,10 +217,7 @@ class Plane:
         """Stat names by metadata id."""
         names: dict[int, str] = {}
         for field in self._parts[5]:
-            try:
-                entry = StatMetadataEntry.FromString(self._bytes(field))
-            except DecodeError as error:
-                raise self._damaged(field) from error
+            entry = self._message(StatMetadataEntry, field)
             names[entry.key] = text(entry.value.name)
         return names
 
@@ -223,10 +225,7 @@ class Plane:
     def _event_metadata(self) -> tuple[tuple[int, EventMetadata], ...]:
         entries: dict[int, EventMetadata] = {}
         for field in self._parts[4]:
-            try:
-                entry = EventMetadataEntry.FromString(self._bytes(field))
-            except DecodeError as error:
-                raise self._damaged(field) from error
+            entry = self._message(EventMetadataEntry, field)
             entries[entry.key] = entry.value
         return tuple(entries.items())
 
@@ -255,12 +254,7 @@ class Plane:
     @cached_property
     def stats(self) -> Stats:
         """Stats of the plane. The first of equal names counts on TPU planes, the last elsewhere."""
-        parsed = []
-        for field in self._parts[6]:
-            try:
-                parsed.append(Stat.FromString(self._bytes(field)))
-            except DecodeError as error:
-                raise self._damaged(field) from error
+        parsed = [self._message(Stat, field) for field in self._parts[6]]
         return Stats(self.stat_names, parsed, first_wins=self.is_tpu)
 
     def has_stat(self, name: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
-from roofline.importers.shared.kernel_names import wire_bytes
+from roofline.importers.shared.kernel_names import NAN, Collective
 from roofline.importers.shared.op_tables import path_of_tf_op
 from roofline.importers.xspace.hlo.handlers import KINDS
 from roofline.importers.xspace.oddities import Oddities
@@ -186,9 +186,6 @@ def _ids_of(op: OpKind) -> tuple[int, int] | None:
     return (op.program_id, op.symbol_id) if op.has_id else None
 
 
-NAN = float("nan")
-
-
 class Role(IntEnum):
     """The role of an op's own time."""
 
@@ -205,7 +202,7 @@ _COPIES = re.compile(r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async)-(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Collective):
     """One op's part in transfers: its role, what it moves, and which half of a pair it is.
 
     `half` is "start", "done", or "" for a synchronous op; `start` names the start op of a done op.
@@ -216,14 +213,6 @@ class Part:
     link: MemoryLevel | None = None
     half: str = ""
     start: str = ""
-    payload_bytes: float = NAN
-    group_size: int = 0
-
-    @property
-    def wire_bytes(self) -> float:
-        """Bytes on the wire of one occurrence; NaN where size or group is not known."""
-        size = wire_bytes(self.kind, self.payload_bytes, self.group_size)
-        return NAN if size is None else size
 
 
 _WORK = Part(role=Role.WORK)

@@ -6,7 +6,6 @@ Also the message of an instruction between devices: kind, payload, and group.
 
 import json
 import re
-from collections.abc import Sequence
 from math import gcd, prod
 
 from roofline.importers.shared.kernel_names import NAN, Collective
@@ -16,8 +15,9 @@ from roofline.importers.xspace.hlo.module import (
     TUPLE,
     Instruction,
     Shape,
-    group_size,
-    named_group_size,
+    group_size_of,
+    iota_groups,
+    listed_groups,
     run_by,
 )
 from roofline.importers.xspace.hlo.properties import (
@@ -127,7 +127,7 @@ def results_of(instruction: Instruction) -> list[Shape]:
 
 
 def _ring_bytes(instruction: Instruction, whole: list[Shape]) -> float:
-    ranks = group_size(instruction)
+    ranks = group_size_of(instruction.proto) or 1
     shard = sum(shape.bytes for shape in whole) // ranks
     return f32(shard * (3 * ranks - 1))
 
@@ -155,7 +155,7 @@ def collective_of(instruction: Instruction) -> Collective | None:
     kind = KINDS.get(_HALF.sub("", inner.opcode))
     if kind is None:
         return None
-    return Collective(kind, _payload(kind, inner), named_group_size(inner))
+    return Collective(kind, _payload(kind, inner), group_size_of(inner.proto))
 
 
 def fits_on_host(instruction: Instruction, n_devices: int) -> bool:
@@ -164,13 +164,10 @@ def fits_on_host(instruction: Instruction, n_devices: int) -> bool:
     Hosts have devices with consecutive ids. Groups that are not listed must all fit.
     """
     proto = run_by(instruction).proto
-    devices = proto.collective_device_list
-    for iota in (proto.iota_device_list, devices.iota_replica_groups):
-        if iota.num_devices_per_group > 0:
-            return iota.num_devices_per_group * iota.num_replica_groups <= n_devices
-    listed: Sequence[pb.ReplicaGroup] = devices.replica_groups or proto.replica_groups
-    return named_group_size(run_by(instruction)) > 0 and all(
-        len({k // n_devices for k in group.replica_ids}) <= 1 for group in listed
+    if (iota := iota_groups(proto)) is not None:
+        return iota.num_devices_per_group * iota.num_replica_groups <= n_devices
+    return group_size_of(proto) > 0 and all(
+        len({k // n_devices for k in group.replica_ids}) <= 1 for group in listed_groups(proto)
     )
 
 

@@ -306,24 +306,22 @@ def run_by(instruction: Instruction) -> Instruction:
     return instruction.called[0].root if is_wrapper else instruction
 
 
-def group_size(instruction: Instruction) -> int:
-    """Devices in the largest replica group of a collective; 1 where the program names none."""
-    return named_group_size(instruction) or 1
+def iota_groups(proto: pb.Instruction) -> pb.IotaReplicaGroups | None:
+    """Replica groups of a collective as a range of numbers; `None` where they are not one."""
+    stated = (proto.iota_device_list, proto.collective_device_list.iota_replica_groups)
+    return next((iota for iota in stated if iota.num_devices_per_group > 0), None)
 
 
-def named_group_size(instruction: Instruction) -> int:
-    """Devices in the largest replica group of a collective; 0 where the program names none."""
-    return group_size_of(instruction.proto)
+def listed_groups(proto: pb.Instruction) -> Sequence[pb.ReplicaGroup]:
+    """Replica groups of a collective as they are listed."""
+    return proto.collective_device_list.replica_groups or proto.replica_groups
 
 
 def group_size_of(proto: pb.Instruction) -> int:
-    """The same of a serialized instruction."""
-    devices = proto.collective_device_list
-    for iota in (proto.iota_device_list, devices.iota_replica_groups):
-        if iota.num_devices_per_group > 0:
-            return iota.num_devices_per_group
-    listed: Sequence[pb.ReplicaGroup] = devices.replica_groups or proto.replica_groups
-    return max((len(group.replica_ids) for group in listed), default=0)
+    """Devices in the largest replica group of a collective; 0 where the program names none."""
+    if (iota := iota_groups(proto)) is not None:
+        return iota.num_devices_per_group
+    return max((len(group.replica_ids) for group in listed_groups(proto)), default=0)
 
 
 def type_name(element_type: int) -> str:

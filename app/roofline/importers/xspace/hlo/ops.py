@@ -25,6 +25,8 @@ from roofline.importers.xspace.hlo.module import (
     Instruction,
     Module,
     group_size_of,
+    iota_groups,
+    listed_groups,
     parse_module,
     run_by,
     type_name,
@@ -124,12 +126,11 @@ def _layout_text(shape: pb.Shape) -> str:
 
 def groups_text(instruction: pb.Instruction) -> str:
     """Replica groups as XLA prints them: `{{0,1},{2,3}}` or `[4,2]<=[2,4]T(1,0)`."""
-    devices = instruction.collective_device_list
-    for iota in (instruction.iota_device_list, devices.iota_replica_groups):
-        if iota.num_devices_per_group > 0:
-            return _iota_text(iota)
-    listed = devices.replica_groups or instruction.replica_groups
-    groups = ",".join(f"{{{','.join(map(str, group.replica_ids))}}}" for group in listed)
+    if (iota := iota_groups(instruction)) is not None:
+        return _iota_text(iota)
+    groups = ",".join(
+        f"{{{','.join(map(str, group.replica_ids))}}}" for group in listed_groups(instruction)
+    )
     return f"{{{groups}}}" if groups else ""
 
 
