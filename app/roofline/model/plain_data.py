@@ -1,10 +1,11 @@
 """Plain data: tables in JSON files beside the modules that read them, and records like others."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 
 class _Dataclass(Protocol):
@@ -19,6 +20,26 @@ class Aligned:
 
     def __len__(self) -> int:
         return len(getattr(self, next(iter(self.__dataclass_fields__))))
+
+    def taken(self, rows: Any) -> Self:
+        """These rows, in this order; of columns by key, those of each."""
+        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return type(self)(
+            **{
+                name: {key: one[rows] for key, one in column.items()}
+                if isinstance(column, Mapping)
+                else column[rows]
+                for name, column in columns.items()
+            }
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The rows of `parts`, one after the other."""
+        import numpy as np  # loads slowly
+
+        names = cls.__dataclass_fields__
+        return cls(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
 Record = TypeVar("Record", bound=_Dataclass)

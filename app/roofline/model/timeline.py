@@ -117,7 +117,7 @@ class EachTransfer(Aligned):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LaunchTimes:
+class LaunchTimes(Aligned):
     """How long single launches took: one row per op and class, in order of both.
 
     Where they are many, those whose times differ by less than 1.5 % are one class: `count` is how
@@ -127,9 +127,6 @@ class LaunchTimes:
     op: I64
     count: I64
     time_ps: F64
-
-    def __len__(self) -> int:
-        return len(self.op)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,7 +8,6 @@ the same collective, where all of its group are in the profile and ran it equall
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -49,9 +48,6 @@ def _least(each: EachTransfer, mine: Bools, n_cores: int) -> float:
     return float(by_rank.min(axis=0).sum())
 
 
-Table = TypeVar("Table", WorkTimes, TransferOccurrences, EachTransfer)
-
-
 _PLAIN = [field.name for field in fields(CoreTimes) if field.name != "exposed_ps"]
 
 
@@ -77,7 +73,7 @@ def joined_timeline(
         ),
         steps=counts.pop() if keeps_steps else 0,
         times=_joined_times([part.times for part in moved]),
-        work=joined_rows(WorkTimes, [part.work for part in moved]),
+        work=WorkTimes.joined([part.work for part in moved]),
         transfers=with_least(
             _joined_transfers([part.transfers for part in moved]),
             sum(len(timeline.cores) for timeline, _, _ in parts),
@@ -120,12 +116,6 @@ def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
     return CoreTimes(exposed_ps=exposed, **columns)
 
 
-def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
-    """The rows of `parts`, one after the other."""
-    names = [field.name for field in fields(kind)]
-    return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
-
-
 _Kind = tuple[int, int, bool, int, str, MemoryLevel | None]
 
 
@@ -156,27 +146,18 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
         link=tuple(part.link[row] for part, row in first),
         group_size=np.array([part.group_size[row] for part, row in first], np.int64),
         unpaired=np.array([part.unpaired[row] for part, row in first], np.bool_),
-        occurrences=joined_rows(TransferOccurrences, occurrences),
-        each=joined_rows(EachTransfer, each) if each else None,
+        occurrences=TransferOccurrences.joined(occurrences),
+        each=EachTransfer.joined(each) if each else None,
     )
 
 
 def _without_steps(timeline: Timeline) -> Timeline:
     times, work = timeline.times, timeline.work
-    whole, whole_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
     return replace(
         timeline,
-        times=CoreTimes(
-            exposed_ps={link: column[whole] for link, column in times.exposed_ps.items()},
-            **{name: getattr(times, name)[whole] for name in _PLAIN},
-        ),
-        work=_rows_of(work, whole_work),
+        times=times.taken(times.scope == WHOLE_CAPTURE),
+        work=work.taken(work.scope == WHOLE_CAPTURE),
     )
-
-
-def _rows_of(table: Table, is_kept: Bools) -> Table:
-    columns = {field.name: getattr(table, field.name)[is_kept] for field in fields(table)}
-    return type(table)(**columns)
 
 
 def host_names(profiles: Sequence[Profile]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ of a file add up without the launches. A few launches are each a class of their 
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -105,10 +105,8 @@ def _room(before: int) -> tuple[I64, I64, F64]:
 
 def _in_order(parts: Sequence[LaunchTimes]) -> LaunchTimes:
     none = LaunchTimes(op=np.zeros(0, np.int64), count=np.zeros(0, np.int64), time_ps=np.zeros(0))
-    names = [one.name for one in fields(LaunchTimes)]
-    columns = {k: np.concatenate([getattr(one, k) for one in (none, *parts)]) for k in names}
-    order = np.lexsort((columns["time_ps"], columns["op"]))
-    return LaunchTimes(**{name: column[order] for name, column in columns.items()})
+    every = LaunchTimes.joined([none, *parts])
+    return every.taken(np.lexsort((every.time_ps, every.op)))
 
 
 @kernel(

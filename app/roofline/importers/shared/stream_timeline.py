@@ -18,7 +18,7 @@ from roofline.importers.shared.events import (
     in_order,
     in_rows,
 )
-from roofline.importers.shared.join_timelines import joined_rows, with_least
+from roofline.importers.shared.join_timelines import with_least
 from roofline.importers.shared.kernel_names import Collective
 from roofline.importers.shared.launch_times import PIECE, LaunchPieces, joined_launches
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
@@ -138,8 +138,8 @@ def timeline_of(
         cores=tuple(device.name for device in devices),
         steps=n_steps,
         times=_times(swept, tick_ps, awaited),
-        work=joined_rows(
-            WorkTimes, [_work_of(device, core, tick_ps) for core, device in enumerate(swept)]
+        work=WorkTimes.joined(
+            [_work_of(device, core, tick_ps) for core, device in enumerate(swept)]
         ),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
         bins=_bins(swept, edges, tick_ps, awaited),
@@ -431,8 +431,8 @@ def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
         link=tuple(link for *_, link in kinds),
         group_size=np.array([size for _, _, size, _ in kinds], np.int64),
         unpaired=np.zeros(len(kinds), np.bool_),
-        occurrences=_summed(joined_rows(TransferOccurrences, parts)),
-        each=joined_rows(EachTransfer, each) if each else None,
+        occurrences=_summed(TransferOccurrences.joined(parts)),
+        each=EachTransfer.joined(each) if each else None,
     )
 
 

@@ -3,12 +3,13 @@
 All times are unsigned 64-bit picoseconds and wrap like XProf's counters.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.kernels import kernel, part
+from roofline.model.plain_data import Aligned
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -157,7 +158,7 @@ def _close_all(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowSums:
+class RowSums(Aligned):
     """Sums per row. `first_meta` is the event metadata that supplies the row's name and costs.
 
     It is that of the row's first closed event, `first_rank` its place in the order of closing;
@@ -171,10 +172,6 @@ class RowSums:
     normalised_time_ps: U64
     occurrences: I64
     dma_stall_ps: U64
-
-    def take(self, rows: I64) -> "RowSums":
-        """These rows."""
-        return RowSums(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
 
 class Walk:

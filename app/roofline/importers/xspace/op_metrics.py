@@ -28,6 +28,7 @@ from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
 from roofline.importers.xspace.tpu_timeline import CoreCollector
 from roofline.importers.xspace.tpu_transfers import OpKind, keys_of, op_kinds, parts_of
 from roofline.model.op_columns import F64, I32, I64, U64, Bools
+from roofline.model.plain_data import Aligned
 
 _U64 = 2**64
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
@@ -156,7 +157,7 @@ def _xprof_order(events: Events) -> I64:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ops:
+class _Ops(Aligned):
     """Columns of an op line in nesting order."""
 
     begin: U64
@@ -187,18 +188,6 @@ class _Ops:
             events.occurrences,
             np.zeros(len(events), np.uint64) if stall is None else stall.int_only().view(np.uint64),
             time,
-        )
-
-    def take(self, rows: I64) -> "_Ops":
-        """These rows, in this order."""
-        return _Ops(
-            self.begin[rows],
-            self.end[rows],
-            self.meta[rows],
-            self.key[rows],
-            self.occurrences[rows],
-            self.stall[rows],
-            self.normalised[rows],
         )
 
     def walk(
@@ -328,7 +317,7 @@ class _PlaneReader:
             ops = _Ops.of(events, begin, end, self._key_of_meta)
             if sort:
                 rows = _xprof_order(events)
-                ops, group = ops.take(rows), None if group is None else group[rows]
+                ops, group = ops.taken(rows), None if group is None else group[rows]
             if collector is None:
                 ops.walk(total, ops.key)
             else:
@@ -354,7 +343,7 @@ class _PlaneReader:
         ):
             begin, end = device_span(events)
             order = np.lexsort((np.uint64(_U64 - 1) - end, begin))
-            ops = _Ops.of(events, begin, end, self._key_of_meta).take(order)
+            ops = _Ops.of(events, begin, end, self._key_of_meta).taken(order)
             collector.follow(ops.begin, ops.end, ops.meta, partial(ops.walk, walk, ops.key))
         collector.end_bins(walk)
         return collector

@@ -155,11 +155,11 @@ def _share(
     return CoreShare(
         name=plane.name,
         range_ps=core.range_ps,
-        rows=core.rows.take(with_events),
+        rows=core.rows.taken(with_events),
         key_of_row=with_events,
         op_of_row=numbers[metas],
         meta_of_row=metas,
-        step_rows=core.step_rows.take(step_with_events),
+        step_rows=core.step_rows.taken(step_with_events),
         op_of_step_row=numbers[step_metas],
         meta_of_step_row=step_metas,
         step_of_row=np.where(inside, places, -1),

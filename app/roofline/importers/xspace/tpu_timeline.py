@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from roofline.importers.shared.events import Stretches
-from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.launch_times import LaunchPieces, joined_launches
 from roofline.importers.shared.sweep import Windows, split_gaps
 from roofline.importers.shared.time_bins import (
@@ -401,7 +400,7 @@ def _transfers(shares: Sequence[CoreShare]) -> Transfers:
         link=tuple(part.link for part in parts),
         group_size=np.array([part.group_size for part in parts], np.int64),
         unpaired=np.array([not paired for _, _, paired in kinds], np.bool_),
-        occurrences=joined_rows(TransferOccurrences, occurrences),
+        occurrences=TransferOccurrences.joined(occurrences),
     )
 
 
@@ -413,8 +412,8 @@ def _numbered(
     def row_of(op: int, done: int, *, paired: bool, part: Part) -> int:
         return kinds.setdefault((op, done, paired), (len(kinds), part))[0]
 
-    return joined_rows(
-        TransferOccurrences, [_synchronous(share, core, row_of), _pairs_of(share, core, row_of)]
+    return TransferOccurrences.joined(
+        [_synchronous(share, core, row_of), _pairs_of(share, core, row_of)]
     )
 
 

@@ -15,6 +15,7 @@ from roofline.importers.xspace.hlo.module import (
     TUPLE,
     Instruction,
     Shape,
+    group_size,
     group_size_of,
     iota_groups,
     listed_groups,
@@ -127,7 +128,7 @@ def results_of(instruction: Instruction) -> list[Shape]:
 
 
 def _ring_bytes(instruction: Instruction, whole: list[Shape]) -> float:
-    ranks = group_size_of(instruction.proto) or 1
+    ranks = group_size(instruction)
     shard = sum(shape.bytes for shape in whole) // ranks
     return f32(shard * (3 * ranks - 1))
 

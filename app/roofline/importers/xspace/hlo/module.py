@@ -306,6 +306,11 @@ def run_by(instruction: Instruction) -> Instruction:
     return instruction.called[0].root if is_wrapper else instruction
 
 
+def group_size(instruction: Instruction) -> int:
+    """Devices in the largest replica group of a collective; 1 where the program names none."""
+    return group_size_of(instruction.proto) or 1
+
+
 def iota_groups(proto: pb.Instruction) -> pb.IotaReplicaGroups | None:
     """Replica groups of a collective as a range of numbers; `None` where they are not one."""
     stated = (proto.iota_device_list, proto.collective_device_list.iota_replica_groups)
