@@ -16,6 +16,7 @@ from roofline.importers.shared.tables_text import header_words, parse_number
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import read_beside
 from roofline.model.units import GIGA, KIB, KILO
 
 
@@ -147,32 +148,8 @@ NAMES = (Field.NAME, Field.VARIANT)
 """What a kernel is called by, in the order of its words."""
 _RATES = frozenset({Field.FLOP_RATE, Field.BANDWIDTH})
 
-_ALIASES = {
-    Field.NAME: ("name", "kernel", "kernel name", "op", "op name", "operation", "operation name",
-                 "label", "function", "function name", "region", "function call sites and loops"),
-    Field.VARIANT: ("variant", "implementation", "impl", "backend"),
-    Field.TIME: ("time", "duration", "elapsed", "runtime", "run time", "elapsed time", "total time",
-                 "self time", "self elapsed time", "kernel time", "total duration",
-                 "device time", "gpu time", "cuda time", "wall time"),
-    Field.TIME_PER_CALL: ("time per call", "avg time", "average time", "mean time", "avg duration"),
-    Field.FLOP: ("flops", "flop", "total flops", "total flop", "flop count", "flops count",
-                 "operations", "self flop"),
-    Field.FLOP_RATE: ("flops rate", "flop rate", "performance", "throughput", "flops per s",
-                      "flops per second", "flop/s", "flops/s", "flop per s"),
-    Field.BYTES: ("bytes", "memory bytes", "memory data volume", "self memory", "data volume",
-                  "total bytes", "bytes accessed", "bytes moved", "bytes transferred",
-                  "memory traffic"),
-    Field.BANDWIDTH: ("bandwidth", "memory bandwidth", "bw", "memory bw"),
-    Field.INTENSITY: ("ai", "arithmetic intensity", "operational intensity", "self ai",
-                      "intensity"),
-    Field.CALLS: ("calls", "count", "occurrences", "invocations", "instances", "launches"),
-    Field.PRECISION: ("precision", "dtype", "data type"),
-    Field.CATEGORY: ("category", "group"),
-    Field.PATH: ("framework path",),
-    Field.OPERANDS: ("operand shapes",),
-    Field.RESULTS: ("result shapes",),
-}  # fmt: skip
-_FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
+_ALIASES = read_beside(__file__, "aliases.json")
+_FIELDS = {alias: Field(of) for of, aliases in _ALIASES["fields"].items() for alias in aliases}
 # Of a benchmark's table: times of a call where the unit says so, and words before a quantity.
 _OF_CALLS = frozenset(
     {"mean", "median", "avg", "average", "latency", "mean latency", "avg latency"}
@@ -181,23 +158,8 @@ _QUALIFIED = re.compile(
     r"(?:theoretical|ideal|algorithmic|estimated) (?P<count>.+)|(?:achieved|effective) (?P<rate>.+)"
 )
 
-_LEVELS = {
-    "dram": MemoryLevel.DRAM, "ddr": MemoryLevel.DRAM, "mcdram": MemoryLevel.DRAM,
-    "main memory": MemoryLevel.DRAM, "memory": MemoryLevel.DRAM,
-    "hbm": MemoryLevel.HBM, "hbm2": MemoryLevel.HBM, "hbm2e": MemoryLevel.HBM,
-    "hbm3": MemoryLevel.HBM, "hbm3e": MemoryLevel.HBM,
-    "l1": MemoryLevel.L1, "l2": MemoryLevel.L2, "l3": MemoryLevel.LLC, "llc": MemoryLevel.LLC,
-    "mall": MemoryLevel.LLC, "lds": MemoryLevel.LDS, "shared": MemoryLevel.SHARED,
-    "smem": MemoryLevel.SHARED, "shared memory": MemoryLevel.SHARED,
-    "shared l1": MemoryLevel.SHARED_L1,
-    "vmem read": MemoryLevel.VMEM_READ, "vmem write": MemoryLevel.VMEM_WRITE,
-    "cmem read": MemoryLevel.CMEM_READ, "cmem write": MemoryLevel.CMEM_WRITE,
-    "host": MemoryLevel.HOST, "host link": MemoryLevel.HOST, "pcie": MemoryLevel.HOST,
-    "c2c": MemoryLevel.HOST, "ici": MemoryLevel.ICI, "nvlink": MemoryLevel.NVLINK,
-    "xgmi": MemoryLevel.XGMI, "dcn": MemoryLevel.DCN,
-    # One number for such a memory does not say in which direction the bytes moved.
-    "vmem": MemoryLevel.VMEM_READ, "cmem": MemoryLevel.CMEM_READ,
-}  # fmt: skip
+# One number for VMEM or CMEM does not say in which direction the bytes moved.
+_LEVELS = {name: MemoryLevel(of) for of, names in _ALIASES["levels"].items() for name in names}
 _LEVEL_WORD = "|".join(sorted(_LEVELS, key=len, reverse=True))
 _PER_LEVEL = {
     Field.BYTES: re.compile(rf"(?P<a>{_LEVEL_WORD}) bytes|bytes (?P<b>{_LEVEL_WORD})"),

@@ -23,6 +23,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import read_beside
 from roofline.model.units import KILO
 
 MAX_ROWS = 200_000
@@ -39,15 +40,8 @@ _READ_COUNTER = re.compile(
 )
 _STEPPED = re.compile(r"(MI\d+[AX]?)_A\d")
 _CHANNEL = re.compile(r"(\w+)\[\d+\]")
-_ALIASES = {
-    "index": "dispatch_id",
-    "kernelname": "kernel_name",
-    "beginns": "start_timestamp",
-    "endns": "end_timestamp",
-    "gpu-id": "gpu_id",
-    "grd": "grid_size",
-    "wgr": "workgroup_size",
-}
+_COLUMNS = read_beside(__file__, "columns.json")
+_ALIASES: Mapping[str, str] = _COLUMNS["aliases"]
 _ROCPROFV3 = frozenset({"counter_name", "counter_value"})
 
 
@@ -168,33 +162,9 @@ def counters(table: Table, row: int) -> dict[str, float]:
 
 
 _NOT_KNOWN = "NA"
-_ENVIRONMENT = {
-    "rocm_version": "rocm_version",
-    "driver_version": "amd_gpu_kernel_version",
-    "compute_partition": "compute_partition",
-    "memory_partition": "memory_partition",
-    "firmware": "vbios",
-    "kernel_version": "linux_kernel_version",
-}
-_LEVEL_COLUMNS = {
-    MemoryLevel.HBM: ("hbmbw",),
-    MemoryLevel.LLC: ("mallbw",),
-    MemoryLevel.L2: ("l2bw",),
-    MemoryLevel.L1: ("l1bw", "l0bw"),
-    MemoryLevel.LDS: ("ldsbw",),
-}
-_UNIT_COLUMNS = {
-    ComputeUnit.VECTOR_FP64: ("fp64flops",),
-    ComputeUnit.VECTOR_FP32: ("fp32flops",),
-    ComputeUnit.VECTOR_FP16: ("fp16flops",),
-    ComputeUnit.MATRIX_FP64: ("mfmaf64flops",),
-    ComputeUnit.MATRIX_FP32: ("mfmaf32flops",),
-    ComputeUnit.MATRIX_BF16: ("mfmabf16flops", "wmmabf16flops"),
-    ComputeUnit.MATRIX_FP16: ("mfmaf16flops", "wmmaf16flops"),
-    ComputeUnit.MATRIX_FP8: ("mfmaf8flops", "wmmaf8flops"),
-    ComputeUnit.MATRIX_INT8: ("mfmai8ops", "wmmai8ops"),
-    ComputeUnit.MATRIX_FP4: ("mfmaf4flops", "mfmaf6f4flops"),
-}
+_ENVIRONMENT: Mapping[str, str] = _COLUMNS["environment"]
+_LEVEL_COLUMNS = {MemoryLevel(of): names for of, names in _COLUMNS["levels"].items()}
+_UNIT_COLUMNS = {ComputeUnit(of): names for of, names in _COLUMNS["units"].items()}
 
 
 def read_device(
