@@ -31,58 +31,30 @@ from roofline.importers.pytorch.vector_work import (
     slack_of,
     vector_work,
 )
+from roofline.model.plain_data import read_beside
+
+_FILE = read_beside(__file__, "bytes_moved.json")
+
+
+def _listed(kind: str) -> frozenset[str]:
+    return words(" ".join(_FILE[kind]))
+
 
 # Elementwise operators by how many tensors they take; one more receives the result.
-_UNARY = words(
-    "abs acos angle asin atan bitwise_not ceil celu conj_physical cos cosh deg2rad digamma elu erf"
-    " erfc erfinv exp exp2 expm1 frac gelu glu_jvp hardshrink hardsigmoid hardswish hardtanh"
-    " leaky_relu lgamma log log10 log1p log2 log_sigmoid_forward logit mish nan_to_num neg"
-    " reciprocal relu relu6 round rsqrt selu sgn sigmoid sign silu sin sinc sinh softplus"
-    " softshrink sqrt square tan tanh threshold trunc floor bernoulli clamp_min clamp_max"
-)
-_BINARY = words(
-    "add sub rsub mul div true_divide floor_divide maximum minimum fmax fmin fmod remainder pow"
-    " atan2 hypot copysign xlogy logaddexp bitwise_and bitwise_or bitwise_xor masked_fill prelu"
-    " _prelu_kernel heaviside threshold_backward gelu_backward silu_backward tanh_backward"
-    " sigmoid_backward hardtanh_backward leaky_relu_backward elu_backward hardswish_backward"
-    " hardsigmoid_backward mish_backward native_dropout_backward masked_scale"
-)
-_TERNARY = words(
-    "where lerp addcmul addcdiv clamp mse_loss_backward l1_loss_backward smooth_l1_loss_backward"
-    " huber_loss_backward binary_cross_entropy_backward"
-)
-_TAKES = {**dict.fromkeys(_UNARY, 1), **dict.fromkeys(_BINARY, 2), **dict.fromkeys(_TERNARY, 3)}
+_TAKES = {
+    name: count
+    for count, kind in enumerate(("unary", "binary", "ternary"), 1)
+    for name in _listed(kind)
+}
 # Their results are true or false, one byte each.
-_COMPARISONS = words(
-    "eq ne lt le gt ge isnan isinf isfinite isneginf isposinf logical_and logical_or logical_xor"
-    " logical_not signbit"
-)
+_COMPARISONS = _listed("comparisons")
 # The first output has the first tensor's shape; what else is written is small.
-_LIKE_FIRST = words(
-    "_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_layer_norm"
-    " native_layer_norm_backward native_group_norm native_group_norm_backward native_batch_norm"
-    " native_batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward miopen_batch_norm"
-    " miopen_batch_norm_backward batch_norm_backward_elemt batch_norm_elemt _batch_norm_with_update"
-    " batch_norm_backward _native_batch_norm_legit _fused_rms_norm _fused_rms_norm_backward"
-    " native_dropout cumsum cumprod _cumsum _cumprod clone contiguous flip roll tril triu sort"
-)
+_LIKE_FIRST = _listed("like the first")
 # Read once; the result is small beside it, or its shape is not recorded.
-_READ = words(
-    "sum nansum mean nanmean prod max min amax amin aminmax argmax argmin any all norm"
-    " linalg_vector_norm std var std_mean var_mean logsumexp count_nonzero topk kthvalue mse_loss"
-    " l1_loss smooth_l1_loss huber_loss binary_cross_entropy batch_norm_stats trace"
-    " max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
-    " _adaptive_avg_pool3d adaptive_max_pool2d bincount histc multinomial"
-)
+_READ = _listed("read")
 # The gradient is read and as much as the forward's input, which is an argument, is written.
-_POOL_BACKWARD = words(
-    "max_pool2d_with_indices_backward max_pool3d_with_indices_backward avg_pool2d_backward"
-    " avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward"
-)
-_WRITTEN = words(
-    "fill fill_ zero_ uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_"
-    " log_normal_ arange"
-)
+_POOL_BACKWARD = _listed("pooling backward")
+_WRITTEN = _listed("written")
 _LOOKUPS = words("embedding index_select")
 _JOINED = words("cat stack")
 _UPSAMPLED = words("upsample_nearest2d upsample_bilinear2d upsample_bicubic2d")
@@ -213,27 +185,11 @@ FAMILY = Family(
 )
 
 
-def _of(library: str, names: str) -> frozenset[str]:
-    return frozenset(f"{library}::{name}" for name in words(names))
-
-
-_GATED = "silu_and_mul gelu_and_mul gelu_tanh_and_mul"
 # Every tensor, results included, is an argument and is moved once.
-_ONCE = (
-    _of(
-        "_C",
-        f"{_GATED} mul_and_silu fatrelu_and_mul swigluoai_and_mul silu_and_mul_quant gelu_new"
-        " gelu_fast gelu_quick rms_norm rms_norm_static_fp8_quant static_scaled_fp8_quant"
-        " dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant static_scaled_int8_quant"
-        " dynamic_scaled_int8_quant",
-    )
-    | _of(
-        "sgl_kernel",
-        f"{_GATED} rmsnorm gemma_rmsnorm sgl_per_token_group_quant_fp8 sgl_per_tensor_quant_fp8"
-        " sgl_per_token_group_quant_int8 sgl_per_token_quant_fp8",
-    )
-    | _of("aiter", f"{_GATED} rmsnorm add_rmsnorm rmsnorm2d_fwd_with_add_ck _groupnorm_run")
-    | _of("vllm", _GATED)
+_ONCE = frozenset(
+    f"{library}::{name}"
+    for library, names in _FILE["once"].items()
+    for name in words(" ".join(names))
 )
 # Normalisation of input + residual, both of them read and written.
 _RESIDUAL = words(
