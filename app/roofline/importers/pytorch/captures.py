@@ -216,7 +216,7 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
     ticks = np.unique(np.concatenate([begin, end, launched, scope_begin, scope_end]))
     first, tick = np.searchsorted(ticks, begin), np.searchsorted(ticks, launched)
     scope_first = np.searchsorted(ticks, scope_begin)
-    own = inner_calls(trace, Launched(nodes=nodes, operator=around))
+    own = inner_calls(trace, nodes, around)
     places = np.array(list(own), np.int64)
     numbers = _numbers(trace, own.values())
     signature = np.array(operators["signature"][inside], np.int64)
@@ -237,9 +237,7 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
 def _around(trace: Trace, spans: Columns, at: I64) -> tuple[I32, I64]:
     """The innermost of these spans around each launch, and all that are around any."""
     parent, around, _ = nest(
-        begin=spans["begin"],
-        duration=spans["duration"],
-        thread=spans["thread"],
+        **spans.spans,
         point_ns=trace.launches["begin"][at],
         point_thread=trace.launches["thread"][at],
     )
@@ -289,22 +287,12 @@ _EXPERTS = frozenset({"vllm::moe_forward", "vllm::moe_forward_shared"})
 _SUM = "_finalize_matmul_scatter"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Launched:
-    """Launches of a graph: what each launches, and the place of the innermost operator around it
-    (-1: none)."""
-
-    nodes: Sequence[str]
-    operator: I32
-
-
-def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
-    """The calls that the launches at these places make by themselves."""
-    result = _windowed(trace.signatures, trace.operators["signature"], launched)
+def inner_calls(trace: Trace, nodes: Sequence[str], operators: I32) -> dict[int, Signature]:
+    """The calls that the launches of a graph make by themselves, by their places: `nodes` are what
+    they launch, `operators` the innermost around each (-1: none)."""
+    result = _windowed(trace, nodes, operators)
     routings: dict[int, Routing | None] = {}
-    for place, (node, operator) in enumerate(
-        zip(launched.nodes, launched.operator.tolist(), strict=True)
-    ):
+    for place, (node, operator) in enumerate(zip(nodes, operators.tolist(), strict=True)):
         if operator < 0 or not node.startswith("_"):
             continue
         outer = trace.signatures[int(trace.operators["signature"][operator])]
@@ -319,18 +307,15 @@ def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
     return result
 
 
-def _windowed(
-    signatures: Sequence[Signature], of_operator: I64, launched: Launched
-) -> dict[int, Signature]:
+def _windowed(trace: Trace, nodes: Sequence[str], operators: I32) -> dict[int, Signature]:
     """Attention of layers with a window; its work is unknown where the window is."""
-    if not {_WINDOWED, _FULL} <= set(launched.nodes):
+    if not {_WINDOWED, _FULL} <= set(nodes):
         return {}
     result = {}
-    for place, node in enumerate(launched.nodes):
-        operator = int(launched.operator[place])
+    for place, (node, operator) in enumerate(zip(nodes, operators.tolist(), strict=True)):
         if node != _WINDOWED or operator < 0:
             continue
-        outer = signatures[int(of_operator[operator])]
+        outer = trace.signatures[int(trace.operators["signature"][operator])]
         if names_a_layer(outer.operator):
             result[place] = _of_window(outer)
     return result

@@ -174,7 +174,7 @@ def _kernels(parts: Parts, op_of_row: I64) -> Kernels | None:
     files = [(work, work.kernels) for work in parts.work if work.kernels is not None]
     if not files:
         return None
-    place = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    place = _places_of_steps(parts)
     columns: dict[str, list[NDArray[Any]]] = defaultdict(list)
     names: list[str] = []
     shapes: list[tuple[int, ...]] = []
@@ -223,14 +223,13 @@ def _units(parts: Parts) -> dict[int, Unit]:
 
 def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepTable:
     """One row per step number; a step lasts as long as its longest marker on any rank."""
-    numbers = _in_order_of_time(parts)
+    place = _places_of_steps(parts)
     labels = {step.number: step.label for work in parts.work for step in work.steps}
-    place = {number: k for k, number in enumerate(numbers)}
-    begin = np.full(len(numbers), 2**62, np.int64)
-    end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
-    core = np.zeros(len(numbers), np.int64)
+    begin = np.full(len(place), 2**62, np.int64)
+    end, lasted = np.zeros(len(place), np.int64), np.zeros(len(place), np.int64)
+    core = np.zeros(len(place), np.int64)
     sums = OpColumns.zeros(
-        (len(numbers), 2), (level,), used(units, ComputeUnit), used(units, UndecidedUnit)
+        (len(place), 2), (level,), used(units, ComputeUnit), used(units, UndecidedUnit)
     )
     for work, shift in zip(parts.work, parts.shift_ns, strict=True):
         at = np.array([place[step.number] for step in work.steps], np.int64)
@@ -241,7 +240,7 @@ def _steps(parts: Parts, units: Mapping[int, Unit], level: MemoryLevel) -> StepT
         np.add.at(core, at, work.step_core_ns)
         _add_work(sums, work, at, op_rows(work.sums, parts.numbers.rows, units, level))
     return StepTable(
-        label=tuple(labels.get(number) or str(number) for number in numbers),
+        label=tuple(labels.get(number) or str(number) for number in place),
         begin_ps=as_ps(begin),
         end_ps=as_ps(end),
         duration_ps=as_ps(lasted),
@@ -255,7 +254,7 @@ def _instances(parts: Parts) -> ModuleInstances | None:
     files = [(work, work.instances) for work in parts.work if work.instances is not None]
     if not files:
         return None
-    step_of = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    step_of = _places_of_steps(parts)
     numbers: dict[tuple[str, str, str], int] = {}
     sums: dict[str, list[NDArray[Any]]] = defaultdict(list)
     for work, found in files:
@@ -275,13 +274,15 @@ def _instances(parts: Parts) -> ModuleInstances | None:
     )
 
 
-def _in_order_of_time(parts: Parts) -> list[int]:
+def _places_of_steps(parts: Parts) -> dict[int, int]:
+    """The place of each step by its number, in order of time."""
     first: dict[int, int] = {}
     for work, shift in zip(parts.work, parts.shift_ns, strict=True):
         for step in work.steps:
             at = step.begin_ns + shift
             first[step.number] = min(at, first.get(step.number, at))
-    return sorted(first, key=lambda number: (first[number], number))
+    ordered = sorted(first, key=lambda number: (first[number], number))
+    return {number: place for place, number in enumerate(ordered)}
 
 
 def _add_work(sums: OpColumns, work: FileWork, place: I64, rows: OpRows) -> None:
@@ -302,7 +303,7 @@ def _serving(
     files = [file.serving for file in parts.work if file.serving is not None]
     if not files or len(files) < len(parts.work):
         return None
-    place = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    place = _places_of_steps(parts)
     work = []
     for one in parts.work:
         inside = one.sums.scope >= 0

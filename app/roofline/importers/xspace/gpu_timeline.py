@@ -45,19 +45,17 @@ class HostLaunches:
 
         Reads the threads each time: ask once for many.
         """
-        return self._of(correlation.view(np.uint64))
-
-    def _of(self, correlation: U64) -> I64:
+        wanted = correlation.view(np.uint64)
         launched = np.full(len(correlation), NO_LAUNCH)
-        if not len(correlation):
+        if not len(wanted):
             return launched
-        ids = np.unique(correlation)
+        ids = np.unique(wanted)
         first = np.full(len(ids), NO_LAUNCH)
         is_wanted = _Wanted(ids)
         for correlated, begin in self._launches(is_wanted):
             np.minimum.at(first, np.searchsorted(ids, correlated), begin)
-        known = correlation > 0
-        launched[known] = first[np.searchsorted(ids, correlation[known])]
+        known = wanted > 0
+        launched[known] = first[np.searchsorted(ids, wanted[known])]
         return launched
 
     def _launches(self, is_wanted: "_Wanted") -> Iterator[tuple[U64, I64]]:
