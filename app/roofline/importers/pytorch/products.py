@@ -32,8 +32,8 @@ class _Product:
 
     `is_transposed`: the right factor is [n, k]. `inner` and `columns` numbers lie in one element
     of the factors along k, and of the right factor along n. `result` is the place of a tensor that
-    receives the result; `result_type` are places where a number names its element type;
-    `result_item` its bytes per element, else those of the left factor's.
+    receives the result; `result_type` are places where a number names its element type (torch 2.1
+    has that of `_scaled_mm` at 3); `result_item` its bytes per element, else the left factor's.
     """
 
     left: int = 0

@@ -179,7 +179,7 @@ _OPTIMIZERS = words(
     " approx_rowwise_adagrad_with_counter rowwise_weighted_adagrad adam partial_rowwise_adam lamb"
     " partial_rowwise_lamb lars_sgd"
 )
-_NAMES = {
+_FBGEMM = {
     f"fbgemm::split_embedding_codegen_lookup_{name}_function{kind}"
     for name in _OPTIMIZERS
     for kind in ("", "_pt2")
@@ -248,16 +248,16 @@ def _lookup_precision(inputs: Inputs) -> str:
 
 
 LOOKUPS = Family(
-    names=_NAMES,
+    names=_FBGEMM,
     flops=_lookup_flop,
     moved=_lookup_moved,
     precision=_lookup_precision,
-    reads_values=_NAMES,
+    reads_values=_FBGEMM,
     slack=_lookup_slack,
 )
 
 
-_NAME = re.compile(r"triton_(poi|red|per)_fused_(\w*?)_?\d+\Z")
+_TRITON = re.compile(r"triton_(poi|red|per)_fused_(\w*?)_?\d+\Z")
 # Operators that move, name or look up numbers.
 _MOVES = words(
     "_to_copy _unsafe_view alias as_strided cat clone constant_pad_nd copy detach embedding expand"
@@ -270,20 +270,20 @@ _PICKS = words("index index_select gather embedding take index_put scatter")
 
 def is_generated(operator: str) -> bool:
     """True for a kernel of Inductor that has the rules above."""
-    return _NAME.match(operator) is not None
+    return _TRITON.match(operator) is not None
 
 
 @lru_cache(maxsize=4096)
 def _operators(kernel: str) -> tuple[str, ...]:
     """The operators in a kernel's name, the longest names first; "" for what is none of them."""
-    match = _NAME.match(kernel)
-    words = match[2].split("_") if match else []
+    match = _TRITON.match(kernel)
+    parts = match[2].split("_") if match else []
     found, at = [], 0
-    while at < len(words):
+    while at < len(parts):
         stop = next(
-            (stop for stop in range(len(words), at, -1) if _is_known("_".join(words[at:stop]))), 0
+            (stop for stop in range(len(parts), at, -1) if _is_known("_".join(parts[at:stop]))), 0
         )
-        found.append("_".join(words[at:stop]) if stop else "")
+        found.append("_".join(parts[at:stop]) if stop else "")
         at = stop or at + 1
     return tuple(found)
 
