@@ -18,8 +18,7 @@ from mcp.types import CallToolResult, ResourceLink, TextContent, TextResourceCon
 import roofline
 from roofline.api import agents
 from roofline.api.agents import answers
-from roofline.api.agents.addresses import networks, pinned
-from roofline.api.agents.folders import Folders
+from roofline.api.agents.folders import Folders, networks, pinned
 from roofline.api.agents.server import server_of_folders
 from roofline.errors import BadViewError, CaptureFailedError
 from tests.cli.test_main import run

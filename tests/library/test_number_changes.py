@@ -5,13 +5,13 @@ import json
 import pytest
 
 from roofline.importers.registry import IMPORTERS
-from roofline.library.number_changes import (
+from roofline.library.results_version import (
     CHANGES,
     RESULTS_VERSION,
     changes_since,
     results_number,
+    results_version,
 )
-from roofline.library.results_version import results_version
 from tests.tools.sample_numbers import GOLDEN, numbers
 
 

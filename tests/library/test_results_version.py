@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from roofline.library import results_version as versions
-from roofline.library.number_changes import RESULTS_VERSION
-from roofline.library.results_version import hashed_parts, results_version
+from roofline.library.results_version import RESULTS_VERSION, hashed_parts, results_version
 from roofline.source_closure import PACKAGE_FOLDER
 
 

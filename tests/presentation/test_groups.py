@@ -24,6 +24,7 @@ from roofline.presentation.groups import (
     merged,
     name_of,
     roof_text,
+    usual_grouping,
 )
 from roofline.presentation.layers import layers_of, line_of
 from roofline.presentation.page import groups_data
@@ -31,7 +32,6 @@ from roofline.presentation.page_ops import page_groups
 from roofline.presentation.quantities import DASH, NARROW, SPACE
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.shown import listed_ops
-from roofline.presentation.usual_groups import usual_grouping
 from tests.builders import ABSENT, analysed
 from tests.shared_profiles import needs_shared, shared
 

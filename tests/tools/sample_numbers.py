@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from roofline.analysis.subjects.choose import choose
-from roofline.library.number_changes import RESULTS_VERSION
+from roofline.library.results_version import RESULTS_VERSION
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
 from tests.conftest import ROOT, SAMPLES

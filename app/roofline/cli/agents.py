@@ -52,8 +52,10 @@ def _skill(given: argparse.Namespace) -> None:
 
 
 def _mcp(given: argparse.Namespace) -> None:
-    from roofline.api.agents.addresses import networks  # loads slowly, as do the tools
-    from roofline.api.agents.folders import Folders
+    from roofline.api.agents.folders import (
+        Folders,
+        networks,  # loads slowly, as do the tools
+    )
 
     allowed = networks(given.allow_capture)
     try:

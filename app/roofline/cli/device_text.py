@@ -63,10 +63,10 @@ def add_devices(parser: argparse.ArgumentParser) -> None:
 
 def _devices(given: argparse.Namespace) -> None:
     if given.over:
-        from roofline.cli import exploring  # loads slowly
+        from roofline.cli import advising  # loads slowly
 
         names = [*([given.name] if given.name else []), *given.part]
-        text = exploring.parts_over(given.over, given.price, names, given.ops)
+        text = advising.parts_over(given.over, given.price, names, given.ops)
         print_bytes(text.encode())
         return
     if given.kernels:

@@ -26,7 +26,7 @@ WINGS = "roofline.commands"
 COMMANDS = {
     "analyze": ("print the roofline of a profile", "roofline.cli.analyzing:add_analyze"),
     "advise": ("say what would help, and how much", "roofline.cli.advising:add_advise"),
-    "whatif": ("what other number formats would save", "roofline.cli.exploring:add_whatif"),
+    "whatif": ("what other number formats would save", "roofline.cli.advising:add_whatif"),
     "compare": ("say what changed between two runs", "roofline.cli.comparing:add_compare"),
     "ledger": (
         "show advice that was accepted, and what became of it",

@@ -1,4 +1,4 @@
-"""The version of stored results: a digest of all that computes them.
+"""The version of stored results, a digest of all that computes them, and what changed in numbers.
 
 Results are a cache. They are stored under this version, so a change of anything that could change a
 number makes the next reader wait for them to be computed again. Hashed are:
@@ -10,15 +10,19 @@ number makes the next reader wait for them to be computed again. Hashed are:
 
 What `roofline calibrate` measured is not part of it, because it counts for few profiles: the
 results that depend on it carry its digest themselves (`storage.results`).
+
+A change of a number that users see is a row of the next version in `number_changes.json`, in plain
+words: a profile that another release computed says so.
 """
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from roofline.library.number_changes import RESULTS_VERSION
+from roofline.model.plain_data import read_beside
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
 # The program of an import's child; `imports.children` starts it.
@@ -65,3 +69,40 @@ def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _CACHE_FOLDER not in path.parts:
             yield path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberChange:
+    """A change of numbers: its sentence, and how the names of its formats begin (none: all)."""
+
+    results_version: int
+    said: str
+    formats: tuple[str, ...] = ()
+
+
+CHANGES = tuple(
+    NumberChange(**{**row, "formats": tuple(row.get("formats", ()))})
+    for row in read_beside(__file__, "number_changes.json")
+)
+RESULTS_VERSION = max(one.results_version for one in CHANGES)
+
+
+def changes_since(version: str | None, format_name: str) -> tuple[str, ...]:
+    """The sentences on numbers of a format that changed after results of `version`.
+
+    `version` is one of `results_version`, none for results that were not computed before.
+    """
+    if version is None:
+        return ()
+    before = results_number(version)
+    return tuple(
+        one.said
+        for one in CHANGES
+        if one.results_version > before and format_name.startswith(one.formats or "")
+    )
+
+
+def results_number(version: str) -> int:
+    """The results version in the name of a version, 0 in one of another form."""
+    number = version.partition("-")[0].removeprefix("v")
+    return int(number) if number.isdecimal() else 0

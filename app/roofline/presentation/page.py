@@ -35,6 +35,7 @@ from roofline.presentation.grouping import all_keys
 from roofline.presentation.grouping_choice import LABELS, Grouping
 from roofline.presentation.groups import (
     Group,
+    choices,
     gain_text,
     groups_of,
     is_complete,
@@ -42,6 +43,7 @@ from roofline.presentation.groups import (
     merged,
     name_of,
     roof_text,
+    usual_grouping,
 )
 from roofline.presentation.json_text import to_json
 from roofline.presentation.layers import Layers, layers_of, line_of
@@ -55,7 +57,6 @@ from roofline.presentation.rounding import six_digits
 from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.serving import serving_data
 from roofline.presentation.shown import listed_ops, places_of, shown_levels, unit_labels
-from roofline.presentation.usual_groups import choices, usual_grouping
 from roofline.presentation.verdict import Answer, lines_of
 from roofline.presentation.verdict_data import budget_data, subject_record, verdict_record
 from roofline.presentation.what_if import OwnPeaks, what_if_lines

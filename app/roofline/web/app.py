@@ -23,7 +23,6 @@ from roofline.settings import Settings
 from roofline.web.api import (
     adding,
     advice,
-    arrivals,
     audit,
     captures,
     comparing,
@@ -66,14 +65,11 @@ from roofline.web.pages import agents as agent_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import costs as costs_pages
 from roofline.web.pages import devices as devices_pages
-from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc
-from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import report as report_pages
 from roofline.web.pages import routes as pages
 from roofline.web.pages import run as run_pages
 from roofline.web.pages import series as series_pages
-from roofline.web.pages import shared as shared_pages
 from roofline.web.pages.agents import ToolsByHttp
 from roofline.web.parts import ServerParts
 
@@ -85,7 +81,6 @@ _ROUTERS = (
     advice.router,
     figures.router,
     comparing.router,
-    arrivals.router,
     series.router,
     events.router,
     runs.router,
@@ -106,10 +101,7 @@ _ROUTERS = (
     series_pages.router,
     run_pages.router,
     costs_pages.router,
-    shared_pages.router,
     devices_pages.router,
-    explore_pages.router,
-    op_cost_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

@@ -13,8 +13,8 @@ from cachetools import LRUCache, cached
 from fastapi import Request
 
 from roofline.errors import MixedUploadError
-from roofline.library.number_changes import changes_since
 from roofline.library.reader import Failed, Importing, Ready, State
+from roofline.library.results_version import changes_since
 from roofline.library.samples import Sample
 from roofline.model.plain_data import alike
 from roofline.presentation.first_view.view import FirstView, first_view

@@ -30,9 +30,8 @@ from roofline.web.http.computing import (
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.http.oidc_provider import OidcLogIn
-from roofline.web.http.rate_limit import Attempts, Door, RateLimit, UploadRate
+from roofline.web.http.rate_limit import Attempts, Door, RateLimit, Streams, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
-from roofline.web.http.streams import Streams
 from roofline.web.http.templates import ServedTemplates
 from roofline.web.offline.assets import StaticFiles
 

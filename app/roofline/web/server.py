@@ -19,7 +19,7 @@ from roofline.web.http.access import check_access
 from roofline.web.http.forwarded import may_forward
 from roofline.web.http.gate import ACCEPTED_AT_ONCE, MOST_CONNECTIONS, gated
 from roofline.web.http.logs import configure
-from roofline.web.http.streams import Streams
+from roofline.web.http.rate_limit import Streams
 from roofline.web.parts import ServerParts
 
 BACKLOG = 2048

@@ -8,15 +8,15 @@ import orjson
 import pytest
 
 from roofline.storage.visibility import ALL_SEEING
-from roofline.web.api import arrivals
-from roofline.web.http.streams import Streams
+from roofline.web.api import events as arrivals
+from roofline.web.http.rate_limit import Streams
 from tests.web.conftest import Client
 
 
 def test_newest_run_of_exactly_this_title_or_tag_is_told(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(arrivals, "SERIES_INTERVAL_S", 0.01)
     lists = client.parts.lists_for(ALL_SEEING)
     streams = Streams()
 

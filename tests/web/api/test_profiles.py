@@ -200,7 +200,7 @@ def test_streams_of_one_address_are_limited(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("roofline.imports.children.WORK", "tests.web.children:linger")
-    monkeypatch.setattr("roofline.web.http.streams.STREAMS_PER_ADDRESS", 2)
+    monkeypatch.setattr("roofline.web.http.rate_limit.STREAMS_PER_ADDRESS", 2)
     path = f"{API}/{client.upload(b'content', wait=0).json()['id']}"
     streams = [client.start("GET", f"{path}/events") for _ in range(3)]
     ended, going = wait(streams, timeout=30, return_when=FIRST_COMPLETED)

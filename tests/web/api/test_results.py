@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from roofline import __version__
-from roofline.library.number_changes import changes_since
+from roofline.library.results_version import changes_since
 from tests.web.conftest import Client, Launch
 
 API = "/api/v1/profiles"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import uvicorn
 
-from roofline.web.http.streams import Streams
+from roofline.web.http.rate_limit import Streams
 from roofline.web.server import RooflineServer
 
 

@@ -13,7 +13,7 @@ from roofline.errors import ProfileNotFoundError
 from roofline.library.reader import ProfileReader
 from roofline.storage.results import PAGE
 from roofline.storage.visibility import ALL_SEEING, Viewer
-from roofline.web.api.arrivals import newest_run
+from roofline.web.api.events import newest_run
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session

@@ -1,6 +1,9 @@
-"""Profiles in folders of this machine, as the tools of `roofline mcp` name them."""
+"""Profiles in folders of this machine, as the tools of `roofline mcp` name them, and the programs
+that these tools may reach: those in networks that their user allowed."""
 
+import ipaddress
 import os
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -9,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from roofline.api.agents import LATEST
-from roofline.api.agents.addresses import Network, pinned
 from roofline.api.agents.answers import quoted
 from roofline.api.agents.reading import Reading, digest_of
 from roofline.api.captures import capture_remote
@@ -17,7 +19,7 @@ from roofline.api.comparing import budget_of, read_baseline
 from roofline.api.profiles import open_profile
 from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Budget
-from roofline.errors import BadViewError, ProfileNotFoundError, RooflineError
+from roofline.errors import BadViewError, CaptureFailedError, ProfileNotFoundError, RooflineError
 from roofline.importers.source import CAPTURE_ENDINGS, Progress, silent
 
 _KEPT = 4  # profiles in memory
@@ -25,6 +27,8 @@ _LOOKED_AT = 20_000  # files below the folders
 _TRIED = 20
 
 Key = tuple[str, int, int]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +141,39 @@ def _has_links(folder: Path) -> bool:
 def time_text(unix_s: float) -> str:
     """A time in UTC, to the second."""
     return datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
+
+
+def networks(texts: Sequence[str]) -> list[Network]:
+    """The networks that these texts name, and loopback. Raises `BadViewError` for another text."""
+    try:
+        return [ipaddress.ip_network(one, strict=False) for one in (*LOOPBACK, *texts)]
+    except ValueError as error:
+        raise BadViewError(
+            f"--allow-capture: {error}.",
+            remedy="Write a network such as 10.0.0.0/24, or an address.",
+        ) from error
+
+
+def pinned(address: str, allowed: Sequence[Network]) -> str:
+    """`HOST:PORT` with the address that HOST has now, so that no later look-up leads elsewhere.
+
+    Raises `CaptureFailedError` where any address of HOST is outside of `allowed`.
+    """
+    host, _, port = address.rpartition(":")
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise CaptureFailedError(f"“{address[:200]}” is not HOST:PORT.", remedy="Write HOST:PORT.")
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise CaptureFailedError(
+            f"{host[:200]} has no address: {error}.", remedy="Check the name."
+        ) from error
+    every = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    for one in every:
+        plain = getattr(one, "ipv4_mapped", None) or one
+        if not any(plain in network for network in allowed if network.version == plain.version):
+            raise CaptureFailedError(
+                f"{host[:200]} is not an address that may be captured.",
+                remedy="Allow its network where the tools are started: --allow-capture NET.",
+            )
+    return f"[{every[0]}]:{port}" if every[0].version == 6 else f"{every[0]}:{port}"

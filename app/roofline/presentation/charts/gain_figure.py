@@ -42,11 +42,11 @@ from roofline.presentation.charts.gain_words import (
     title_of,
 )
 from roofline.presentation.goal_numbers import Scale
+from roofline.presentation.groups import GroupNames, usual_names
 from roofline.presentation.page_rows import Page
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
 from roofline.presentation.quantities import SPACE, duration
 from roofline.presentation.shown import places_of
-from roofline.presentation.usual_groups import GroupNames, usual_names
 
 _WAIT_TOKENS = {
     "transfers": LEVEL_STYLES[MemoryLevel.HOST].token,

@@ -1,15 +1,24 @@
-"""Which roofs the charts draw: those that hold some operation, all of them, or none."""
+"""Which roofs the charts draw: those that hold some operation, all of them, or none.
+
+Beside them stand those of other devices: the main memory, and the unit that counts.
+"""
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from roofline.devices.choice import known_part
+from roofline.devices.parts import Part
+from roofline.errors import BadViewError
+from roofline.figures.figure import inert
 from roofline.figures.roofs import Roof, Roofs
 from roofline.figures.scale import Place
-from roofline.presentation.charts.choices import ChartChoice
+from roofline.presentation.charts.choices import ChartChoice, OtherRoofs
 from roofline.presentation.page_rows import JOINED, RATE, Page, Rows
 
+MOST_DEVICES = 4
 _LEAST_OF_TIME = 0.03  # of the time of ops with a rate: what binds less has no roof drawn
 _LEAST = 1e-9
 
@@ -98,3 +107,35 @@ def log_places(
         (math.log10(x), math.log10(y)) if x is not None and y is not None and x > 0 < y else None
         for x, y in zip(intensities, rates, strict=True)
     ]
+
+
+def with_others(page: Page, choice: ChartChoice, ids: Sequence[str]) -> ChartChoice:
+    """The choice with the roofs of these parts; unknown ones are left out."""
+    main = next((roof["unit"] for roof in page["roofs"]["compute"]), None)
+    parts = [part for name in ids if (part := _part(name)) is not None]
+    return replace(choice, others=tuple(_roofs(part, main) for part in parts[:MOST_DEVICES]))
+
+
+def _part(name: str) -> Part | None:
+    try:
+        return known_part(name)
+    except BadViewError:
+        return None
+
+
+def _roofs(part: Part, main_unit: str | None) -> OtherRoofs:
+    """Compute is the unit that is the main one of the profile, else the part's own main one."""
+    memory = next((one for one in part.memory() if one.level.is_main), None)
+    units = part.compute()
+    compute = next((one for one in units if one.unit.value == main_unit), next(iter(units), None))
+    return OtherRoofs(
+        name=inert(part.name),
+        memory=None if memory is None else _roof(memory.level.value, memory.gbs),
+        compute=None
+        if compute is None
+        else replace(_roof(compute.unit.value, compute.gflops), label=compute.label),
+    )
+
+
+def _roof(key: str, peak: float) -> Roof:
+    return Roof(id=key, unit=key, label="", peak=peak, token="", dash="")

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.page_rows import Page, Rows
-from roofline.presentation.quantities import percent
+from roofline.presentation.quantities import column_scale, percent
 
 MOST_BARS = 60
 MOST_NAMES = 10

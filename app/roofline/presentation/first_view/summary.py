@@ -7,12 +7,12 @@ from typing import Any
 
 from roofline.model.units import gib_to_gb
 from roofline.presentation.charts.program_figure import SYMBOLS, program_note, step_token
-from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.first_view.table import bar_class, shown_category, token_class
 from roofline.presentation.page_rows import EFFICIENCY, RATE, Page, Rows
 from roofline.presentation.quantities import (
     DASH,
     cell,
+    column_scale,
     count,
     counted,
     duration,

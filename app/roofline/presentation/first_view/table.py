@@ -7,9 +7,8 @@ from typing import Any
 
 from roofline.analysis.short_names import middle_cut
 from roofline.model.categories import IDLE_CATEGORY
-from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.page_rows import EFFICIENCY, NOT_SHOWN, SHARE, TIME, Column, Rows
-from roofline.presentation.quantities import DASH
+from roofline.presentation.quantities import DASH, ColumnScale, column_scale
 from roofline.presentation.sentences import plain_text, say
 
 ROWS = 50

@@ -1,7 +1,9 @@
-"""How an import goes on, as server-sent events: one per change, each like the state's body.
+"""How an import goes on, and the new runs of a title or tag, as server-sent events.
 
-The stream ends with the import. It may break at any time and be opened again: each begins with the
-present state, so nothing is missed. FastAPI frames the events, and keeps quiet streams open.
+A stream may break at any time and be opened again: each begins with the present state, or the
+newest run, so nothing is missed. FastAPI frames the events, and keeps quiet streams open. That of
+an import has an event per change, each like the state's body, and ends with the import. That of a
+series does not end by itself, so the OpenAPI description leaves it out; docs/comparing.md has it.
 """
 
 import asyncio
@@ -16,15 +18,21 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError, RooflineError
-from roofline.library.reader import ProfileReader
+from roofline.library.reader import ProfileLists, ProfileReader
+from roofline.presentation.titles import series_name
+from roofline.storage.records import Manifest
 from roofline.web.api.responses import NOT_THERE
+from roofline.web.api.series import By, Name
 from roofline.web.bodies import ProfileBody, body_of, first_of
 from roofline.web.http.guard import peer_of_request
+from roofline.web.http.rate_limit import Streams
 from roofline.web.offline.views import ErrorBody
-from roofline.web.parts import Parts, Reader
+from roofline.web.parts import Lists, Parts, Reader
 
 INTERVAL_S = 0.2
 SHORTEST_S = 0.02
+SERIES_INTERVAL_S = 1.0
+_MOST_FOUND = 50
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -96,3 +104,40 @@ def _prepare(reader: ProfileReader, profile_id: str) -> None:
 def _event(body: ProfileBody) -> ServerSentEvent:
     known = {name: value for name, value in asdict(body).items() if value is not None}
     return ServerSentEvent(event=body.state, raw_data=orjson.dumps(known).decode())
+
+
+async def _counted(request: Request, parts: Parts) -> AsyncIterator[Streams]:
+    """Counts the stream, or refuses one too many before the response begins."""
+    with parts.streams.admitted(peer_of_request(request).address):
+        yield parts.streams
+
+
+@router.get("/series/events", response_class=EventSourceResponse, include_in_schema=False)
+async def follow_series(
+    name: Name, lists: Lists, streams: Annotated[Streams, Depends(_counted)], by: By = "title"
+) -> AsyncIterator[ServerSentEvent]:
+    """An event `newest` at once and for each run that arrives: its id, address, title and time."""
+    said: str | None = None
+    while not streams.is_closing:
+        newest = await run_in_threadpool(newest_run, lists, name, by)
+        known = "" if newest is None else newest.id
+        if known != said:
+            said = known
+            yield ServerSentEvent(event="newest", raw_data=orjson.dumps(_arrival(newest)).decode())
+        await asyncio.sleep(SERIES_INTERVAL_S)
+
+
+def newest_run(lists: ProfileLists, name: str, by: str) -> Manifest | None:
+    """The newest ready run of this title, of any day, or with this tag, that the viewer sees."""
+    if by == "tag":
+        found = lists.search(tag=name, limit=1, sort="-added").profiles
+    else:
+        name = series_name(name)
+        found = lists.search(name, limit=_MOST_FOUND, sort="-added").profiles
+    return next((one for one in found if by == "tag" or series_name(one.title) == name), None)
+
+
+def _arrival(run: Manifest | None) -> dict[str, str]:
+    if run is None:
+        return {"id": ""}
+    return {"id": run.id, "url": f"/p/{run.id}", "title": run.title, "created_at": run.created_at}

@@ -14,7 +14,7 @@ from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
 from roofline.presentation.charts import drawn_again
 from roofline.presentation.charts.choices import ChartChoice
-from roofline.presentation.charts.other_devices import with_others
+from roofline.presentation.charts.shown_roofs import with_others
 from roofline.presentation.figure_files import FileLook, Form, Style, figure_file
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_rows import Page

@@ -15,7 +15,7 @@ from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.web.api import responses
 from roofline.web.api.uploads import MIN_BYTES_PER_S
-from roofline.web.http import guard, rate_limit, sessions, streams
+from roofline.web.http import guard, rate_limit, sessions
 from roofline.web.http.access import uploads_per_hour
 from roofline.web.http.gate import HEAD_S
 from roofline.web.parts import Parts
@@ -147,9 +147,11 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
             "Imports followed at once, from one address",
             "count",
             _INSTEAD,
-            streams.STREAMS_PER_ADDRESS,
+            rate_limit.STREAMS_PER_ADDRESS,
         ),
-        _Told("streams", "Imports followed at once, in total", "count", _INSTEAD, streams.STREAMS),
+        _Told(
+            "streams", "Imports followed at once, in total", "count", _INSTEAD, rate_limit.STREAMS
+        ),
         _Told("body", "A request without files", "bytes", "Refused with 413.", guard.BODY_BYTES),
         _Told("head", "Time to send the headers of a request", "s", "It is closed.", HEAD_S),
     ),

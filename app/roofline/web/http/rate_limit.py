@@ -1,4 +1,4 @@
-"""How often one person or address may do something costly, or try a secret.
+"""How often one person or address may do something costly, try a secret, or follow a stream.
 
 Held in memory: a restart forgives. Wrong tokens count, whether they come in the log-in form or in
 the header that tools send.
@@ -7,14 +7,18 @@ the header that tools send.
 import math
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from roofline.errors import TooManyRequestsError
 from roofline.web.http.access import Tokens
 
 HOUR_S = 3600.0
 PRUNE_ABOVE = 10_000
+STREAMS = 500
+STREAMS_PER_ADDRESS = 10
 
 
 class RateLimit:
@@ -111,3 +115,36 @@ class Door:
 
     tokens: Tokens
     attempts: Attempts
+
+
+@dataclass(slots=True)
+class Streams:
+    """The streams that are open now. `is_closing` ends them all, so that the server can stop."""
+
+    is_closing: bool = False
+    _open: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def admitted(self, address: str) -> Iterator[None]:
+        """While a stream to `address` is open.
+
+        Raises `TooManyRequestsError` where it would be one too many.
+        """
+        self._admit(address)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open[address] -= 1
+                self._open += Counter()  # forgets addresses without any
+
+    def _admit(self, address: str) -> None:
+        with self._lock:
+            if self._open[address] >= STREAMS_PER_ADDRESS or self._open.total() >= STREAMS:
+                raise TooManyRequestsError(
+                    "Too many pages follow imports at the same time.",
+                    remedy="Close some of them, or ask for the profile's state instead.",
+                    retry_after_s=5,
+                )
+            self._open[address] += 1

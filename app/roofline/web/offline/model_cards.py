@@ -26,7 +26,7 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
-from roofline.web.offline import model_views as views
+from roofline.web.offline import calculator_views as views
 from roofline.web.offline.calculator_views import BarView, FactView
 from roofline.web.offline.model_curves import curves
 from roofline.web.offline.model_form import ModelForm

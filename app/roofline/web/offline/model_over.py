@@ -8,7 +8,7 @@ from typing import Any
 from roofline.estimate.llm.step import Step
 from roofline.exports.cost_charts import OverRecord
 from roofline.presentation.quantities import count, duration, percent, significant
-from roofline.web.offline import model_views as views
+from roofline.web.offline import calculator_views as views
 from roofline.web.offline.calculator_views import FactView, LinkView, TensorView
 
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness", "regrouped")

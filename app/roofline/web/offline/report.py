@@ -25,8 +25,7 @@ from roofline.presentation.first_view.view import first_view
 from roofline.presentation.text_table import cut
 from roofline.storage.records import StoredFile
 from roofline.web.offline.assets import StaticFiles, load_static
-from roofline.web.offline.calculator_views import CalculatorView
-from roofline.web.offline.model_views import ModelView
+from roofline.web.offline.calculator_views import CalculatorView, ModelView
 from roofline.web.offline.run_view import RunPageView, run_view
 from roofline.web.offline.templates import Templates
 from roofline.web.offline.views import (

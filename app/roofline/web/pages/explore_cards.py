@@ -49,10 +49,9 @@ from roofline.presentation.quantities import (
     significant,
 )
 from roofline.presentation.sentences import Number, Sentence, say
-from roofline.web.offline.calculator_views import FieldView, LinkView
-from roofline.web.offline.model_views import ChoiceView
+from roofline.web.offline.calculator_views import ChoiceView, FieldView, LinkView
 from roofline.web.offline.views import error_body, pieces
-from roofline.web.pages.explore_views import ChainView, ChangedOpView, ExploreView, OnPartView
+from roofline.web.pages.views import ChainView, ChangedOpView, ExploreView, OnPartView
 
 _MOST_DRAWN = 4
 _DRAWN_AT_FIRST = 2

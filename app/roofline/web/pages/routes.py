@@ -1,4 +1,4 @@
-"""The pages: home, one profile, the API reference, and errors.
+"""The pages: home, one profile, that of a share link, the API reference, and errors.
 
 Rows of profiles on the home page: first sentence, of the roof, idle, do first.
 
@@ -33,17 +33,19 @@ from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import Viewer
 from roofline.web.api.limits import limits_of
 from roofline.web.api.ranges import PageRange, written_results
+from roofline.web.api.shared import Shared, SharedProfile
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import retry_url, sample_body
 from roofline.web.http.access import shown_owner
+from roofline.web.http.api_tokens import LINK_FOLDER
 from roofline.web.http.encodings import accepts, best_encoding, matches
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import as_page
 from roofline.web.offline.views import ProfileView
 from roofline.web.pages import views
-from roofline.web.pages.profile_view import in_range, list_url, own_view, tag_view
+from roofline.web.pages.profile_view import in_range, list_url, own_view, shared_view, tag_view
 from roofline.web.pages.views import (
     FailedUploadView,
     FoundRunsView,
@@ -384,3 +386,30 @@ def _first(
 def _percent(quantity: str, ratio: float | None) -> Piece | None:
     """A ratio of a subject, marked as what it is; `None` where it is not known."""
     return None if ratio is None else pieces([marked(whole_percent(ratio), quantity, ratio)])[0]
+
+
+@router.api_route(f"{LINK_FOLDER}{{token}}", methods=_READ)
+def shared_profile(
+    request: Request, shared: Shared, parts: Parts, part: PageRange, xprof: WantedXprof
+) -> Response:
+    """The profile of a link, without what only people with access may do."""
+    if xprof is not None:
+        view = _of_link(shared, parts, None)
+        if view.state == "ready":
+            return xprof_page(request, parts, shared.reader, view, xprof)
+    is_out = request.query_params.get("infeed") == "out"
+    view = replace(_of_link(shared, parts, part), is_without_infeed=is_out)
+    return parts.templates.page("profile.html", view, request, frame=view.frame)
+
+
+@router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=_READ)
+def shared_advice_card(request: Request, shared: Shared, parts: Parts, part: PageRange) -> Response:
+    """The card of advice by the peaks that the page was given."""
+    return parts.templates.page("advice_card.html", _of_link(shared, parts, part), request)
+
+
+def _of_link(shared: SharedProfile, parts: ServerParts, part: Part | None) -> ProfileView:
+    view = shared_view(shared.reader, shared.id, shared.path)
+    if part is None or view.state != "ready":
+        return view
+    return in_range(view, part, written_results(parts, shared.reader, shared.id, part))

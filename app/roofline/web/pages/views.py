@@ -7,8 +7,9 @@
 | `compare.html` | `CompareView` of `offline.views` |
 | `series.html`  | `SeriesView`  |
 | `calculator.html` | `CalculatorView` of `offline.calculator_views` |
-| `model.html`   | `ModelView` of `offline.model_views` |
-| `_op_cost.html` | `OpCostView` of `op_cost` |
+| `model.html`   | `ModelView` of `offline.calculator_views` |
+| `_op_cost.html` | `OpCostView` of `costs` |
+| `explore.html` | `ExploreView` |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
@@ -28,13 +29,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_page import Preview
+from roofline.figures.figure import Figure
+from roofline.presentation.charts.cost_figures import Look
 from roofline.presentation.first_view import summary
 from roofline.storage.records import Manifest
 from roofline.storage.run_records import Run
 from roofline.web.api.tokens import TokenBody
 from roofline.web.api.trash import TrashedBody, TrashedRunBody
 from roofline.web.bodies import SampleBody
-from roofline.web.offline.views import ErrorBody, TagView
+from roofline.web.offline.calculator_views import ChoiceView, FieldView, LinkView
+from roofline.web.offline.views import ErrorBody, Piece, TagView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,3 +307,66 @@ class ApiView:
 
     openapi: Mapping[str, Any]
     origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedOpView:
+    """An operation with the chosen formats."""
+
+    name: str
+    category: str
+    now: str
+    then: str
+    bound: str
+    limited_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainView:
+    """A chain of operations that could be one kernel."""
+
+    what: str
+    ops: str
+    names: str
+    now: str
+    then: str
+    saves: str
+    moved: str
+    moved_then: str
+    limited_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPartView:
+    """The subject on one part; `line` is the look of its roof in the chart, `None` without one.
+
+    `texts` are the cells of `presentation.other_devices`.
+    """
+
+    name: str
+    line: Look | None
+    texts: tuple[str, ...]
+    dollars: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreView:
+    """The page of a profile with other number formats and on other parts."""
+
+    run: LinkView
+    profile_id: str
+    fields: tuple[FieldView, ...]
+    others: tuple[ChoiceView, ...]
+    prices: str
+    error: ErrorBody | None = None
+    headline: tuple[Piece, ...] = ()
+    lead: tuple[Piece, ...] = ()
+    ops: tuple[ChangedOpView, ...] = ()
+    parts: tuple[OnPartView, ...] = ()
+    best_heads: tuple[str, ...] = ()
+    best: tuple[tuple[str, ...], ...] = ()
+    chains: tuple[ChainView, ...] = ()
+    fusion: Figure | None = None
+    communication: str = ""
+    has_prices: bool = False
+    roofline: Figure | None = None
