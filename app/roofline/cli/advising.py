@@ -7,6 +7,7 @@ from pathlib import Path
 from roofline.cli.options import add_files, add_ledger, add_of, add_peaks, file_argument
 from roofline.cli.output import answer_once, put_out
 from roofline.errors import BadViewError
+from roofline.model.plain_data import taken
 
 FORMATS = ("text", "json", "markdown")
 _PARTS_OF_OPS = 3
@@ -132,10 +133,9 @@ def _whatif(given: argparse.Namespace) -> None:
     from roofline.api.exploring import in_formats
     from roofline.cli.progress import opened
 
-    names = ("storage", "compute", "tensors", "category", "op", "link_bytes")
     found = in_formats(
         opened(given.files, device=given.device, peaks=given.peak),
-        **{name: getattr(given, name) for name in names},
+        **taken(given, "storage", "compute", "tensors", "category", "op", "link_bytes"),
     )
     if given.format == "json":
         said = json.dumps(found.to_dict(), indent=2) + "\n"

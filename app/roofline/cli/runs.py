@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from roofline.cli import sharing
 from roofline.cli.output import print_bytes
 from roofline.errors import ExtraMissingError, UploadRejectedError
+from roofline.model.plain_data import taken
 
 if TYPE_CHECKING:
     from roofline.api.servers import Receiver, ServerLink
@@ -208,10 +209,7 @@ def _import(given: argparse.Namespace) -> None:
     link = _link(given)
     wish = {
         "uri": given.address,
-        "join": given.join,
-        "hosts": given.hosts,
-        "title": given.title,
-        "visibility": given.visibility,
+        **taken(given, "join", "hosts", "title", "visibility"),
     }
     made = link.send("POST", "/api/v1/runs", {k: v for k, v in wish.items() if v is not None})
     if given.wait:

@@ -13,6 +13,7 @@ from roofline.estimate.variants import (
     tiling_of,
     unfused,
 )
+from roofline.model.plain_data import taken
 from roofline.model.units import GIGA, TERA, time_text
 
 MAIN = "hbm"
@@ -34,10 +35,7 @@ def estimate_document(found: Estimate) -> dict[str, Any]:
             for level, amount in moved.items()
         },
         "time_us": dict(found.time_us),
-        "t_min_us": found.t_min_us,
-        "t_max_us": found.t_max_us,
-        "bound": found.bound,
-        "attainable_gflops": found.attainable_gflops,
+        **taken(found, "t_min_us", "t_max_us", "bound", "attainable_gflops"),
         "ridge_flop_per_byte": ridge(found),
         "thresholds": thresholds(found),
         "peaks": {
@@ -60,11 +58,8 @@ def _choices(found: Estimate) -> dict[str, Any]:
     if tiles is not None:
         document["padded_flops"] = tiles.padded_flop
         document["tiles"] = {
-            **{name: getattr(tiles, name) for name in ("block", "grid", "count", "processors")},
-            "waves": tiles.waves,
-            "last_wave_ratio": tiles.last_wave_ratio,
-            "tail_ratio": tiles.tail_ratio,
-            "padding_ratio": tiles.padding_ratio,
+            **taken(tiles, "block", "grid", "count", "processors"),
+            **taken(tiles, "waves", "last_wave_ratio", "tail_ratio", "padding_ratio"),
             "bytes": whole(tiles.bytes),
             "intensity": found.flop / tiles.bytes,
         }

@@ -23,6 +23,7 @@ from roofline.exports.advice_words import (
     verify,
     waiting,
 )
+from roofline.model.plain_data import taken
 from roofline.model.units import KILO
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import amount, duration, intensity
@@ -49,14 +50,8 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis, headline: Sentence
     return {
         "state": advice.state,
         "device": analysis.device.part_id or analysis.device.name,
-        "unit": advice.unit,
-        "now_us": advice.now_us,
-        "after_us": advice.after_us,
-        "floor_us": advice.floor_us,
-        "unknown_us": advice.unknown_us,
-        "at_roof_us": advice.at_roof_us,
-        "left_out": advice.left_out,
-        "has_peaks": advice.has_peaks,
+        **taken(advice, "unit", "now_us", "after_us", "floor_us", "unknown_us", "at_roof_us"),
+        **taken(advice, "left_out", "has_peaks"),
         "is_host_only": is_host_only,
         "headline": _written(headline),
         "summary": _written(summary(advice, is_host_only)),
@@ -293,12 +288,7 @@ def chain_record(one: Chain, names: Sequence[str], places: Mapping[int, int]) ->
     return {
         "ops": [places[op] for op in one.ops if op in places],
         "op_names": [names[op] for op in one.ops],
-        "what": one.what,
-        "known_by": one.known_by,
-        "calls": one.calls,
-        "now_us": one.now_us,
-        "after_us": one.after_us,
-        "saving_us": one.saving_us,
+        **taken(one, "what", "known_by", "calls", "now_us", "after_us", "saving_us"),
         "bytes": {"now": one.bytes_now, "after": one.bytes_after},
         "flop": one.flop,
         "flop_estimated": one.is_flop_estimated,

@@ -17,6 +17,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.plain_data import taken
 from roofline.model.profile import Profile
 from roofline.presentation.goal_numbers import COMPLETE, MINUS, Scale
 from roofline.presentation.quantities import SPACE, count
@@ -170,11 +171,7 @@ def summary(advice: Advice, is_host_only: bool) -> Sentence:
     listed = len(advice.findings)
     return _summary(
         {
-            "now_us": advice.now_us,
-            "after_us": advice.after_us,
-            "floor_us": advice.floor_us,
-            "left_out": advice.left_out,
-            "at_roof_us": advice.at_roof_us,
+            **taken(advice, "now_us", "after_us", "floor_us", "left_out", "at_roof_us"),
             "has_peaks": advice.has_peaks,
             "is_host_only": is_host_only,
             "state": advice.state,

@@ -41,6 +41,7 @@ from roofline.exports.comparison_words import (
 )
 from roofline.exports.ledger import measured_lines
 from roofline.model.environment import LABELS
+from roofline.model.plain_data import taken
 from roofline.presentation.goal_numbers import Scale, whole_percent
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
@@ -69,10 +70,7 @@ def comparison_record(found: Comparison) -> Record:
     """The document of `roofline compare --format json` and of the API."""
     verdict = change_verdict(found)
     return {
-        "unit": found.unit,
-        "a_us": found.a_us,
-        "b_us": found.b_us,
-        "change_us": found.change_us,
+        **taken(found, "unit", "a_us", "b_us", "change_us"),
         "subjects": subject_records(found),
         "terms": dict(found.terms),
         "matched": dict(found.matched),
@@ -109,10 +107,7 @@ def _place(one: PlaceChange) -> Record:
         "is_new": one.is_new,
         "is_gone": one.is_gone,
         "around": one.around or None,
-        "copies": one.copies,
-        "source": one.source,
-        "library": one.library,
-        "noise_us": one.noise_us,
+        **taken(one, "copies", "source", "library", "noise_us"),
         "a_us": one.a.time_us,
         "b_us": one.b.time_us,
         "change_us": one.change_us,

@@ -8,6 +8,7 @@ from roofline.analysis.subjects.costs import INPUT, UNKNOWN_LINK
 from roofline.analysis.verdict_records import VerdictClass
 from roofline.compare.changes import Comparison
 from roofline.compare.run import RunSubject
+from roofline.model.plain_data import taken
 from roofline.presentation.goal_numbers import whole_percent
 from roofline.presentation.quantities import duration
 from roofline.presentation.words import bound_by, ceiling_words
@@ -39,15 +40,8 @@ def _record(one: RunSubject | None) -> Record | None:
     if one is None:
         return None
     return {
-        "of": one.of,
-        "kind": one.kind,
-        "label": one.label,
-        "unit_word": one.unit_word,
-        "time_us": one.time_us,
-        "floor_us": one.floor_us,
-        "roof_ratio": one.roof_ratio,
-        "known_ratio": one.known_ratio,
-        "idle_ratio": one.idle_ratio,
+        **taken(one, "of", "kind", "label", "unit_word", "time_us", "floor_us", "roof_ratio"),
+        **taken(one, "known_ratio", "idle_ratio"),
         "class": one.verdict,
         "ceiling": one.ceiling or None,
         "ratio": one.ratio,

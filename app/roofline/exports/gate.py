@@ -26,6 +26,7 @@ from roofline.exports.comparison_words import (
     part_name,
     place_name,
 )
+from roofline.model.plain_data import taken
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import NARROW, SPACE, duration, percent, significant
 from roofline.presentation.text_table import cut, plain, spaced, table
@@ -235,12 +236,7 @@ def _scaled(value: float, unit: str) -> str:
 def _rule(one: Result) -> Record:
     change = one.change if one.change is not None and math.isfinite(one.change) else None
     return {
-        "rule": one.rule,
-        "metric": one.metric,
-        "level": one.level,
-        "state": one.state,
-        "base": one.base,
-        "new": one.new,
+        **taken(one, "rule", "metric", "level", "state", "base", "new"),
         "change_ratio": change,
         "limit": one.limit,
         "message": one.message,
@@ -249,10 +245,7 @@ def _rule(one: Result) -> Record:
             {
                 "name": culprit_name(each),
                 "is_new": each.part.is_new,
-                "source": each.source,
-                "library": each.library,
-                "amount": each.amount,
-                "key": each.key,
+                **taken(each, "source", "library", "amount", "key"),
             }
             for each in one.culprits
         ],

@@ -6,6 +6,7 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.records import Subject
 from roofline.exports.csv_files import csv_bytes
+from roofline.model.plain_data import taken
 from roofline.presentation.goal import length, wait_words
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.grouping_choice import LABELS, Grouping
@@ -112,7 +113,7 @@ def _record(one: Group, analysis: RooflineAnalysis) -> Record:
     return {
         "name": one.path[-1] or None,
         "op_count": len(one.ops),
-        **{name: getattr(one, name) for name in _NUMBERS},
+        **taken(one, *_NUMBERS),
         **({"groups": deeper} if deeper else {"ops": [names[op] for op in one.ops]}),
     }
 

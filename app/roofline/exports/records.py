@@ -30,6 +30,7 @@ from roofline.exports.answering import answer_of
 from roofline.exports.csv_files import CSV_END, csv_cell
 from roofline.exports.serving_model import curve, served_model
 from roofline.model.device import Sustained
+from roofline.model.plain_data import taken
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.columns import exported, in_order
 from roofline.presentation.json_text import to_json
@@ -261,10 +262,7 @@ def _device(analysis: RooflineAnalysis) -> Record:
     return {
         "name": device.name,
         "kind": device.kind.value,
-        "core_count": device.core_count,
-        "core_word": device.core_word,
-        "has_megacore": device.has_megacore,
-        "peak_gflops": device.peak_gflops,
+        **taken(device, "core_count", "core_word", "has_megacore", "peak_gflops"),
         "peak_bandwidth_gibs": {peak.level.value: gb_to_gib(peak.gbs) for peak in device.memory},
         "time_scale_multiplier": analysis.time_scale_multiplier,
         "matrix_unit_utilisation_ratio": device.counters.matrix_unit_ratio,
@@ -325,10 +323,7 @@ def _diagnostics(analysis: RooflineAnalysis) -> list[Record]:
     return [
         {
             "severity": found.severity.value,
-            "code": found.code,
-            "message": found.message,
-            "remedy": found.remedy,
-            "count": found.count,
+            **taken(found, "code", "message", "remedy", "count"),
         }
         for found in analysis.diagnostics
     ]

@@ -8,6 +8,7 @@ from roofline.compare.comparison import compare
 from roofline.compare.run import Run
 from roofline.compare.series_records import STATE_WORDS, Checked, RunNumbers, TimeChange
 from roofline.exports.comparison_words import largest_changes
+from roofline.model.plain_data import taken
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, ratio, say
@@ -67,11 +68,7 @@ def series_to_json(
 def _record(one: RunInSeries) -> dict[str, Any]:
     return {
         "label": one.label,
-        "time_us": one.numbers.time_us,
-        "floor_us": one.numbers.floor_us,
-        "roof_us": one.numbers.roof_us,
-        "roof_ratio": one.numbers.roof_ratio,
-        "known_ratio": one.numbers.known_ratio,
+        **taken(one.numbers, "time_us", "floor_us", "roof_us", "roof_ratio", "known_ratio"),
         "gate": one.checked.standing.state,
         "base": one.checked.base,
         "rules": list(one.checked.standing.rules),

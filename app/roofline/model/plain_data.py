@@ -60,3 +60,8 @@ def alike(kind: type[Record], source: object, /, **others: Any) -> Record:
 @cache
 def _names(kind: type[Record]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind))
+
+
+def taken(source: object, /, *names: str) -> dict[str, Any]:
+    """The attributes of these names, as a document has them."""
+    return {name: getattr(source, name) for name in names}

@@ -7,6 +7,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.subjects.budget import budget_of, part_label
 from roofline.analysis.subjects.records import Subject
 from roofline.analysis.verdict_records import Place
+from roofline.model.plain_data import taken
 from roofline.presentation.rounding import rounded
 from roofline.presentation.verdict import Answer
 
@@ -19,17 +20,8 @@ def subject_record(answer: Answer) -> Record:
     return {
         "of": subject.of,
         "kind": subject.kind.value,
-        "label": subject.label,
-        "unit_word": subject.unit_word,
-        "count": subject.count,
-        "cores": subject.cores,
-        "host": subject.host,
-        "time_us": subject.time_us,
-        "floor_us": subject.floor_us,
-        "gain_us": subject.gain_us,
-        "roof_ratio": subject.roof_ratio,
-        "known_ratio": subject.known_ratio,
-        "idle_ratio": subject.idle_ratio,
+        **taken(subject, "label", "unit_word", "count", "cores", "host", "time_us", "floor_us"),
+        **taken(subject, "gain_us", "roof_ratio", "known_ratio", "idle_ratio"),
         "outside_us": subject.outside.total_us,
         "class": verdict.kind.value,
         "ceiling": verdict.ceiling or None,

@@ -7,7 +7,7 @@ import orjson
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from roofline.errors import BadEditError
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 from roofline.storage.database import Database
 from roofline.storage.tables import point_note
 
@@ -65,12 +65,7 @@ class PointNotes:
         row = {
             "profile_id": profile_id,
             "mark": note.id,
-            "kind": note.kind,
-            "name": note.name,
-            "program": note.program,
-            "text": note.text,
-            "author": note.author,
-            "at": note.at,
+            **taken(note, "kind", "name", "program", "text", "author", "at"),
         }
         with self._database.write() as connection:
             connection.execute(delete(point_note).where(mine, point_note.c.mark == note.id))

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from roofline.model.outer_limits import LEASE_S
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 from roofline.storage import checks
 from roofline.storage.database import Database, insert_new, lock_digests
 from roofline.storage.raw import RawStore
@@ -449,10 +449,7 @@ def add_pushed(connection: Connection, run_id: str, files: list[StagedFile], now
             "run_id": run_id,
             "identity": file.sha256,
             "turn": turn + 1 + added,
-            "name": file.name,
-            "size_bytes": file.size_bytes,
-            "stored_bytes": file.stored_bytes,
-            "sha256": file.sha256,
+            **taken(file, "name", "size_bytes", "stored_bytes", "sha256"),
             "is_kept": True,
             "state": WAITING,
             "arrived_at": now,

@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from roofline import __version__
 from roofline.errors import RooflineError, describe, error_from
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 from roofline.storage.records import (
     FAILED,
     IMPORTING,
@@ -85,11 +85,7 @@ def error_of(row: "Row[Any]") -> RooflineError | None:
 def add(connection: Connection, new: NewProfile) -> None:
     """A profile that is to be imported, with its files and tags."""
     values = {
-        "id": new.id,
-        "title": new.title,
-        "note": new.note,
-        "uploader": new.uploader,
-        "created_at": new.created_at,
+        **taken(new, "id", "title", "note", "uploader", "created_at"),
         "state": IMPORTING,
         "sample": new.sample,
         "expires_at": new.expires_at,

@@ -16,7 +16,7 @@ from roofline.errors import MixedUploadError
 from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.results_version import changes_since
 from roofline.library.samples import Sample
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility
 from roofline.storage.results import DamagedResultError, ResultFile
@@ -200,12 +200,10 @@ def computed_by(manifest: Manifest) -> ComputedBody:
 
 def sample_body(sample: Sample) -> SampleBody:
     """A bundled profile, and where to POST to open it."""
-    return SampleBody(
-        name=sample.name,
-        title=sample.title,
-        description=sample.description,
+    return alike(
+        SampleBody,
+        sample,
         open_url=_sample_url(sample.name),
-        size_bytes=sample.size_bytes,
         beside_url=_sample_url(sample.beside) if sample.beside else "",
         headline=sample.sight.headline if sample.sight else "",
         picture=sample.sight.picture if sample.sight else "",
@@ -247,19 +245,12 @@ def _failed_body(request: Request, state: Failed) -> ProfileBody:
 
 def progress_body(state: Importing) -> ProgressBody:
     """How far an import is, for programs and templates."""
-    progress = state.progress
-    return ProgressBody(
-        phase=progress.phase,
-        fraction=progress.fraction,
-        overall=progress.overall,
-        elapsed_s=state.elapsed_s,
-        waits_for=state.waits_for,
-        needs_bytes=state.needs_bytes,
-    )
+    waits = taken(state, "elapsed_s", "waits_for", "needs_bytes")
+    return alike(ProgressBody, state.progress, **waits)
 
 
 def _files(files: Sequence[StoredFile]) -> tuple[FileBody, ...]:
-    return tuple(FileBody(name=one.name, size_bytes=one.size_bytes) for one in files)
+    return tuple(alike(FileBody, one) for one in files)
 
 
 def first_of(state: State) -> FirstView | None:

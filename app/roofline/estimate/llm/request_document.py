@@ -10,6 +10,7 @@ from roofline.errors import BadViewError
 from roofline.estimate.llm.serving import Lever, PhaseOfRequest, Request
 from roofline.estimate.llm.step import Step
 from roofline.estimate.on_device import COMPUTE, EXP, LINK, MEMORY, NETWORK, VECTOR
+from roofline.model.plain_data import taken
 from roofline.model.units import GIGA, KILO, span, time_text
 
 _BELOW = 0.97  # nearer to the bound than rounding and clocks explain
@@ -84,13 +85,8 @@ def request_document(
         "prompt": found.prompt,
         "output": found.output,
         "batch": found.load.batch,
-        "ttft_us": found.ttft_us,
-        "tpot_us": found.tpot_us,
-        "latency_us": found.latency_us,
-        "tokens_per_s": found.tokens_per_s,
-        "tokens_per_s_per_user": found.tokens_per_s_per_user,
-        "tokens_per_s_per_device": found.tokens_per_s_per_device,
-        "bound": found.bound,
+        **taken(found, "ttft_us", "tpot_us", "latency_us", "tokens_per_s", "tokens_per_s_per_user"),
+        **taken(found, "tokens_per_s_per_device", "bound"),
         "prefill": _phase(found.prefill),
         "decode": _decode(found),
         "continuous": None
@@ -135,10 +131,7 @@ def _decode(found: Request) -> dict[str, Any]:
 def _phase(one: PhaseOfRequest) -> dict[str, Any]:
     low_high = one.expected_us
     return {
-        "bound": one.bound,
-        "intensity": one.intensity,
-        "overlap_us": one.overlap_us,
-        "no_overlap_us": one.no_overlap_us,
+        **taken(one, "bound", "intensity", "overlap_us", "no_overlap_us"),
         "expected_us": low_high and {"low": low_high[0], "high": low_high[1]},
         "flops": one.flops,
         "bytes": one.bytes,
@@ -151,10 +144,7 @@ def lever_records(levers: tuple[Lever, ...]) -> list[dict[str, Any]]:
     """Levers as records, the largest gain first."""
     return [
         {
-            "change": one.change,
-            "gain": one.gain,
-            "is_assumed": one.is_assumed,
-            "latency_ratio": one.latency_ratio,
+            **taken(one, "change", "gain", "is_assumed", "latency_ratio"),
         }
         for one in levers
     ]

@@ -82,13 +82,7 @@ def add_run(request: Request, response: Response, wish: NewRunBody, parts: Parts
     """
     check_upload_rate(request, parts)
     token, token_hash = new_delete_token()
-    wanted = RunWish(
-        address=wish.uri,
-        join_s=wish.join,
-        hosts=wish.hosts,
-        title=wish.title,
-        visibility=wish.visibility,
-    )
+    wanted = alike(RunWish, wish, address=wish.uri, join_s=wish.join)
     run_id = parts.runs.add(
         wanted, uploader=actor_of(request).owner or None, delete_token_hash=token_hash
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
+from roofline.model.plain_data import alike
 from roofline.storage.revocable import ApiToken, Scope
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import DAY_S, MOST_LISTED, NOT_THERE, Limit, Offset, moment
@@ -145,10 +146,9 @@ def _end(days: float | None) -> float | None:
 
 
 def _body(token: ApiToken) -> TokenBody:
-    return TokenBody(
-        id=token.id,
-        name=token.name,
-        scope=token.scope,
+    return alike(
+        TokenBody,
+        token,
         owner=shown_owner(token.owner),
         created_at=moment(token.created_at),
         expires_at=None if token.expires_at is None else moment(token.expires_at),

@@ -9,6 +9,7 @@ from roofline.devices.choice import known_part
 from roofline.devices.topology import NetworkChoice, topology
 from roofline.errors import BadViewError
 from roofline.estimate.forms import FORMS, NETWORK_FIELDS, Field, Filled, filled
+from roofline.model.plain_data import alike
 from roofline.web.offline import calculator_views as views
 from roofline.web.offline.calculator_cards import Measured, cost, positive
 from roofline.web.offline.views import error_body
@@ -68,20 +69,17 @@ def _tabs(form: Filled, device: str) -> Iterable[views.LinkView]:
 
 def field_view(one: Field, form: Filled) -> views.FieldView:
     """A field with its value and what it offers."""
-    value, offered = form.values[one.key], one.offered
-    choices = [(name, name) for name in offered]
-    if offered and not one.default:
-        choices.insert(0, ("", "as the others"))
-    if offered and value not in dict(choices):
+    return offered_field(one, form.values[one.key], "as the others", is_wrong=form.is_wrong(one))
+
+
+def offered_field(one: Field, value: str, unset: str, *, is_wrong: bool = False) -> views.FieldView:
+    """The same of a value; `unset` are the words of no value, where that is a choice."""
+    choices = [(name, name) for name in one.offered]
+    if choices and not one.default:
+        choices.insert(0, ("", unset))
+    if choices and value not in dict(choices):
         choices.append((value, value))
-    return views.FieldView(
-        key=one.key,
-        label=one.label,
-        kind=one.kind,
-        value=value,
-        choices=tuple(choices),
-        is_wrong=form.is_wrong(one),
-    )
+    return alike(views.FieldView, one, value=value, choices=tuple(choices), is_wrong=is_wrong)
 
 
 def device_groups(chosen: str) -> tuple[views.GroupView, ...]:

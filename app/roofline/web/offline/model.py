@@ -27,7 +27,7 @@ from roofline.presentation.charts.cost_figures import (
 from roofline.presentation.quantities import amount, count, duration, significant
 from roofline.presentation.sentences import Number, Sentence, say
 from roofline.web.offline import calculator_views as views
-from roofline.web.offline.calculator import device_groups, network_words
+from roofline.web.offline.calculator import device_groups, network_words, offered_field
 from roofline.web.offline.calculator_views import FieldView
 from roofline.web.offline.model_cards import (
     FULL,
@@ -218,9 +218,9 @@ def view_of(
         model=form.model,
         phases=phases(),
         phase=form.phase,
-        main=tuple(_field(one, form) for one in form.main),
-        more=tuple(_field(one, form) for one in form.more),
-        network=tuple(_field(one, form) for one in form.network),
+        main=_fields(form, form.main),
+        more=_fields(form, form.more),
+        network=_fields(form, form.network),
         network_words=network_words(
             device, lambda: (form.options.choice, devices_of(form.options))
         ),
@@ -273,13 +273,5 @@ def _others(device: str, beside: Sequence[str]) -> list[views.ChoiceView]:
     ]
 
 
-def _field(one: Field, form: ModelForm) -> FieldView:
-    value, names = form.values[one.key], one.offered
-    choices = [(name, name) for name in names]
-    if names and not one.default:
-        choices.insert(0, ("", "by default"))
-    if names and value not in dict(choices):
-        choices.append((value, value))
-    return FieldView(
-        key=one.key, label=one.label, kind=one.kind, value=value, choices=tuple(choices)
-    )
+def _fields(form: ModelForm, fields: Iterable[Field]) -> tuple[FieldView, ...]:
+    return tuple(offered_field(one, form.values[one.key], "by default") for one in fields)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.compare.series_records import STATE_WORDS
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 from roofline.presentation.charts.series_figure import PlottedRun, series_figure
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
@@ -51,9 +51,9 @@ async def series(
 def _view(found: Series) -> views.SeriesView:
     before = {new.id: f"/c/{old.id}..{new.id}" for old, new in pairwise(found.runs)}
     levels = [(one.start, one.first, one.end, one.before_us, one.after_us) for one in found.changes]
-    return views.SeriesView(
-        name=found.name,
-        by=found.by,
+    return alike(
+        views.SeriesView,
+        found,
         headline=_headline(found),
         per=_PER[found.unit],
         rows=tuple(_row(one, before.get(one.id, "")) for one in reversed(found.runs)),
@@ -64,8 +64,6 @@ def _view(found: Series) -> views.SeriesView:
         ),
         figure=to_json(series_figure([_plotted(one) for one in found.runs], levels)).decode(),
         check_url=f"/api/v1/series/check?{urlencode({'name': found.name, 'by': found.by})}",
-        total=found.total,
-        unread=found.unread,
     )
 
 
@@ -94,14 +92,8 @@ def _headline(found: Series) -> str:
 
 
 def _plotted(one: SeriesRun) -> PlottedRun:
-    return PlottedRun(
-        title=one.title,
-        created_at=one.created_at,
-        time_us=one.time_us,
-        roof_us=one.roof_us,
-        roof_ratio=one.roof_ratio,
-        is_broken=one.gate == "broken",
-    )
+    shown = taken(one, "title", "created_at", "time_us", "roof_us", "roof_ratio")
+    return PlottedRun(**shown, is_broken=one.gate == "broken")
 
 
 def _mark(one: SeriesRun) -> views.SeriesMark:
