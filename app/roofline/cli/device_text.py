@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from roofline.api.calibration import calibrate
+from roofline.api.calibration import (
+    accelerators,
+    calibrate,
+    entry_text,
+    keep_entry,
+    measure_accelerator,
+    read_entry,
+)
 from roofline.api.devices import Devices, device, devices
 from roofline.cli.options import file_argument
 from roofline.cli.output import print_bytes
 from roofline.cli.output import write as write_file
 from roofline.cli.sharing import add_server, linked
 from roofline.devices.table import COLUMNS, DEFAULT_COLUMNS, DTYPES, csv_of, read_prices
-from roofline.model.plain_data import alike
+from roofline.model.plain_data import alike, taken
 
 
 def add_devices(parser: argparse.ArgumentParser) -> None:
@@ -146,8 +153,6 @@ def add_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(given: argparse.Namespace) -> None:
-    from roofline.api.calibration.accelerators import entry_text, keep_entry
-
     server = linked(given)
     for entry, is_kept in _measured(given):
         if not is_kept:
@@ -163,17 +168,14 @@ def _calibrate(given: argparse.Namespace) -> None:
 
 def _measured(given: argparse.Namespace) -> Iterator[tuple[Mapping[str, Any], bool]]:
     """Each measurement as soon as it is there, and whether it was printed and kept before."""
-    from roofline.api.calibration import accelerators as on
-
     if given.imported is not None:
-        yield on.read_entry(given.imported), False
+        yield read_entry(given.imported), False
         return
     if given.device in (None, "cpu"):
         yield calibrate(quick=given.quick, keep=not given.dry_run, write=_write).to_dict(), True
     named = () if given.device == "cpu" else (given.device,)
-    for name in named if given.device else on.accelerators(given.python):
-        wanted = {"only": given.only, "quick": given.quick, "python": given.python}
-        yield on.measure_accelerator(name, **wanted), False
+    for name in named if given.device else accelerators(given.python):
+        yield measure_accelerator(name, **taken(given, "only", "quick", "python")), False
 
 
 def _write(text: str) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from roofline.exports.answering import answer_of
 from roofline.pipeline import analyse_files
-from roofline.presentation.first_view.step_times import FULL, MOST_BARS, TOP
 from roofline.presentation.first_view.summary import STEP_ROWS, moment_text
 from roofline.presentation.first_view.table import ROWS, bar_class, token_class
-from roofline.presentation.first_view.view import first_view
+from roofline.presentation.first_view.view import FULL, MOST_BARS, TOP, first_view
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
 from roofline.presentation.quantities import peak_bandwidth, peak_rate, stated
