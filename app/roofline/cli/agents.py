@@ -52,10 +52,7 @@ def _skill(given: argparse.Namespace) -> None:
 
 
 def _mcp(given: argparse.Namespace) -> None:
-    from roofline.api.agents.folders import (
-        Folders,
-        networks,  # loads slowly, as do the tools
-    )
+    from roofline.api.agents.folders import Folders, networks  # loads slowly, as do the tools
 
     allowed = networks(given.allow_capture)
     try:

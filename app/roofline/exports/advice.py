@@ -27,7 +27,7 @@ from roofline.model.plain_data import taken
 from roofline.model.units import KILO
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import amount, duration, intensity
-from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.sentences import Sentence, next_to, plain_text
 from roofline.presentation.shown import places_of
 from roofline.presentation.text_table import line_width, named, plain, spaced, table
 
@@ -143,7 +143,7 @@ def _finding(
         "part": _part(of),
         "title": _written(title),
         "saves": _written(saves(finding, advice)),
-        "why": _written([*why, *_spaced(limit(finding))]),
+        "why": _written([*why, *next_to(limit(finding))]),
         "try": _written(attempt),
         "snippet": snippet,
         "how_to_verify": _written(verify(finding, command)),
@@ -164,10 +164,6 @@ def _part(of: Found) -> str | None:
     """The part of the time that a finding without operations is about, as the page filters it."""
     is_shown = of.resource in FILTERED or of.resource.startswith(EXPOSED)
     return of.resource if is_shown and not of.ops else None
-
-
-def _spaced(sentence: Sentence) -> Sentence:
-    return [{"kind": "plain", "text": " "}, *sentence] if sentence else []
 
 
 def _id(finding: Finding, names: list[str]) -> str:

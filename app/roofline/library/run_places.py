@@ -6,7 +6,6 @@ lists the prefixes now and then, and imports new runs by a rule. Nothing is writ
 """
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from roofline.children.messages import Body
 from roofline.errors import NotAllowedError, RooflineError, SettingsError, UploadRejectedError
 from roofline.imports.run_process import RunProcess
+from roofline.library.upkeep import OnThread
 from roofline.storage import buckets
 
 _log = logging.getLogger("roofline.runs")
@@ -112,7 +112,7 @@ class RunFound:
     is_complete: bool
 
 
-class RunWatch:
+class RunWatch(OnThread):
     """Lists `prefixes` each `every_s`; `add` imports a place whose address has `rule`, once.
 
     `address_of` is that of a run which is imported from a place.
@@ -128,12 +128,11 @@ class RunWatch:
         add: Callable[[str], None],
         address_of: Callable[[str], str],
     ) -> None:
+        super().__init__()
         self._prefixes, self._every_s, self._rule = prefixes, every_s, rule
         self._start_process, self._add = start_process, add
         self._address_of = address_of
         self._found: tuple[RunFound, ...] = ()
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
 
     @property
     def found(self) -> tuple[RunFound, ...]:
@@ -142,17 +141,8 @@ class RunWatch:
 
     def start(self) -> None:
         """Begins to list, where the server is set to."""
-        self._closing.clear()
         if self._every_s is not None and self._prefixes:
-            self._thread = threading.Thread(target=self._work, name="run watch", daemon=True)
-            self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread; does nothing where there is none."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+            self._begin_thread("run watch", self._work)
 
     def look(self) -> None:
         """One round: lists every prefix, and imports what is complete and has the rule."""

@@ -36,7 +36,27 @@ PAUSE_S = 0.05
 BYTES_PER_S = 20 * MIB
 
 
-class Upkeep:
+class OnThread:
+    """Work on a thread of its own, which ends where `_closing` is set."""
+
+    def __init__(self) -> None:
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def _begin_thread(self, name: str, work: Callable[[], None]) -> None:
+        self._closing.clear()
+        self._thread = threading.Thread(target=work, name=name, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, in the middle of its work if need be; does nothing without one."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+
+class Upkeep(OnThread):
     """Looks after `store` on a thread of its own; `deliver` has a job run.
 
     `quota_bytes` is what raw files may take, `None` for any amount. Files without a profile stay
@@ -46,29 +66,19 @@ class Upkeep:
     def __init__(
         self, store: ProfileStore, deliver: Callable[[str], None], quota_bytes: int | None
     ) -> None:
+        super().__init__()
         self._store = store
         self._deliver = deliver
         self._quota_bytes = quota_bytes
         self.keeps_orphans = False
-        self._closing = threading.Event()
         self._started_at = 0.0
         self._must_deliver = True
-        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Delivers every job that is due on a thread of its own, then looks now and then."""
-        self._closing.clear()
         self._started_at = time.time()
         self._must_deliver = True
-        self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread; does nothing when there is none."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._begin_thread("upkeep", self._run)
 
     def sweep(self) -> None:
         """Moves what has expired or is too much to the trash, and purges what was there."""
@@ -157,26 +167,16 @@ class _StoppedError(Exception):
     """The server ends in the middle of a file."""
 
 
-class Scrubbing:
+class Scrubbing(OnThread):
     """Runs `scrub` on a thread of its own."""
 
     def __init__(self, scrub: Scrub) -> None:
+        super().__init__()
         self._scrub = scrub
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Begins after a while, where the last one ended."""
-        self._closing.clear()
-        self._thread = threading.Thread(target=self._run, name="scrub", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread, in the middle of a file if need be; does nothing when there is none."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._begin_thread("scrub", self._run)
 
     def _run(self) -> None:
         pause_s = FIRST_AFTER_S

@@ -13,7 +13,7 @@ from roofline.analysis.short_names import short_name
 from roofline.analysis.subjects.records import Kind, OpPart, Subject
 from roofline.analysis.verdict import DOUBTFUL, MOSTLY
 from roofline.presentation.goal_numbers import Scale, marked
-from roofline.presentation.sentences import Number, Segment, Sentence, ratio, say
+from roofline.presentation.sentences import Number, Segment, Sentence, next_to, ratio, say
 
 _DONE = 0.9
 _LITTLE = 0.05  # of the time: with no more unjudged work, what is done is done; nearly nothing
@@ -265,7 +265,7 @@ def _do_first(subject: Subject, form: Form, first: First | None, hint: Sentence 
         case Form.UNEXPLAINED:
             return hint or []
         case Form.UNKNOWN | Form.UNCOUNTED:
-            return [*(hint or say("first_cost")), *_after(said)]
+            return [*(hint or say("first_cost")), *next_to(said)]
         case Form.DONE:
             return say("first_done")
     return []
@@ -281,10 +281,6 @@ def _leads(subject: Subject, form: Form, first: First) -> bool:
         Form.UNEXPLAINED: subject.parts.unknown_wait,
     }.get(form, 0.0)
     return (first.saving_us or 0.0) >= least_us
-
-
-def _after(sentence: Sentence) -> Sentence:
-    return [Segment(kind="plain", text=" "), *sentence] if sentence else []
 
 
 def _finding(subject: Subject, first: First) -> Sentence:

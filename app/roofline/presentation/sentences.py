@@ -182,6 +182,11 @@ def _capitalised(segment: Segment) -> Segment:
     return copy
 
 
+def next_to(sentence: Sentence) -> Sentence:
+    """`sentence` with a space before it, for the end of another; nothing where it is empty."""
+    return [Segment(kind="plain", text=" "), *sentence] if sentence else []
+
+
 def plain_text(sentence: Sequence[Segment]) -> str:
     """Segments as text, numbers written out."""
     return "".join(

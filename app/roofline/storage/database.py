@@ -7,13 +7,24 @@ systems is in `_tune_sqlite`, `_lock` and `insert_new`, and nowhere else.
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Insert,
+    Row,
+    Select,
+    Table,
+    UpdateBase,
+    create_engine,
+    event,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -77,6 +88,16 @@ class Database:
         writer = self._writer.execution_options(lasting=lasting)
         with self._alone(), explained(), writer.begin() as connection:
             yield connection
+
+    def change(self, statement: UpdateBase) -> int:
+        """Executes a statement in a transaction of its own; how many rows it changed."""
+        with self.write() as connection:
+            return connection.execute(statement).rowcount
+
+    def rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
+        """The rows of one query."""
+        with self.read() as connection:
+            return connection.execute(wanted).all()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

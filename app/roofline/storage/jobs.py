@@ -146,8 +146,7 @@ class JobStore:
             statement = select(job.c.id).where(or_(queued, lost)).order_by(job.c.created_at)
             found = list(connection.execute(statement).scalars())
         if found:
-            with self._database.write() as connection:
-                connection.execute(update(job).where(job.c.id.in_(found)).values(version=version))
+            self._database.change(update(job).where(job.c.id.in_(found)).values(version=version))
         return found
 
     def take_back(self) -> None:

@@ -44,8 +44,7 @@ class SentMachines:
     def list(self) -> list[SentMachine]:
         """All of them, the newest first."""
         ordered = select(machine).order_by(machine.c.created_at.desc(), machine.c.id)
-        with self._database.read() as connection:
-            return [alike(SentMachine, row) for row in connection.execute(ordered)]
+        return [alike(SentMachine, row) for row in self._database.rows(ordered)]
 
     def get(self, machine_id: str) -> SentMachine | None:
         """The one of this id."""
@@ -73,5 +72,4 @@ class SentMachines:
 
     def remove(self, machine_id: str) -> None:
         """Removes it; nothing happens where there is none."""
-        with self._database.write() as connection:
-            connection.execute(delete(machine).where(machine.c.id == machine_id))
+        self._database.change(delete(machine).where(machine.c.id == machine_id))

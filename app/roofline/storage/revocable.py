@@ -143,8 +143,7 @@ class ApiTokens:
             wanted = wanted.where(api_token.c.owner == owner)
         ordered = wanted.order_by(api_token.c.created_at.desc(), api_token.c.id)
         self._uses.write_down()
-        with self._database.read() as connection:
-            return tuple(map(_token, connection.execute(ordered)))
+        return tuple(map(_token, self._database.rows(ordered)))
 
     def revoke(self, token_id: str, owner: str | None) -> bool:
         """Ends a token of `owner`, or of anybody; false when there is none to end."""
@@ -285,8 +284,7 @@ class ShareLinks:
             share_link.c.profile_id == profile_id,
             share_link.c.revoked_at.is_(None),
         )
-        with self._database.write() as connection:
-            return connection.execute(statement.values(revoked_at=self._clock())).rowcount == 1
+        return self._database.change(statement.values(revoked_at=self._clock())) == 1
 
     def refresh(self) -> None:
         """Writes down when links were used."""

@@ -7,13 +7,11 @@ makes it due again, and what was read until then is in rows and kept partials.
 import hashlib
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Row,
     Select,
     and_,
     case,
@@ -109,7 +107,7 @@ class RunStore:
         with self._database.read() as connection:
             rows = connection.execute(listed).all()
             total = int(connection.execute(count).scalar_one())
-        return RunsListed(runs=tuple(map(run_of, rows)), total=total)
+        return RunsListed(runs=tuple(alike(Run, row) for row in rows), total=total)
 
     def imported(self, addresses: Collection[str], viewer: Viewer) -> frozenset[str]:
         """Those of `addresses` from which a run was imported that `viewer` sees."""
@@ -128,9 +126,8 @@ class RunStore:
     ) -> tuple[RunHost, ...]:
         """The files of a run in the order of reading."""
         wanted = select(run_host).where(run_host.c.run_id == run_id).order_by(run_host.c.turn)
-        with self._database.read() as connection:
-            rows = connection.execute(wanted.offset(offset).limit(limit)).all()
-        return tuple(map(host_of, rows))
+        rows = self._database.rows(wanted.offset(offset).limit(limit))
+        return tuple(alike(RunHost, row) for row in rows)
 
     def host(self, run_id: str, identity: str) -> RunHost | None:
         """One file of a run."""
@@ -139,15 +136,14 @@ class RunStore:
         )
         with self._database.read() as connection:
             row = connection.execute(wanted).first()
-        return None if row is None else host_of(row)
+        return None if row is None else alike(RunHost, row)
 
     def with_content(self, run_id: str, sha256: str) -> tuple[RunHost, ...]:
         """The files of a run that have this SHA-256, those whose bytes are here first."""
         of_run = (run_host.c.run_id == run_id, run_host.c.sha256 == sha256)
         order = (run_host.c.is_kept.desc(), run_host.c.turn)
-        with self._database.read() as connection:
-            rows = connection.execute(select(run_host).where(*of_run).order_by(*order)).all()
-        return tuple(map(host_of, rows))
+        rows = self._database.rows(select(run_host).where(*of_run).order_by(*order))
+        return tuple(alike(RunHost, row) for row in rows)
 
     def push(self, run_id: str, files: Sequence[StagedFile]) -> int | None:
         """Adds files to a run; how many were new. Returns once they survive a crash.
@@ -180,17 +176,15 @@ class RunStore:
 
     def expect(self, run_id: str, hosts: int) -> None:
         """Notes with how many hosts a run is complete."""
-        with self._database.write() as connection:
-            connection.execute(update(run).where(run.c.id == run_id).values(expected_hosts=hosts))
+        self._database.change(update(run).where(run.c.id == run_id).values(expected_hosts=hosts))
 
     def open_runs(self) -> tuple[Run, ...]:
         """Runs that are being read and that no process reads now; the first waited longest."""
         free = or_(run.c.owner.is_(None), run.c.lease_until < time.time())
         due = counted().where(run.c.state == READING, run.c.trashed_at.is_(None), free)
         order = (func.coalesce(run.c.lease_until, 0.0), run.c.number)
-        with self._database.read() as connection:
-            rows = connection.execute(due.order_by(*order)).all()
-        return tuple(map(run_of, rows))
+        rows = self._database.rows(due.order_by(*order))
+        return tuple(alike(Run, row) for row in rows)
 
     def claim(self, run_id: str, owner: str) -> bool:
         """Gives `owner` the lease of a run that is free; false when it is not."""
@@ -198,41 +192,33 @@ class RunStore:
         free = or_(run.c.owner.is_(None), run.c.lease_until < now)
         due = (run.c.id == run_id, run.c.state == READING, run.c.trashed_at.is_(None), free)
         values = {"owner": owner, "lease_until": now + LEASE_S}
-        with self._database.write() as connection:
-            return connection.execute(update(run).where(*due).values(values)).rowcount == 1
+        return self._database.change(update(run).where(*due).values(values)) == 1
 
     def beat(self, run_id: str, owner: str) -> bool:
         """Renews the lease; false when the run was ended, or is another process's now."""
         mine = (run.c.id == run_id, run.c.owner == owner, run.c.state == READING)
         values = {"lease_until": time.time() + LEASE_S}
         statement = update(run).where(*mine, run.c.trashed_at.is_(None)).values(values)
-        with self._database.write() as connection:
-            return connection.execute(statement).rowcount == 1
+        return self._database.change(statement) == 1
 
     def release(self, run_id: str, owner: str) -> None:
         """Gives the lease back. The run comes after those that waited longer."""
         values = {"owner": None, "lease_until": time.time()}
         mine = (run.c.id == run_id, run.c.owner == owner)
-        with self._database.write() as connection:
-            connection.execute(update(run).where(*mine).values(values))
+        self._database.change(update(run).where(*mine).values(values))
 
     def take_back(self) -> None:
         """Makes every run due at once: the processes that read them are known to have ended."""
-        with self._database.write() as connection:
-            connection.execute(update(run).values(owner=None))
+        self._database.change(update(run).values(owner=None))
 
     def waiting(self, run_id: str, limit: int) -> tuple[RunHost, ...]:
         """Files to be read next. The digest of an object that some run has read is known."""
         wanted = select(run_host).where(run_host.c.run_id == run_id, run_host.c.state == WAITING)
         with self._database.read() as connection:
             rows = connection.execute(wanted.order_by(run_host.c.turn).limit(limit)).all()
-            found = map(host_of, rows)
             return tuple(
-                replace(
-                    one,
-                    sha256=one.sha256 or known_digest(connection, one.identity),
-                )
-                for one in found
+                alike(RunHost, row, sha256=row.sha256 or known_digest(connection, row.identity))
+                for row in rows
             )
 
     def note_read(
@@ -243,14 +229,12 @@ class RunStore:
         one = (run_host.c.run_id == run_id, run_host.c.identity == identity)
         if digest:
             values["sha256"] = digest
-        with self._database.write() as connection:
-            connection.execute(update(run_host).where(*one).values(values))
+        self._database.change(update(run_host).where(*one).values(values))
 
     def read_again(self, run_id: str) -> None:
         """Has all hosts of a run read again that were read: their partials are gone."""
         of_run = (run_host.c.run_id == run_id, run_host.c.state.in_([READ, UNREADABLE]))
-        with self._database.write() as connection:
-            connection.execute(update(run_host).where(*of_run).values(state=WAITING))
+        self._database.change(update(run_host).where(*of_run).values(state=WAITING))
 
     def receipts(self, run_id: str) -> list[str]:
         """The receipts of a run's files until now."""
@@ -265,8 +249,7 @@ class RunStore:
         mine = (run.c.id == run_id, run.c.owner == owner)
         values = {"document": document, "said_of": said_of, "version": run.c.version + 1}
         values |= {"reason": "", "attempts": 0}  # an earlier failure is over
-        with self._database.write() as connection:
-            return connection.execute(update(run).where(*mine).values(values)).rowcount == 1
+        return self._database.change(update(run).where(*mine).values(values)) == 1
 
     def complete(self, run_id: str, said_of: int) -> bool:
         """Ends a run whose hosts are all read; false where one came meanwhile."""
@@ -291,32 +274,27 @@ class RunStore:
     def end(self, run_id: str, state: RunState = CANCELLED) -> bool:
         """Ends a run that is being read; false when it is not."""
         statement = update(run).where(run.c.id == run_id, run.c.state == READING)
-        with self._database.write() as connection:
-            return connection.execute(statement.values(state=state)).rowcount == 1
+        return self._database.change(statement.values(state=state)) == 1
 
     def set_profile(self, run_id: str, identity: str, profile_id: str) -> None:
         """Notes the profile that was made of a file."""
         one = (run_host.c.run_id == run_id, run_host.c.identity == identity)
-        with self._database.write() as connection:
-            connection.execute(update(run_host).where(*one).values(profile_id=profile_id))
+        self._database.change(update(run_host).where(*one).values(profile_id=profile_id))
 
     def trash(self, run_id: str) -> bool:
         """Puts a run into the trash; false when there is none outside it."""
         statement = update(run).where(run.c.id == run_id, run.c.trashed_at.is_(None))
-        with self._database.write() as connection:
-            return connection.execute(statement.values(trashed_at=timestamp())).rowcount == 1
+        return self._database.change(statement.values(trashed_at=timestamp())) == 1
 
     def restore(self, run_id: str) -> bool:
         """Takes a run out of the trash; false when it is not there."""
         statement = update(run).where(run.c.id == run_id, run.c.trashed_at.is_not(None))
-        with self._database.write() as connection:
-            return connection.execute(statement.values(trashed_at=None)).rowcount == 1
+        return self._database.change(statement.values(trashed_at=None)) == 1
 
     def trashed(self, before: str) -> list[str]:
         """The runs that were put into the trash before a time as `timestamp` gives it."""
         wanted = select(run.c.id).where(run.c.trashed_at.is_not(None), run.c.trashed_at <= before)
-        with self._database.read() as connection:
-            return [str(one) for one in connection.execute(wanted).scalars()]
+        return [str(one) for (one,) in self._database.rows(wanted)]
 
     def needed(self, keys: frozenset[str]) -> frozenset[str]:
         """Those of some digests of files or identities of objects that a host of a run has."""
@@ -349,7 +327,7 @@ MOST_TRASHED_LISTED = 1000
 
 def add(connection: Connection, new: NewRun, now: float) -> None:
     """A run without hosts yet."""
-    values = {name: getattr(new, name) for name in NewRun.__slots__}
+    values = taken(new, *NewRun.__slots__)
     connection.execute(insert(run).values(**values, state=READING, changed_at=now))
 
 
@@ -369,7 +347,7 @@ def get(connection: Connection, run_id: str) -> Run | None:
     """A run that is not in the trash."""
     wanted = counted().where(run.c.id == run_id, run.c.trashed_at.is_(None))
     row = connection.execute(wanted).first()
-    return None if row is None else run_of(row)
+    return None if row is None else alike(Run, row)
 
 
 def has_word(word: str) -> ColumnElement[bool]:
@@ -394,11 +372,6 @@ def in_trash(connection: Connection, owner: str | None) -> tuple[TrashedRun, ...
     return tuple(alike(TrashedRun, row) for row in rows)
 
 
-def run_of(row: "Row[Any]") -> Run:
-    """A row of `counted`."""
-    return alike(Run, row)
-
-
 def ownership(connection: Connection, run_id: str, *, in_trash: bool = False) -> Ownership | None:
     """The owner of a run that is not in the trash, or of one that is."""
     columns = select(run.c.uploader, run.c.delete_token_hash, run.c.visibility)
@@ -408,18 +381,13 @@ def ownership(connection: Connection, run_id: str, *, in_trash: bool = False) ->
     return None if row is None else alike(Ownership, row)
 
 
-def host_of(row: "Row[Any]") -> RunHost:
-    """A row of `run_host`."""
-    return alike(RunHost, row)
-
-
 def add_found(connection: Connection, run_id: str, found: list[FoundHost], now: float) -> int:
     """Adds objects that are not known yet; how many were new."""
     known = set(
         connection.execute(select(run_host.c.identity).where(run_host.c.run_id == run_id)).scalars()
     )
     rows = [
-        {name: getattr(one, name) for name in FoundHost.__slots__}
+        taken(one, *FoundHost.__slots__)
         | {"run_id": run_id, "state": WAITING, "is_kept": False, "arrived_at": now}
         for one in found
         if one.identity not in known

@@ -21,6 +21,7 @@ from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility
 from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.http.access import shown_owner
+from roofline.web.http.forwarded import origin_of
 from roofline.web.offline.views import ComputedBody, ErrorBody, ProgressBody, error_body
 
 REV_LENGTH = 16
@@ -140,7 +141,7 @@ class SampleList:
 def profile_url(request: Request, profile_id: str) -> str:
     """The full address of a profile's page, as this client reaches the server and the profile."""
     path = getattr(request.state, "share_path", f"/p/{profile_id}")
-    return f"{str(request.base_url).rstrip('/')}{path}"
+    return f"{origin_of(request)}{path}"
 
 
 def split_url(profile_id: str) -> str:

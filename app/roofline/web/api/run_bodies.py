@@ -11,6 +11,7 @@ from roofline.storage.records import Visibility
 from roofline.storage.run_records import Run, RunHost, RunState
 from roofline.web.bodies import REFUSES_OTHERS
 from roofline.web.http.access import shown_owner
+from roofline.web.http.forwarded import origin_of
 
 NOTHING_YET = orjson.dumps(
     {
@@ -142,7 +143,7 @@ def run_body(request: Request, run: Run) -> RunBody:
     return alike(
         RunBody,
         run,
-        url=f"{str(request.base_url).rstrip('/')}/r/{run.id}",
+        url=f"{origin_of(request)}/r/{run.id}",
         uri=None if run.address is None else run.address.partition("?")[0],
         expected_hosts=run.expected_hosts or None,
         note=run.note or None,

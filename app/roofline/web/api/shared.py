@@ -32,6 +32,7 @@ from roofline.web.api.results import About, Infeed
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor
 from roofline.web.http.api_tokens import LINK_FOLDER, new_share_token, share_digest, share_path
+from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.http.rights import check_may_change
 from roofline.web.parts import Parts
@@ -263,8 +264,7 @@ def make_link(request: Request, profile_id: str, new: NewLinkBody, parts: Parts)
         expires_at=None if days is None else time.time() + days * DAY_S,
     )
     log_action(request, "make link", profile_id, details=f"{made.id}: {made.name}")
-    origin = str(request.base_url).rstrip("/")
-    return replace(_body(made), url=f"{origin}{share_path(token)}")
+    return replace(_body(made), url=f"{origin_of(request)}{share_path(token)}")
 
 
 @links_router.delete("/{link_id}", status_code=204, responses=NOT_YOURS)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import Scope
 
 from roofline.settings import Network
@@ -44,6 +45,11 @@ def scheme_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, 
     if said in {"http", "https"} and client and may_forward(client[0], proxies):
         return said
     return str(scope["scheme"])
+
+
+def origin_of(request: Request) -> str:
+    """The address of this server as the client of `request` reaches it."""
+    return str(request.base_url).rstrip("/")
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from roofline.web.http.computing import Memory
 from roofline.web.http.encodings import best_encoding
+from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import actor_of
 from roofline.web.offline.assets import StaticFiles, packed
 from roofline.web.offline.templates import Templates, WhoView
@@ -42,7 +43,7 @@ class ServedTemplates(Templates):
         )
         text = self._frame(name, view, who, frame)
         escape = self._environment.filters["escape"]
-        said = {_NAME: actor.name, _CSRF: actor.csrf, _ORIGIN: str(request.base_url).rstrip("/")}
+        said = {_NAME: actor.name, _CSRF: actor.csrf, _ORIGIN: origin_of(request)}
         for place, value in said.items():
             text = text.replace(place, escape(value))
         encoding = best_encoding(request)

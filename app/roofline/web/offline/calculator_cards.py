@@ -70,7 +70,7 @@ def cost(form: Filled, device: str, measured: Measured, kept: Mapping[str, str])
     return views.CostView(
         headline=pieces(_headline(found, measured)),
         lead=pieces(_lead(form, found, measured)),
-        css=_css(found.bound),
+        css=css_of(found.bound),
         boxes=tuple(_boxes(found)),
         tensors=tuple(_tensors(found)),
         all_bytes=amount(sum(_moved(found).values()), "B"),
@@ -121,7 +121,8 @@ def _short_bound(found: Estimate) -> str:
     return found.peaks[MEMORY].label if found.bound == MEMORY else found.bound
 
 
-def _css(bound: str | None) -> str:
+def css_of(bound: str | None) -> str:
+    """The class of the bound's colour."""
     return f"by-{bound}" if bound else ""
 
 
@@ -249,7 +250,7 @@ def _clocks(found: Estimate, measured: Measured) -> Iterable[views.BarView]:
         (
             LATENCY if name == LATENCY else found.peaks[name].label,
             time,
-            _css(name),
+            css_of(name),
             found.peaks[name].source,
         )
         for name, time in found.time_us.items()
@@ -390,7 +391,7 @@ def _device(
         crossing=_crossing_text(form, corner, least),
         time=duration(one.t_min_us),
         bound=_short_bound(one),
-        css=_css(one.bound),
+        css=css_of(one.bound),
         is_chosen=one is chosen,
     )
 

@@ -21,19 +21,17 @@ from roofline.estimate.llm.workload import devices_of
 from roofline.exports import cost_charts
 from roofline.exports.cost_charts import request_figure, time_of
 from roofline.model.units import KILO, plain_number
-from roofline.presentation.charts.cost_figures import (
-    LOOKS,
-)
+from roofline.presentation.charts.cost_figures import LOOKS
 from roofline.presentation.quantities import amount, count, duration, significant
 from roofline.presentation.sentences import Number, Sentence, say
 from roofline.web.offline import calculator_views as views
 from roofline.web.offline.calculator import device_groups, network_words, offered_field
+from roofline.web.offline.calculator_cards import css_of
 from roofline.web.offline.calculator_views import FieldView
 from roofline.web.offline.model_cards import (
     FULL,
     Asked,
     answer,
-    css_of,
     memory_view,
     op_bars,
     op_view,

@@ -14,9 +14,7 @@ from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import MEMORY
 from roofline.exports.cost_charts import OverRecord, step_figure, time_of
 from roofline.model.units import span
-from roofline.presentation.charts.cost_figures import (
-    LOOKS,
-)
+from roofline.presentation.charts.cost_figures import LOOKS
 from roofline.presentation.quantities import (
     amount,
     count,
@@ -27,6 +25,7 @@ from roofline.presentation.quantities import (
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 from roofline.web.offline import calculator_views as views
+from roofline.web.offline.calculator_cards import css_of
 from roofline.web.offline.calculator_views import BarView, FactView
 from roofline.web.offline.model_curves import curves
 from roofline.web.offline.model_form import ModelForm
@@ -91,11 +90,6 @@ def answer(asked: Asked, measured: Measured | None) -> views.StepView:
 def bound_words(step: Step, bound: str | None) -> str:
     """The bound, in words."""
     return bound_of(step, bound) if bound else "not known"
-
-
-def css_of(bound: str | None) -> str:
-    """The class of the bound's colour."""
-    return f"by-{bound}" if bound else ""
 
 
 def _headline(step: Step) -> Sentence:

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 from roofline.errors import LogInRefusedError, ProviderUnavailableError, RooflineError
 from roofline.web.api.audit import log_action
 from roofline.web.http.errors import status_of
+from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import (
     CALLBACK_PATH,
     LOGIN_PATH,
@@ -112,7 +113,7 @@ def log_out(
     log_action(request, "log-out")
     hint = request.cookies.get(HINT_COOKIE, "")
     try:
-        leave_url = oidc.provider.end_session_url(f"{_origin(request)}{LOGIN_PATH}", hint)
+        leave_url = oidc.provider.end_session_url(f"{origin_of(request)}{LOGIN_PATH}", hint)
     except ProviderUnavailableError:
         leave_url = None
     request.state.actor = None
@@ -149,12 +150,8 @@ def _page(
     return parts_of(request).templates.page("login_oidc.html", view, request, status=status)
 
 
-def _origin(request: Request) -> str:
-    return str(request.base_url).rstrip("/")
-
-
 def _callback(request: Request) -> str:
-    return f"{_origin(request)}{CALLBACK_PATH}"
+    return f"{origin_of(request)}{CALLBACK_PATH}"
 
 
 def _keep(

@@ -41,6 +41,7 @@ from roofline.web.http.access import shown_owner
 from roofline.web.http.api_tokens import LINK_FOLDER
 from roofline.web.http.encodings import accepts, best_encoding, matches
 from roofline.web.http.errors import ErrorView
+from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import actor_of
 from roofline.web.http.templates import as_page
 from roofline.web.offline.views import ProfileView
@@ -179,7 +180,7 @@ def home(
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
         samples_shown=SHOWN_AT_FIRST,
         upload_url="/api/v1/profiles",
-        origin=_origin(request),
+        origin=origin_of(request),
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
         kept_days=settings.retention_days,
@@ -243,7 +244,7 @@ def _profile(
 def reference(request: Request, pages: Pages) -> Response:
     """The API reference."""
     openapi: Mapping[str, Any] = request.app.openapi()
-    view = views.ApiView(openapi=openapi, origin=_origin(request))
+    view = views.ApiView(openapi=openapi, origin=origin_of(request))
     return pages.page("api.html", view, request)
 
 
@@ -298,10 +299,6 @@ def trash_page(request: Request, parts: Parts) -> Response:
 def error_page(request: Request, view: ErrorView) -> Response:
     """A failed request as a page."""
     return parts_of(request).templates.page("error.html", view, request, status=view.status)
-
-
-def _origin(request: Request) -> str:
-    return str(request.base_url).rstrip("/")
 
 
 def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
