@@ -11,6 +11,7 @@ from pathlib import Path
 from roofline.cli.options import add_files, add_of, add_peaks
 from roofline.cli.output import has_colour, print_bytes
 from roofline.errors import BadViewError, RooflineError
+from roofline.model.plain_data import taken
 
 _MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(mm|cm|in|pt)?")
@@ -145,12 +146,8 @@ def _figure(given: argparse.Namespace) -> None:
     try:
         caption = profile.save_figure(
             Path(named[1] if named else given.output),
-            style=given.style,
+            **taken(given, "style", "top", "label", "gray", "x"),
             width_mm=given.width,
-            top=given.top,
-            label=given.label,
-            gray=given.gray,
-            x=given.x,
             scale=float(named[2]) if named and named[2] else None,
         )
     except OSError as error:

@@ -30,6 +30,7 @@ from roofline.errors import (
 )
 from roofline.fleet.engine import EngineChoice
 from roofline.imports.run_process import RunProcess
+from roofline.library.upkeep import OnThread
 from roofline.model.outer_limits import MAX_FAILURES_OF_A_RUN, ImportLimits, pause_s
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import ProfileStore
@@ -71,7 +72,7 @@ def next_turns(runs: Sequence[Run], turn_at: Mapping[str, float]) -> list[Run]:
     return list(found.values())
 
 
-class RunKeeper:
+class RunKeeper(OnThread):
     """Reads the runs of `store` with `engine`; `reads` are the places that may be read.
 
     `workers` hosts are read at the same time, where this machine reads them.
@@ -88,37 +89,33 @@ class RunKeeper:
         reads: Sequence[str],
         engine: EngineChoice,
     ) -> None:
+        super().__init__()
         self._reads, self._engine = reads, engine
         self._store = store
         self._runs = store.runs
         self._limits, self._place, self._workers, self._room = limits, place, workers, room
         self._owner = secrets.token_hex(8)
-        self._closing, self._wake = threading.Event(), threading.Event()
+        self._wake = threading.Event()
         self._lock = threading.Lock()
         self._reading: tuple[str, RunProcess] | None = None
         self._pauses: dict[str, _Pause] = {}
         self._turn_at: dict[str, float] = {}
         # It loads what reads files once for many turns; only the thread uses it.
         self._process: RunProcess | None = None
-        self._thread: threading.Thread | None = None
         self._pruned_at: float | None = None
 
     def start(self) -> None:
         """Begins to read on a thread of its own. Where this process is alone, at once."""
-        self._closing.clear()
         if not self._store.is_shared:
             self._runs.take_back()
-        self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
-        self._thread.start()
+        self._begin_thread("runs", self._work)
 
     def stop(self) -> None:
         """Ends the thread; runs are read on with the next start."""
         self._closing.set()
         self._wake.set()
         self.stop_reading(None)
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        super().stop()
 
     def look(self) -> None:
         """Has runs looked at now: there may be something to do."""

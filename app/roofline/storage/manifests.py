@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
+from roofline.model.plain_data import taken
 from roofline.storage import statements
 from roofline.storage.database import Database, insert_new
 from roofline.storage.durable import sync_directory
@@ -43,15 +44,9 @@ def _insert(connection: Connection, manifest: Manifest) -> None:
     """Adds a manifest as a ready profile, unless a start that was cut off did so before."""
     summary = manifest.summary
     row = {
-        "id": manifest.id,
-        "title": manifest.title,
-        "created_at": manifest.created_at,
         "state": READY,
-        "sample": manifest.sample,
-        "format": manifest.format,
-        "device": summary.device,
-        "bound_by": summary.bound_by,
-        "efficiency_ratio": summary.efficiency_ratio,
+        **taken(manifest, "id", "title", "created_at", "sample", "format"),
+        **taken(summary, "device", "bound_by", "efficiency_ratio"),
         "summary": orjson.dumps(asdict(summary)).decode(),
     }
     if connection.execute(insert_new(connection, profile).values(row)).rowcount == 1:

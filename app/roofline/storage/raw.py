@@ -14,6 +14,7 @@ from typing import IO, cast
 import zstandard
 
 from roofline.errors import DamagedCopyError
+from roofline.model.plain_data import alike
 from roofline.storage import statements
 from roofline.storage.blobs import CHUNK_BYTES, BlobInfo, BlobStore
 from roofline.storage.database import Database
@@ -45,12 +46,7 @@ class RawStore:
         """`file` to be sent; `DamagedCopyError` when there is no copy."""
         if not self.has(file.sha256):
             raise damaged(file)
-        return RawFile(
-            name=file.name,
-            size_bytes=file.size_bytes,
-            sha256=file.sha256,
-            chunks=lambda: self.chunks(file),
-        )
+        return alike(RawFile, file, chunks=lambda: self.chunks(file))
 
     def chunks(self, file: StoredFile) -> Iterator[bytes]:
         """The bytes of `file`; `DamagedCopyError` as soon as damage shows."""

@@ -228,18 +228,14 @@ def _importing_body(request: Request, state: Importing) -> ProfileBody:
 
 
 def _failed_body(request: Request, state: Failed) -> ProfileBody:
-    error = error_body(state.error)
     return ProfileBody(
+        **asdict(error_body(state.error)),
         id=state.id,
         url=profile_url(request, state.id),
         state="failed",
         title=state.title,
         files=_files(state.files),
         visibility=state.visibility,
-        message=error.message,
-        remedy=error.remedy,
-        code=error.code,
-        details=error.details,
         retry_url=retry_url(state.id) if state.can_retry else None,
     )
 

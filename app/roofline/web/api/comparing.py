@@ -21,6 +21,7 @@ from roofline.library.comparing import (
 )
 from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
+from roofline.model.plain_data import alike
 from roofline.storage.results import COMPARED
 from roofline.web.api.ranges import results_for
 from roofline.web.api.responses import NOT_READY
@@ -90,11 +91,10 @@ def list_partners(
     """The profiles that this one is likely compared with, at most 30."""
     found = partners(reader, lists, profile_id, q)
     listed = tuple(
-        PartnerBody(
-            id=one.manifest.id,
+        alike(
+            PartnerBody,
+            one.manifest,
             url=profile_url(request, one.manifest.id),
-            title=one.manifest.title,
-            created_at=one.manifest.created_at,
             device=one.manifest.summary.device,
             same_ratio=one.same_ratio,
             reason=one.reason,
