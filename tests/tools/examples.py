@@ -133,7 +133,10 @@ def answers(client: httpx.Client) -> Iterator[tuple[str, Json]]:
     yield "open_sample", _json(client.post(sample["open_url"]))
     for name, (path, body) in _ASKED.items():
         yield name, _json(client.post(path, json=body))
-    yield "list_machines", _json(client.get("/api/v1/machines"))
+    machines = _json(client.get("/api/v1/machines"))
+    yield "list_machines", machines
+    measured_at = f"/api/v1/machines/{machines['machines'][0]['id']}"
+    yield "read_measurement", _json(client.get(measured_at))
     # Nothing listens there: what failed is named with its reason.
     capture = _json(client.post("/api/v1/captures", json={"addresses": ["127.0.0.1:9"]}))
     yield "add_capture", capture
