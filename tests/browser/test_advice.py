@@ -1,6 +1,7 @@
 """The card "What would help": there without scripts, and each finding filters to its operations."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -10,6 +11,22 @@ from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.watching import is_ready
 
 SAMPLE = ROOT / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
+
+
+ALMOST_EMPTY = """\
+[1] python@127.0.0.1
+  gemv(int *) (32, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 12.0
+    Section: GPU Speed Of Light Throughput
+    ----------------------- ----------- ------------
+    Metric Name             Metric Unit Metric Value
+    ----------------------- ----------- ------------
+    Elapsed Cycles                cycle      1621955
+    Duration                         us       962.50
+    L1/TEX Cache Throughput           %        91.13
+    SM Active Cycles              cycle   1084265.23
+    Waves Per SM                                0.10
+    ----------------------- ----------- ------------
+"""
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +47,17 @@ def test_the_list_is_there_without_scripts(new_page: NewPage, training_url: str)
     card = page.locator("[data-advice]")
     expect(card.locator(".advice-item:visible")).to_have_count(3)
     expect(card.locator(".advice-summary")).to_contain_text("After five of these: about 12")
+
+
+def test_the_card_says_the_saving_of_the_first_lines(
+    visitor: BrowserContext, page: Page, tmp_path: Path
+) -> None:
+    """A card said −380 µs below a line that said −376 µs."""
+    file = tmp_path / "gemv.txt"
+    file.write_text(ALMOST_EMPTY)
+    page.goto(uploaded(visitor, file))
+    expect(page.locator(".advice-saves").first).to_have_text("−376 µs")
+    expect(page.locator(".do-first")).to_contain_text("gemv, −376 µs")
 
 
 def test_a_finding_filters_to_its_operations_and_back(training: Page) -> None:

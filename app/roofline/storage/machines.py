@@ -53,7 +53,7 @@ class SentMachines:
         return None if row is None else alike(SentMachine, row)
 
     def entry(self, device: str) -> Mapping[str, Any] | None:
-        """What was measured of it."""
+        """The measurement of this machine, as `roofline calibrate` wrote it."""
         found = self.get(device.rpartition("-")[2])
         return found.entry if found is not None and found.device == device else None
 

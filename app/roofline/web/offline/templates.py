@@ -17,6 +17,7 @@ from roofline.api.packaged import assets_dir
 from roofline.presentation.first_view import view as written
 from roofline.presentation.first_view.summary import moment_text
 from roofline.presentation.first_view.view import pieces_of
+from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import cell, counted, duration, percent, size
 from roofline.web.offline.assets import StaticFiles
@@ -91,7 +92,7 @@ def _environment(static: StaticFiles) -> Environment:
     environment.filters.update(
         thousands="{:,}".format,
         duration=duration,
-        predicted=_predicted,
+        saving=_saving,
         percent=percent,
         size=size,
         cell=cell,
@@ -108,9 +109,9 @@ def _json(value: object, **usual: Any) -> str:
         return json.dumps(value, **usual)
 
 
-def _predicted(us: float) -> str:
-    """A predicted time has two digits: the third would promise more than a prediction can."""
-    return duration(float(f"{us:.1e}"), 2)
+def _saving(us: float, whole_us: float) -> str:
+    """What a finding saves of `whole_us`, as the first line says it."""
+    return Scale.of(whole_us).saving(us)
 
 
 @cache
