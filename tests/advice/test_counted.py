@@ -78,6 +78,13 @@ def test_processors_are_filled_until_the_nearest_unit_is_full(factor: UseFactor)
     assert advised({Ceiling.DRAM: 0.9}, use={factor: 0.1}) == []
 
 
+def test_latency_ends_where_the_busiest_unit_is_full_also_one_without_a_name() -> None:
+    """L1 at 51.79 % beside an SM unit at 51.80: the plan ended below what the work needs."""
+    busy = {Ceiling.L1: 0.5179, Ceiling.SM_OTHER: 0.518}
+    (one,) = advised(busy, why=("few_blocks", "52 blocks where 96 fit"), tensor=0.0)
+    assert one["predicted"]["saving_us"] == pytest.approx(48.2)
+
+
 def test_waste_ends_where_the_next_unit_is_as_near() -> None:
     (one,) = advised({Ceiling.L1: 0.8, Ceiling.TEX: 0.6}, use={UseFactor.SECTORS: 0.2})
     assert one["predicted"]["saving_us"] == pytest.approx(25)

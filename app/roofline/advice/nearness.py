@@ -61,6 +61,11 @@ class Nearness:
     left: Floats
     factor: tuple[str, ...]
 
+    @property
+    def fullest(self) -> Floats:
+        """Per op: the share of its busiest unit, which stands little above one that has a name."""
+        return np.fmax(self.share, self.following)
+
 
 def nearness_of(analysis: RooflineAnalysis) -> Nearness:
     """How near the ops of the profile are, by the counters of their units."""

@@ -63,7 +63,7 @@ def _unwasted(run: Run, group: Group) -> Floats:
     near, ops = run.nearness, group.ops
     is_late = run.analysis.nearest.is_kind(OpClass.LATENCY)[ops]
     useful = _useful(near.left[ops], near.following[ops], near.share[ops])
-    return np.clip(np.where(is_late, near.share[ops], useful), 0.0, 1.0)
+    return np.clip(np.where(is_late, near.fullest[ops], useful), 0.0, 1.0)
 
 
 def _is_wasted(ops: OpFacts) -> Bools:
@@ -118,7 +118,7 @@ W2 = Rule(
         ),
         "few_blocks": Form(
             title="Give more blocks to {names}",
-            why=_UNIT + "; the blocks fill {use} of the SMs' room.",
+            why=_UNIT + "; the grid fills {use} of a wave.",
         ),
         "last_wave": Form(
             title="Fill the last wave of {names}",

@@ -81,7 +81,7 @@ def _closer(run: Run, group: Group) -> Found:
     """With counters until the nearest unit is full; no call gets shorter than an empty one."""
     ops, target = group.ops, target_of(run, group.bound)
     lever = Lever(rows=ops, target=np.full(len(ops), target))
-    share = run.nearness.share[ops]
+    share = run.nearness.fullest[ops]
     is_counted = run.analysis.nearest.is_busy_known[ops]
     if is_counted.any():
         empty_us = run.calls[ops] * empty_call_us(run.analysis.device.kind)
