@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import procrastinate
+import psycopg
 import pytest
 
 from roofline.imports import queue_runner
@@ -76,6 +77,28 @@ def test_worker_imports_counts_logs_and_ends_when_told(
     lines = [json.loads(line) for line in log.splitlines()]
     assert any(line["event"].startswith("import of ") for line in lines)
     assert profile_id not in log, "a link is a secret"
+
+
+def test_worker_outlives_its_database(
+    shared: Place, worker: tuple["subprocess.Popen[str]", int], capture_bytes: bytes
+) -> None:
+    """A worker ended with a traceback where the database died while it was asked for work."""
+    process, _ = worker
+    server = shared.server()
+    settled(server, add(server, capture_bytes))
+    cut = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND query LIKE '%fetch_job%'"
+    )
+    url = shared.options["database_url"]
+    with psycopg.connect(url) as holding, psycopg.connect(url, autocommit=True) as cutting:
+        holding.execute("LOCK TABLE procrastinate_jobs")
+        eventually(lambda: cutting.execute(cut).fetchall() != [])
+    assert isinstance(settled(server, add(server, capture_bytes)), Ready)
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "the queue of imports cannot be reached" in log
 
 
 def test_ids_of_killed_workers_do_not_stay_in_the_queue(

@@ -30,6 +30,8 @@ DEFER_CONNECTIONS = 4
 # A worker beats every ten seconds.
 STALLED_AFTER_S = 30.0
 FORGET_EVERY_S = 15.0
+# A worker whose database was lost looks for it again.
+AGAIN_AFTER_S = 1.0
 _log = logging.getLogger("roofline.jobs")
 Connection = psycopg.Connection[tuple[object, ...]]
 # Any number will do, as long as every server of one database uses the same.
@@ -75,6 +77,26 @@ def work(runs: JobRuns, url: str, concurrency: int) -> None:
 
 
 async def _work(runs: JobRuns, url: str, concurrency: int) -> None:
+    stopped = asyncio.Event()
+
+    def stop() -> None:
+        runs.stop()
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    while not stopped.is_set():
+        try:
+            await _work_connected(runs, url, concurrency, stopped)
+        except ConnectorException as error:  # the database died: it may come back
+            _log.warning("the queue of imports cannot be reached: %s", error.__cause__ or error)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), AGAIN_AFTER_S)
+
+
+async def _work_connected(
+    runs: JobRuns, url: str, concurrency: int, stopped: asyncio.Event
+) -> None:
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
     app.task(name=TASK, queue=QUEUE)(runs.run)
     async with app.open_async():
@@ -86,25 +108,18 @@ async def _work(runs: JobRuns, url: str, concurrency: int) -> None:
                 install_signal_handlers=False,
             )
         )
-        _stop_on_signals(runs, worker)
+        stopping = asyncio.create_task(stopped.wait())
         forgetting = asyncio.create_task(_forget_stalled_for_ever(app))
+        await asyncio.wait((worker, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        forgetting.cancel()
+        worker.cancel()  # lets what runs end, which `runs.stop` has seen to
         with contextlib.suppress(asyncio.CancelledError):
             await worker
-        forgetting.cancel()
         for job_id in runs.released:  # at once, for other workers
             with contextlib.suppress(AlreadyEnqueued):
                 again = app.configure_task(TASK, queue=QUEUE, queueing_lock=job_id)
                 await again.defer_async(job_id=job_id)
-
-
-def _stop_on_signals(runs: JobRuns, worker: "asyncio.Task[None]") -> None:
-    def stop() -> None:
-        runs.stop()
-        worker.cancel()  # lets what runs end, which `runs.stop` has seen to
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
 
 
 async def _forget_stalled_for_ever(app: procrastinate.App) -> None:
