@@ -166,7 +166,8 @@ def main() -> int:
     }
     stale = [path for path, text in results.items() if _old(path) != text]
     for path in stale:
-        sys.stderr.write(f"{path.relative_to(ROOT)}: run `python -m tests.tools.contract`.\n")
+        told = "run `python -m tests.tools.contract`" if is_check else "written"
+        sys.stderr.write(f"{path.relative_to(ROOT)}: {told}.\n")
         if not is_check:
             path.write_text(results[path], "utf-8")
     return 1 if stale and is_check else 0

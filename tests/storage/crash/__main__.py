@@ -1,6 +1,7 @@
 """`python -m tests.storage.crash`: see the package. Children do not load a module of this name."""
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -42,7 +43,8 @@ if __name__ == "__main__":
     given = parser.parse_args()
     quicken()
     folder = given.folder.resolve()  # the address of a folder of blobs is absolute
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # what failed last time belongs to no database now
+    folder.mkdir(parents=True)
     cycles = Cycles(folder, given.seed)
     cycles.run(given.cycles)
     for name, count in cycles.counts.items():
