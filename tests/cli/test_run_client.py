@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 from roofline.cli import runs
 from roofline.pods.partial import unpack
+from roofline.storage.run_records import READING
 from tests.browser.serving import Server, serving
 from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES
@@ -24,8 +25,13 @@ def command(server: Server, *words: object) -> str:
 
 
 def document(server: Server, run_id: str) -> Any:
-    with urlopen(f"{server.url}/api/v1/runs/{run_id}?wait=90", timeout=100) as answer:
-        return json.load(answer)
+    """The run, once all of its hosts are read; a busy machine needs more than one wait."""
+    for _ in range(4):
+        with urlopen(f"{server.url}/api/v1/runs/{run_id}?wait=60", timeout=100) as answer:
+            found = json.load(answer)
+        if found["state"] != READING:
+            break
+    return found
 
 
 def test_runs_are_imported_and_pushed_and_outlive_the_server(tmp_path: Path) -> None:
