@@ -1,6 +1,7 @@
 """Hostile uploads against a server, found inputs against the importer, and a few new ones."""
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.fuzz.families import FAMILIES, upload_of
 from tests.fuzz.hostile import ARCHIVES, LONG_TEXTS, NAMES
 from tests.fuzz.importing import DRAWN_EVERY, read
 from tests.fuzz.seed_files import kept_seeds
+from tests.tools.edge_cases import EDGE_CASES
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import PROBLEM_KEYS, Client, running
 
@@ -103,6 +105,16 @@ def test_inputs_have_numbers(family: str) -> None:
 @pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
 def test_what_was_found_once_is_imported_or_refused(tmp_path: Path, path: Path) -> None:
     read(kept(path), tmp_path, is_drawn=True)
+
+
+@pytest.mark.parametrize("name", EDGE_CASES)
+def test_corners_of_the_format_have_a_page(tmp_path: Path, name: str) -> None:
+    """A capture without operations was read, and its import ended with a fault of the server."""
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    files = [(path.name, path.read_bytes()) for path in EDGE_CASES[name](cases)]
+    shutil.rmtree(cases)
+    read(files, tmp_path, is_drawn=True)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -65,7 +65,8 @@ def _single(profile: Profile) -> tuple[LaunchTimes, F64] | None:
 def _each_bytes(profile: Profile, launches: LaunchTimes) -> Floats:
     """Bytes of one launch of each op whose launches are all alike: of the same shapes."""
     ops = profile.ops
-    has_shape = np.array([bool(a or b) for a, b in zip(ops.operands, ops.results, strict=True)])
+    shapes = zip(ops.operands, ops.results, strict=True)
+    has_shape = np.array([bool(a or b) for a, b in shapes], np.bool_)
     once = np.bincount(launches.op, launches.count, len(ops)) == ops.occurrences
     alike = bytes_known(ops) & ops.time_known & has_shape & once
     moved = np.full(len(ops), np.nan)

@@ -314,7 +314,7 @@ def time_with_waiting(rows: OpRows) -> Floats:
 def subject_roof(rows: OpRows) -> Floats:
     """Needed time ÷ time of ops whose work is known; NaN of others."""
     ops = rows.subject.ops
-    is_known = np.array([part is OpPart.WORK for part in ops.part])
+    is_known = np.array([part is OpPart.WORK for part in ops.part], np.bool_)
     widths_us = np.where(is_known & (ops.width_us > 0), ops.width_us, np.nan)
     return timed(rows, ops.needed_us / widths_us)
 

@@ -114,7 +114,7 @@ def _mean_of(rows: Bools) -> Callable[[F64], float]:
 
 def _link_shares(times: CoreTimes, totals: Mapping[str, float], rows: Bools) -> dict[str, float]:
     whole = times.scope == WHOLE_CAPTURE
-    if not whole.any() or (rows == whole).all():
+    if not times.total_ps[whole].any() or (rows == whole).all():
         return {}
     time_share = float(times.total_ps[rows].mean() / times.total_ps[whole].mean())
     return link_shares(totals, waits_of(times, _mean_of(whole)), time_share)

@@ -105,7 +105,9 @@ def _layers(
     names: Sequence[str], name: I64, outer: I32, order: I32, path: I64, paths: Sequence[str]
 ) -> tuple[I32, list[tuple[str, str]]]:
     """The layer that each scope is or lies in, and all of them: see `Scopes`."""
-    is_layer = np.array([text.startswith(_MODULE) and not _LIST.search(text) for text in names])
+    is_layer = np.array(
+        [text.startswith(_MODULE) and not _LIST.search(text) for text in names], np.bool_
+    )
     key = path * len(names) + name
     found = np.unique(key[is_layer[name]])
     is_one_of_several = np.bincount(found // len(names), minlength=len(paths)) > 1

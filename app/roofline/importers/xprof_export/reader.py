@@ -250,7 +250,8 @@ def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
     moved, split = ops.bytes_accessed, ops.traffic_bytes[MemoryLevel.HBM]
     if excess_bytes <= 0:
         return unknown
-    custom = np.array(["custom" in f"{c} {n}" for c, n in zip(ops.category, ops.name, strict=True)])
+    names = zip(ops.category, ops.name, strict=True)
+    custom = np.array(["custom" in f"{c} {n}" for c, n in names], np.bool_)
     whole = (moved > 0) & (moved == split)
     inside = np.array([not is_container(category) for category in ops.category], np.bool_)
     order = np.argsort(~custom, kind="stable")
