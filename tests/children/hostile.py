@@ -4,12 +4,14 @@ The server that it attacks is a process that sleeps, so that nothing is lost whe
 """
 
 import ctypes
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,27 @@ def _move(_body: Body) -> None:
     Path("c").rename("b/c")
 
 
+def _watch_names(body: Body) -> None:
+    _call(
+        "inotify_add_watch",
+        ctypes.CDLL(None).inotify_init(),
+        os.path.dirname(body["secret"]).encode(),
+        0xFFF,
+    )
+
+
+def _have_the_server_signalled(body: Body) -> None:
+    fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, body["server"])
+
+
+def _have_what_the_program_waits_on(_body: Body) -> None:
+    for number in range(3, 64):
+        with suppress(OSError):
+            if "eventpoll" in os.readlink(f"/proc/self/fd/{number}"):
+                return
+    raise OSError("none")
+
+
 def _thread(_body: Body) -> None:
     ran = threading.Event()
     thread = threading.Thread(target=ran.set)
@@ -98,6 +121,17 @@ ATTEMPTS: dict[str, Callable[[Any], object]] = {
         "prlimit", body["server"], 7, b"\x10" + bytes(15), None
     ),
     "slow the server down": lambda body: os.setpriority(os.PRIO_PROCESS, body["server"], 19),
+    "let others go before it": lambda body: os.sched_setscheduler(
+        body["server"], os.SCHED_IDLE, os.sched_param(0)
+    ),
+    "hold it on one processor": lambda body: os.sched_setaffinity(body["server"], {0}),
+    "have it signalled": _have_the_server_signalled,
+    "have what its program waits on": _have_what_the_program_waits_on,
+    "watch names of files": _watch_names,
+    "touch a secret": lambda body: os.utime(body["secret"]),
+    "mark code": lambda _: fcntl.ioctl(os.open(os.__file__, os.O_RDONLY), 0x80086601, bytes(8)),
+    "ask for the clock": lambda _: _call("clock_adjtime", 0, ctypes.create_string_buffer(256)),
+    "raise its hard limits": lambda _: _call("setrlimit", 0, b"\xff" * 16),
     "start a program": lambda _: subprocess.run(["/bin/true"], check=True),
     "become a program": lambda _: os.execv("/bin/true", ["true"]),
     "leave a process": _fork,

@@ -10,6 +10,7 @@ from tempfile import gettempdir
 
 import pytest
 
+from roofline.children.forkserver import MOST_THREADS
 from roofline.children.messages import DONE, FAILED, PROGRESS, Message
 from roofline.children.program import Program, ProgramLost, ProgramStopped, Request
 from roofline.model.outer_limits import ImportLimits
@@ -60,7 +61,17 @@ def test_a_child_speaks_for_its_own_request_only(program: Program) -> None:
     assert honest.next(0.2) is None
 
 
-@pytest.mark.parametrize("line", ["no JSON\n", "[]\n", '{"id": 1}\n', "x" * (9 << 20)])
+WRONG = [
+    "no JSON\n",
+    "[]\n",
+    '{"id": 1}\n',
+    '{"id": Infinity, "kind": "done", "body": {}}\n',
+    '{"id": 1, "kind": "done", "body": ' + "[" * 100_000 + "\n",
+    "x" * (9 << 20),
+]
+
+
+@pytest.mark.parametrize("line", WRONG, ids=range(len(WRONG)))
 def test_a_child_that_sends_something_else_than_messages_is_ended(
     program: Program, line: str
 ) -> None:
@@ -75,6 +86,19 @@ def test_a_child_that_is_killed_ends_its_request_alone(program: Program) -> None
     request.kill()
     assert request.last().body["exit"] == -signal.SIGKILL
     assert other.next(0.2) is None
+
+
+def test_a_child_that_says_nothing_and_stays_holds_up_no_other(program: Program) -> None:
+    silent = ask(program, "close_its_pipes")
+    assert ask(program, "count", to=1).next(20) is not None
+    last = silent.next(20)
+    assert last is not None and (last.kind, last.body["exit"]) == (FAILED, -signal.SIGKILL)
+
+
+def test_a_child_of_too_many_threads_is_ended(program: Program) -> None:
+    last = ask(program, "start_threads", LIMITS, count=MOST_THREADS + 50).next(20)
+    assert last is not None and last.body["exit"] == -signal.SIGKILL
+    assert ask(program, "start_threads", LIMITS, count=16).last().kind == DONE
 
 
 def test_a_child_past_its_time_is_ended(program: Program) -> None:

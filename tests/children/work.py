@@ -1,6 +1,7 @@
 """The work of children of a fork server, for its tests."""
 
 import os
+import threading
 import time
 from tempfile import TemporaryFile
 
@@ -46,5 +47,21 @@ def write(body: Body, _say: Say) -> Body:
         except OSError:
             continue
     if body.get("stays"):
+        time.sleep(600)
+    return {}
+
+
+def close_its_pipes(_body: Body, _say: Say) -> Body:
+    os.closerange(3, 64)
+    time.sleep(600)
+    return {}
+
+
+def start_threads(body: Body, _say: Say) -> Body:
+    """So many that wait; many of them stay."""
+    threading.stack_size(64 << 10)
+    for _ in range(body["count"]):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    if body["count"] > 100:
         time.sleep(600)
     return {}

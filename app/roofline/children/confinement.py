@@ -1,8 +1,9 @@
 """What the code in a child may do besides computing: read its files, write its folder, and answer.
 
 A file may take over the code that reads it. Such a child has no new privileges, sees no other file
-(Landlock, Linux 5.13 and later), and starts, signals or traces no process, opens no socket and
-changes no rights (seccomp). Neither needs a right of this process, so both work in containers.
+(Landlock, Linux 5.13 and later), and has the system calls of reading and computing alone: it
+starts, signals or traces no process, opens no socket, watches and changes no other file (seccomp).
+Nothing of that needs a right of this process, so it works in containers; root gives up its rights.
 """
 
 import ctypes
@@ -11,10 +12,11 @@ import os
 import platform
 import struct
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2  # of prctl.h and seccomp.h
+_CAPABILITIES, _READ_ALL = 0x20080522, 1 << 1  # of capability.h: version 3, and DAC_OVERRIDE
 _MAKE_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446  # Landlock's calls, on every architecture
 
 # Landlock's rights on files: of linux/landlock.h, in the order of its versions.
@@ -39,44 +41,62 @@ _SYSTEM = (
     "/dev/urandom", "/dev/zero", "/proc/self", "/sys/devices/system/cpu",
 )  # fmt: skip
 
-# Numbers of calls by architecture; 0 where it has none. Each gets EPERM.
+# Numbers of calls by architecture; -1 where it has none. A child has these calls and no others.
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
 _COLUMN = {"x86_64": 0, "aarch64": 1}
-_DENIED = {
-    "socket": (41, 198), "socketpair": (53, 199), "bind": (49, 200), "connect": (42, 203),
-    "listen": (50, 201), "accept": (43, 202), "accept4": (288, 242),
-    "execve": (59, 221), "execveat": (322, 281), "fork": (57, 0), "vfork": (58, 0),
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440), "kcmp": (312, 272), "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424),
-    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "setpriority": (141, 140),
-    "chmod": (90, 0), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
-    "chown": (92, 0), "fchown": (93, 55), "lchown": (94, 0), "fchownat": (260, 54),
-    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
-    "mknod": (133, 0), "mknodat": (259, 33), "chroot": (161, 51), "pivot_root": (155, 41),
-    "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97), "setns": (308, 268),
-    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
-    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
-    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
-    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
-    "kexec_load": (246, 104), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
-    "iopl": (172, 0), "ioperm": (173, 0), "syslog": (103, 116), "acct": (163, 89),
-    "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171),
-    "sethostname": (170, 161), "setdomainname": (171, 162), "quotactl": (179, 60),
+_ALLOWED = {
+    "read": (0, 63), "write": (1, 64), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67),
+    "pwrite64": (18, 68), "preadv": (295, 69), "pwritev": (296, 70), "preadv2": (327, 286),
+    "pwritev2": (328, 287), "open": (2, -1), "openat": (257, 56), "close": (3, 57),
+    "close_range": (436, 436), "lseek": (8, 62), "stat": (4, -1), "lstat": (6, -1),
+    "fstat": (5, 80), "newfstatat": (262, 79), "statx": (332, 291), "statfs": (137, 43),
+    "fstatfs": (138, 44), "access": (21, -1), "faccessat": (269, 48), "faccessat2": (439, 439),
+    "readlink": (89, -1), "readlinkat": (267, 78), "getdents64": (217, 61), "getcwd": (79, 17),
+    "chdir": (80, 49), "fchdir": (81, 50), "mkdir": (83, -1), "mkdirat": (258, 34),
+    "rmdir": (84, -1), "unlink": (87, -1), "unlinkat": (263, 35), "rename": (82, -1),
+    "renameat": (264, 38), "renameat2": (316, 276), "ftruncate": (77, 46), "fallocate": (285, 47),
+    "fsync": (74, 82), "fdatasync": (75, 83), "fadvise64": (221, 223), "dup": (32, 23),
+    "dup2": (33, -1), "dup3": (292, 24), "pipe": (22, -1), "pipe2": (293, 59), "umask": (95, 166),
+    "sendfile": (40, 71), "copy_file_range": (326, 285), "mmap": (9, 222), "munmap": (11, 215),
+    "mprotect": (10, 226), "mremap": (25, 216), "madvise": (28, 233), "msync": (26, 227),
+    "mincore": (27, 232), "brk": (12, 214), "memfd_create": (319, 279), "get_mempolicy": (239, 236),
+    "membarrier": (324, 283), "clock_gettime": (228, 113), "clock_getres": (229, 114),
+    "gettimeofday": (96, 169), "time": (201, -1), "nanosleep": (35, 101),
+    "clock_nanosleep": (230, 115), "setitimer": (38, 103), "getitimer": (36, 102),
+    "times": (100, 153), "poll": (7, -1), "ppoll": (271, 73), "select": (23, -1),
+    "pselect6": (270, 72), "epoll_create1": (291, 20), "epoll_ctl": (233, 21),
+    "epoll_wait": (232, -1), "epoll_pwait": (281, 22), "eventfd2": (290, 19),
+    "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139),
+    "rt_sigpending": (127, 136), "rt_sigtimedwait": (128, 137), "rt_sigsuspend": (130, 133),
+    "sigaltstack": (131, 132), "restart_syscall": (219, 128), "futex": (202, 98),
+    "set_robust_list": (273, 99), "set_tid_address": (218, 96), "rseq": (334, 293),
+    "sched_yield": (24, 124), "sched_getaffinity": (204, 123), "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120), "exit": (60, 93), "exit_group": (231, 94),
+    "arch_prctl": (158, -1), "getrandom": (318, 278), "getcpu": (309, 168), "getpid": (39, 172),
+    "gettid": (186, 178), "getppid": (110, 173), "getuid": (102, 174), "geteuid": (107, 175),
+    "getgid": (104, 176), "getegid": (108, 177), "getpgrp": (111, -1), "uname": (63, 160),
+    "sysinfo": (99, 179), "getrusage": (98, 165), "getrlimit": (97, 163), "setrlimit": (160, 164),
 }  # fmt: skip
-_CLONE, _CLONE3 = (56, 220), 435
+# Calls that a child has with these values of one argument alone, which stands at this place: locks
+# and copies of open files, what a terminal is asked, names of threads and of memory, and itself.
+_OWN = -1  # the child's own number
+_WITH = {
+    "fcntl": ((72, 25), 1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
+    "ioctl": ((16, 29), 1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
+    "prctl": ((157, 167), 0, (15, 16, 0x53564D41)),
+    "kill": ((62, 129), 0, (_OWN,)), "tgkill": ((234, 131), 0, (_OWN,)),
+    "tkill": ((200, 130), 0, (_OWN,)), "prlimit": ((302, 261), 0, (_OWN, 0)),
+}  # fmt: skip
+_CLONE = (56, 220)
 _THREAD = 0x00010000  # CLONE_THREAD: a thread, not a process
-# With the child's own number as their first argument; `prlimit` with 0, too.
-_OF_ITSELF = {"kill": (62, 129), "tgkill": (234, 131), "tkill": (200, 130), "prlimit": (302, 261)}
+# Of calls since Linux 5.1: C libraries do without them where a system says that it has none.
+_NEW_CALLS = 424
 
 # Instructions of the filter (linux/bpf_common.h), and its answers.
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST = 0, 4, 16  # where the call's data are
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where the call's data are
 
 
 def missing() -> tuple[str, ...]:
@@ -100,12 +120,22 @@ def confine(reads: Iterable[str], writes: str) -> None:
     _checked(_libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))
     if _landlock_version() >= 1:
         _restrict_files(reads, writes)
+    _give_up_capabilities()
     architecture = _architecture()
     if architecture is not None:
         program = b"".join(_filter(architecture, os.getpid()))
         steps = ctypes.create_string_buffer(program, len(program))
         header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
         _checked(_libc().prctl(_SECCOMP, _FILTER, header, 0, 0))
+
+
+def _give_up_capabilities() -> None:
+    """Those of root: it sets no clock, and raises no limit. Files may be another user's."""
+    for kept in (_READ_ALL, 0):
+        header, sets = struct.pack("Ii", _CAPABILITIES, 0), struct.pack("6I", kept, kept, *[0] * 4)
+        if _libc().capset(header, sets) == 0:
+            return
+    raise OSError(ctypes.get_errno(), "capset")
 
 
 def _restrict_files(reads: Iterable[str], writes: str) -> None:
@@ -154,27 +184,32 @@ def _filter(architecture: str, own: int) -> Iterator[bytes]:
     if architecture == "x86_64":
         yield _step(_AT_LEAST, _X32, skip_else=1)
         yield _step(_RETURN, _KILL)
-    for numbers in _DENIED.values():
-        if numbers[column]:
-            yield from _answer(numbers[column], [_step(_RETURN, _FAIL | errno.EPERM)])
-    # The C library then makes threads with `clone`, whose flags a filter can read.
-    yield from _answer(_CLONE3, [_step(_RETURN, _FAIL | errno.ENOSYS)])
+    for number in (numbers[column] for numbers in _ALLOWED.values()):
+        if number >= 0:
+            yield from _answer(number, [_step(_RETURN, _ALLOW)])
     yield from _answer(_CLONE[column], [
-        _step(_LOAD, _FIRST),
-        _step(_HAS_BITS, _THREAD, skip_if=1),
+        _step(_LOAD, _ARGUMENTS),
+        _step(_HAS_BITS, _THREAD, skip_else=1),
+        _step(_RETURN, _ALLOW),
+        _step(_RETURN, _FAIL | errno.EPERM),
+    ])  # fmt: skip
+    for numbers, place, values in _WITH.values():
+        known = [own if value == _OWN else value for value in values]
+        yield from _with(numbers[column], place, known)
+    # The C library then makes threads with `clone`, whose flags a filter can read.
+    yield _step(_AT_LEAST, _NEW_CALLS, skip_else=1)
+    yield _step(_RETURN, _FAIL | errno.ENOSYS)
+    yield _step(_RETURN, _FAIL | errno.EPERM)
+
+
+def _with(number: int, place: int, values: Sequence[int]) -> Iterator[bytes]:
+    """Allows the call `number` where its argument at `place` is one of `values`."""
+    yield from _answer(number, [
+        _step(_LOAD, _ARGUMENTS + 8 * place),
+        *(_step(_EQUAL, value, skip_if=len(values) - at) for at, value in enumerate(values)),
         _step(_RETURN, _FAIL | errno.EPERM),
         _step(_RETURN, _ALLOW),
     ])  # fmt: skip
-    for name, numbers in _OF_ITSELF.items():
-        other = own if name != "prlimit" else 0
-        yield from _answer(numbers[column], [
-            _step(_LOAD, _FIRST),
-            _step(_EQUAL, own, skip_if=2),
-            _step(_EQUAL, other, skip_if=1),
-            _step(_RETURN, _FAIL | errno.EPERM),
-            _step(_RETURN, _ALLOW),
-        ])  # fmt: skip
-    yield _step(_RETURN, _ALLOW)
 
 
 def _answer(number: int, steps: list[bytes]) -> Iterator[bytes]:

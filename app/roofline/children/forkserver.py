@@ -39,6 +39,7 @@ from roofline.children.sandbox import limit_process, out_of_memory, system_fault
 from roofline.model.outer_limits import ImportLimits
 
 LONGEST_LINE = 8 << 20
+MOST_THREADS = 1024  # an import has one for each processor
 _PIECE = 1 << 16
 _PR_SET_PDEATHSIG = 1
 _DUE_S = 0.5
@@ -101,9 +102,10 @@ class ForkServer:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            os.close(ours)
-            for sibling in self._children:
-                os.close(sibling)
+            # A child that has the selector could name descriptors on which this program waits.
+            self._selector.close()
+            for pipe in (ours, *self._children):
+                os.close(pipe)
             _end_with(parent)
             _be_child(request, theirs)
         os.close(theirs)
@@ -124,6 +126,7 @@ class ForkServer:
             self._selector.unregister(pipe)
             os.close(pipe)
             del self._children[pipe]
+            child.kill()  # of one that ends by itself the status is known before its pipe is closed
             _, status, used = os.wait4(child.pid, 0)
             cpu_seconds = used.ru_utime + used.ru_stime
             last = _last(child, os.waitstatus_to_exitcode(status))
@@ -146,11 +149,21 @@ class ForkServer:
             if now > child.deadline and not child.is_slow:
                 child.is_slow = True
                 child.kill()
+            elif _threads(child.pid) > MOST_THREADS:  # the system has no limit of a process's own
+                child.kill()
 
     def _kill_all(self) -> None:
         for child in self._children.values():
             child.kill()
             os.waitpid(child.pid, 0)
+
+
+def _threads(pid: int) -> int:
+    """How many a process has; 0 where the system does not say."""
+    try:
+        return os.stat(f"/proc/{pid}/task").st_nlink - 2
+    except OSError:
+        return 0
 
 
 def _last(child: _Child, status: int) -> Message:

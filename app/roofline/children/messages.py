@@ -47,7 +47,7 @@ class Message:
         try:
             fields = json.loads(line)
             return cls(int(fields["id"]), str(fields["kind"]), dict(fields["body"]))
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, OverflowError, RecursionError) as error:
             raise ValueError("The line is not a message.") from error
 
 

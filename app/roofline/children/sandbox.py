@@ -28,6 +28,7 @@ from roofline.model.units import GIB
 
 # Where processors are short, people who look at pages come first; an idle machine is as quick.
 _NICENESS = 5
+_HARD_CPU_S = 5  # after the soft limit
 _SHORTEST_S = 0.01  # a timer of 0 s never ends
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # of sched.h
@@ -43,17 +44,21 @@ def give_way() -> None:
 
 def limit_process(limits: ImportLimits, file_bytes: int) -> None:
     """Puts this process under `limits`, with address space for `file_bytes` of mapped files."""
-    limit_memory(limits, file_bytes)
-    # The soft limit sends SIGXCPU, which ends us with a reason; the hard one is the safety net.
-    _set_soft(resource.RLIMIT_CPU, limits.cpu_seconds)
-    _set_soft(resource.RLIMIT_CORE, 0)
-    _set_soft(resource.RLIMIT_FSIZE, limits.max_unpacked_bytes)
+    # The soft limit sends SIGXCPU, which ends us with a reason. Code that has taken over can raise
+    # soft limits, and no hard one. Unpacked files are mapped, too.
+    limit_memory(limits, file_bytes, rises=limits.max_unpacked_bytes)
+    _set_soft(resource.RLIMIT_CPU, limits.cpu_seconds, rises=_HARD_CPU_S)
+    _set_soft(resource.RLIMIT_CORE, 0, rises=0)
+    _set_soft(resource.RLIMIT_FSIZE, limits.max_unpacked_bytes, rises=0)
 
 
-def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
-    """Limits address space anew: mapped files count, and unpacking makes more of them."""
+def limit_memory(limits: ImportLimits, file_bytes: int, *, rises: int | None = None) -> None:
+    """Limits address space anew: mapped files count, and unpacking makes more of them.
+
+    It can rise by so much afterwards; without `rises`, as far as before.
+    """
     # Libraries and compiled kernels, which were mapped before the import, do not count.
-    _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes)
+    _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes, rises=rises)
 
 
 @contextmanager
@@ -144,9 +149,11 @@ def _held_bytes() -> int:
     return pages * resource.getpagesize()
 
 
-def _set_soft(which: int, value: int) -> None:
-    _, hard = resource.getrlimit(which)
-    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+def _set_soft(which: int, value: int, *, rises: int | None = None) -> None:
+    unlimited = resource.RLIM_INFINITY
+    known = (resource.getrlimit(which)[1], unlimited if rises is None else value + rises)
+    hard = min((one for one in known if one != unlimited), default=unlimited)
+    resource.setrlimit(which, (value if hard == unlimited else min(value, hard), hard))
 
 
 def needed_environment() -> dict[str, str]:
