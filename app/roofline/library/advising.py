@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -54,7 +54,8 @@ class AdviceBook:
         from roofline.exports.advice_decided import corrected, with_done
         from roofline.presentation.json_text import to_json
 
-        record = corrected(orjson.loads(stored), _entries(decided), _hits(hits))
+        told = self._told(lists.viewer, decided)
+        record = corrected(orjson.loads(stored), told, _hits(hits))
         return to_json(with_done(record, done))
 
     def done_lines(
@@ -171,7 +172,15 @@ class AdviceBook:
 
     def every(self, viewer: Viewer) -> "list[Entry]":
         """The entries of all profiles that `viewer` sees."""
-        return _entries(self._ledger.every(viewer))
+        return self._told(viewer, self._ledger.every(viewer))
+
+    def _told(self, viewer: Viewer, documents: Sequence[bytes]) -> "list[Entry]":
+        """Entries, without what was measured by profiles that `viewer` does not see."""
+        hidden = self._ledger.hidden_from(viewer) if documents else set()
+        return [
+            replace(one, measured=None) if one.measured and one.measured.profile in hidden else one
+            for one in _entries(documents)
+        ]
 
     def add(self, documents: Sequence[Any]) -> int:
         """Takes hits from the entries of another ledger: how many it had.

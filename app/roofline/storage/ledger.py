@@ -11,7 +11,7 @@ from sqlalchemy import Result, Select, bindparam, delete, func, insert, select
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
 from roofline.storage.tables import advice_decision, advice_hit, profile
-from roofline.storage.visibility import Viewer, is_seen_by
+from roofline.storage.visibility import Viewer, is_hidden_from, is_seen_by
 
 MOST_DECISIONS = 500
 """Of one profile."""
@@ -48,6 +48,12 @@ class AdviceLedger:
         """The documents of all profiles that `viewer` sees, and that are not in the trash."""
         with self._database.read() as connection:
             return _texts(connection.execute(_every(viewer)))
+
+    def hidden_from(self, viewer: Viewer) -> set[str]:
+        """The profiles that `viewer` does not see: their measurements are not told."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(profile.c.id).where(is_hidden_from(viewer)))
+            return set(rows.scalars())
 
     def put(self, profile_id: str, finding: str, document: bytes) -> None:
         """Notes a decision, in the place of the finding's former one; `BadEditError` where the

@@ -317,6 +317,8 @@ class ProfileStore:
             if found:
                 write_search_text(connection, profile_id)
         self._on_change(profile_id)
+        if "visibility" in values:  # the advice of others tells what it measured of them
+            self.advice_changed()
         return found
 
     def put_into_trash(self, profile_id: str, reason: str) -> bool:

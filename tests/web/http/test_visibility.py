@@ -220,6 +220,29 @@ def test_kept_answers_and_validators_do_not_show_a_hidden_profile(
     assert again.headers["cache-control"] == "private, no-cache", "browsers ask each time"
 
 
+def test_what_a_hidden_profile_measured_is_not_told(launch: Launch, capture: bytes) -> None:
+    """The id and the times of the later profile stood in the ledger, for everybody."""
+    client = launch(auth="token", token=TOKEN)
+    ada, eve = session(client, name="Ada"), session(client, name="Eve")
+    client.forget_cookies()
+    before, after = (client.upload(capture, headers=ada).json()["id"] for _ in range(2))
+    path = f"{API}/{before}"
+    finding = client.get(f"{path}/advice", headers=ada).json()["findings"][0]["id"]
+    accepted = {"finding": finding, "state": "accepted"}
+    assert client.post(f"{path}/decisions", json=accepted, headers=ada).status_code == 204
+    measured = client.post(f"{path}/measured", json={"after": after}, headers=ada)
+    assert after in measured.text
+    told = ("/api/v1/ledger", f"{path}/advice")
+    for visibility, sees in (("everybody", True), ("owner", False)):
+        change = {"visibility": visibility}
+        client.request("PATCH", f"{API}/{after}", json=change, headers=ada)
+        for one in told:
+            assert after in client.get(one, headers=ada).text
+            assert (after in client.get(one, headers=eve).text) is sees, one
+        page = client.get(f"/p/{before}", headers={**eve, "accept": "text/html"}).text
+        assert ("measured 0" in page) is sees
+
+
 def test_setting_says_who_sees_new_profiles(launch: Launch, capture: bytes) -> None:
     client = launch(auth="token", token=TOKEN, visibility="owner")
     ada = session(client, name="Ada")
