@@ -50,7 +50,8 @@ def test_link_shows_one_profile_without_a_log_in(launch: Launch, capture: bytes,
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert "immutable" not in answer.headers["cache-control"]
     assert client.get(f"{base}/source").content == capture
-    assert client.get(f"{base}/state").json()["url"] == f"http://localhost{base}"
+    state = client.get(f"{base}/state").json()
+    assert (state["url"], "uploader" in state) == (f"http://localhost{base}", False)
     page = client.get(base, headers=AS_HTML).text
     assert '<meta name="robots" content="noindex, nofollow">' in page
     assert '<meta name="referrer" content="no-referrer">' in page

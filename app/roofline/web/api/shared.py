@@ -74,7 +74,8 @@ Shared = Annotated[SharedProfile, Depends(_shared)]
 @router.get("/state", name="profile_state", response_model_exclude_none=True, responses=NOT_READY)
 async def state(request: Request, shared: Shared) -> ProfileBody:
     """Whether the profile is being imported, ready, or failed."""
-    return body_of(request, await run_in_threadpool(shared.reader.state, shared.id))
+    found = body_of(request, await run_in_threadpool(shared.reader.state, shared.id))
+    return replace(found, uploader=None)
 
 
 @router.get("/page", responses=NO_SUCH_VIEW)
