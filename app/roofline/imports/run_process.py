@@ -56,13 +56,16 @@ class RunProcess:
             environment=lambda: reading_environment([place, *reads]),
         )
         self._program.start()
+        self._folders = [one for one in reads if one.startswith("/")]
 
     def listing(self, address: str, join_s: float | None) -> Body:
         """The `files` of a run at an address, and a `note` of how they were found.
 
+        On this machine links are left out that lead to a file outside all places that are read.
         Raises `UploadRejectedError` beyond the limits of a listing; its time ends this process.
         """
-        return self._list({"do": "list", "address": address, "join_s": join_s})
+        asked = {"address": address, "join_s": join_s, "folders": self._folders}
+        return self._list({"do": "list", **asked})
 
     def find(self, prefix: str) -> list[Body]:
         """The folders with captures of hosts below a prefix, the newest first."""

@@ -25,7 +25,7 @@ from roofline.imports.run_process import FEWER_FILES
 from roofline.model.outer_limits import ImportLimits, OuterLimits
 from roofline.model.units import GIB
 from roofline.pods.fetching import fetch_folder, fetch_steady
-from roofline.pods.folders import HostFile, is_folder, name_of, path_of
+from roofline.pods.folders import HostFile, is_folder, members_of, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.process_environment import hide_secrets_of_libraries
 from roofline.storage import buckets
@@ -119,12 +119,27 @@ def _listed(body: Body) -> Body:
             if body["do"] == "find":
                 return {"runs": [asdict(one) for one in runs_below(body["prefix"])]}
             found = list_run(body["address"], join_s=body["join_s"])
-            return {"files": [_file(one) for one in found.files], "note": found.note}
+            folders = [Path(one).resolve() for one in body["folders"]]
+            files = [_file(one) for one in found.files if _is_inside(one.address, folders)]
+            if not files:
+                raise UploadRejectedError(
+                    "All files there are links that lead to other places.", remedy="Copy them."
+                )
+            return {"files": files, "note": found.note}
     except MemoryError:
         over = f"more than {limits.memory_bytes / GIB:,.3g} GiB of memory"
     except TimeoutError:
         over = f"more than {limits.cpu_seconds:,} s of processor time"
     raise UploadRejectedError(f"Listing this place takes {over}.", remedy=FEWER_FILES)
+
+
+def _is_inside(address: str, folders: Sequence[Path]) -> bool:
+    """True for objects of a bucket, and for files and whole folders that are below `folders`."""
+    if buckets.is_address(address):
+        return True
+    files = [one.address for one in members_of(address)] if is_folder(address) else [address]
+    paths = [Path(one).resolve() for one in files]
+    return all(any(path.is_relative_to(one) for one in folders) for path in paths)
 
 
 def _fetch(listed: buckets.Listed, target: Path) -> None:

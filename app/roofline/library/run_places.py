@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from glob import has_magic
 from pathlib import Path
 
 from roofline.children.messages import Body
@@ -91,7 +92,8 @@ def _path_below(prefix: Path, place: str) -> str | None:
     if not place.startswith("/"):
         return None
     path = Path(place).resolve()
-    return str(path) if path.is_relative_to(prefix.resolve()) else None
+    is_pattern = has_magic(place) and not path.exists()
+    return str(path) if path.is_relative_to(prefix.resolve()) and not is_pattern else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

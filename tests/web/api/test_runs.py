@@ -183,6 +183,7 @@ def test_only_configured_places_are_read(launch: Launch, tmp_path: Path) -> None
         str(outside),
         f"{inside}/../outside",
         f"{inside}/link",
+        f"{inside}/*",
         "inside",
         "s3://other/profiles/run",
         "s3://team/profiles-of-others/run",
@@ -205,6 +206,11 @@ def test_only_configured_places_are_read(launch: Launch, tmp_path: Path) -> None
     failed = settled(client, nothing["id"])
     assert (failed["state"], failed["hosts"]) == ("failed", [])
     assert "There are no files" in failed["reason"]
+    (outside / "host_0.xplane.pb").write_bytes(FILES[0].read_bytes())
+    (inside / "host_0.xplane.pb").symlink_to(outside / "host_0.xplane.pb")
+    led_out = settled(client, made(client, uri=str(inside))["id"])
+    assert (led_out["state"], led_out["read"]) == ("failed", 0)
+    assert "links" in led_out["reason"]
 
 
 def test_a_listing_that_takes_too_long_is_stopped_and_fails_its_run_alone(
