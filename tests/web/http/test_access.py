@@ -157,6 +157,18 @@ def test_guesses_from_this_machine_are_limited_whatever_address_they_name(
     assert statuses == [401] * guesses + [429] * (30 - guesses)
 
 
+def test_addresses_of_one_ipv6_network_are_one_client(launch: Launch) -> None:
+    """A provider gives each customer 2^64 addresses: each had ten guesses of its own a minute."""
+    client = launch(auth="token", token=TOKEN, reached="behind-proxy")
+
+    def guess(number: int, address: str) -> int:
+        headers = {"authorization": f"Bearer {number}", "x-forwarded-for": address}
+        return client.get("/api/v1/profiles", headers=headers).status_code
+
+    assert [guess(n, f"2001:db8::{n:x}:1") for n in range(12)] == [401] * 10 + [429] * 2
+    assert guess(1, "2001:db8:0:1::1") == guess(1, "::ffff:10.0.0.7") == 401
+
+
 @pytest.mark.parametrize(
     ("options", "is_refused"),
     [

@@ -1,5 +1,6 @@
 """Connections without a request: their time, their number, and what they may not do to others."""
 
+import asyncio
 import contextlib
 import resource
 import socket
@@ -14,7 +15,15 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from roofline.web.http.gate import ACCEPTED_AT_ONCE, HEAD_S, IDLE_S, PER_ADDRESS, gated
+from roofline.web.http.gate import (
+    ACCEPTED_AT_ONCE,
+    HEAD_S,
+    IDLE_S,
+    PER_ADDRESS,
+    Connections,
+    Gate,
+    gated,
+)
 from roofline.web.server import most_connections, raise_file_limit
 from tests.web.conftest import MULTIPART, Launch
 from tests.web.http.in_a_thread import served
@@ -151,6 +160,32 @@ def test_address_has_so_many_connections_unless_it_is_a_proxy() -> None:
             assert _is_closed(connections[0], 0.5) != is_proxy
             connections[-1].sendall(HALF_A_HEAD + b"\r\n\r\n")
             assert connections[-1].recv(1000).startswith(b"HTTP/1.1 204")
+
+
+class _From(asyncio.Transport):
+    """A connection from an address that this machine does not have."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__({"peername": (address, 40_000, 0, 0)})
+        self.is_ended = False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def abort(self) -> None:
+        self.is_ended = True
+
+
+@pytest.mark.parametrize(("network", "ended"), [("2001:db8::{:x}", 1), ("2001:db8:0:{:x}::", 0)])
+def test_ipv6_network_of_one_client_has_the_places_of_one_address(network: str, ended: int) -> None:
+    async def connect() -> list[_From]:
+        connections = Connections(_greet, is_proxy=lambda _host: False, most=1000, head_s=HEAD_S)
+        found = [_From(network.format(number)) for number in range(PER_ADDRESS + 1)]
+        for one in found:
+            Gate(connections, asyncio.Protocol()).connection_made(one)
+        return found
+
+    assert sum(one.is_ended for one in asyncio.run(connect())) == ended
 
 
 async def _pour(scope: Scope, receive: Receive, send: Send) -> None:

@@ -261,7 +261,9 @@ def test_every_route_asks_who_asks(launch: Launch, capture: bytes, mode: str) ->
             if not asks_all and (row + places[actor]) % 3:
                 continue
             # Each from an address of its own: one that guesses tokens would be told to wait.
-            status = ask(instance, operation, {**headers, "x-forwarded-for": f"2001:db8::{seen}"})
+            status = ask(
+                instance, operation, {**headers, "x-forwarded-for": f"2001:db8:0:{seen:x}::1"}
+            )
             if wanted:
                 assert status in wanted, (actor, operation, status)
             else:
@@ -340,7 +342,7 @@ def test_runs_tokens_and_series_ask_whose_they_are(
                 continue  # it is followed without an end
             asked += 1
             of_one = path.replace("{run_id}", run).replace("{token_id}", token)
-            headers = {**instance.actors[actor], "x-forwarded-for": f"2001:db8::{asked}"}
+            headers = {**instance.actors[actor], "x-forwarded-for": f"2001:db8:0:{asked:x}::1"}
             answer = client.request(method.upper(), of_one.replace("{name}", "x"), headers=headers)
             said = (actor, method, path, answer.status_code)
             if actor == "nobody":
@@ -368,7 +370,7 @@ def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
     paths = ("/", "/api", profile, "/openapi.json", "/metrics", "/nothing")
     for number, path in enumerate(paths):
         # From an address of its own: one that guesses tokens again and again is told to wait.
-        address = {"x-forwarded-for": f"2001:db8::{number}"}
+        address = {"x-forwarded-for": f"2001:db8:0:{number:x}::1"}
         for actor in UNKNOWN:
             answer = instance.client.get(path, headers={**instance.actors[actor], **address})
             assert answer.status_code == 401, (path, actor)

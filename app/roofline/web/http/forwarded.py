@@ -7,7 +7,7 @@ header was written by the proxy.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -56,6 +56,17 @@ def origin_of(request: Request) -> str:
 def may_forward(address: str, proxies: tuple[Network, ...]) -> bool:
     """True for an address of `proxies`."""
     return _is_in(address, proxies)
+
+
+@lru_cache(maxsize=4096)
+def counted_as(address: str) -> str:
+    """What limits count an address as: of IPv6 its network of 64 bits, all of which one client may
+    have; anything else, a name too, as it is."""
+    try:
+        found = IPv6Address(address)
+    except ValueError:
+        return address
+    return str(found.ipv4_mapped or f"{int(found) >> 64:x}/64")
 
 
 def _is_in(address: str, networks: tuple[Network, ...]) -> bool:

@@ -22,6 +22,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from roofline.web.http.forwarded import counted_as
+
 HEAD_S = 10.0
 HEAD_BYTES = 64 << 10
 # Most clients close idle connections before (httpx 5 s, aiohttp 15 s): no request meets their end.
@@ -115,7 +117,7 @@ class Connections:
         One address takes places of its own connections first: it cannot take those of all others.
         """
         host = gate.address[0]
-        own = self._of_host[host]
+        own = self._of_host[counted_as(host)]
         if len(own) >= PER_ADDRESS and not self._is_proxy(host) and not _end_quietest(own):
             return False
         if len(self._open) >= self._most:
@@ -130,10 +132,11 @@ class Connections:
         """`gate` is closed."""
         if self._open.pop(gate.address, None) is None:
             return
-        own = self._of_host[gate.address[0]]
+        host = counted_as(gate.address[0])
+        own = self._of_host[host]
         own.discard(gate)
         if not own:
-            del self._of_host[gate.address[0]]
+            del self._of_host[host]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on if its head is right, and tells its gate when it begins and ends."""

@@ -35,7 +35,7 @@ from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
 from roofline.web.http.api_tokens import LINK_FOLDER, refusal_to_token
 from roofline.web.http.errors import prefers_html
-from roofline.web.http.forwarded import Peer, may_forward, peer_of, scheme_of
+from roofline.web.http.forwarded import Peer, counted_as, may_forward, peer_of, scheme_of
 from roofline.web.http.gate import PER_ADDRESS
 from roofline.web.http.rate_limit import Attempts
 
@@ -196,10 +196,10 @@ class Guard:
 
         The gate cannot see these addresses; clients without a proxy have its limit.
         """
-        address = peer.address
-        if not peer.is_proxy or may_forward(address, self._policy.proxies):
+        if not peer.is_proxy or may_forward(peer.address, self._policy.proxies):
             yield True
             return
+        address = counted_as(peer.address)
         self._under_way[address] += 1
         try:
             yield self._under_way[address] <= PER_ADDRESS

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from roofline.errors import TooManyRequestsError
 from roofline.web.http.access import Tokens
+from roofline.web.http.forwarded import counted_as
 
 HOUR_S = 3600.0
 PRUNE_ABOVE = 10_000
@@ -41,7 +42,7 @@ class RateLimit:
         """`None` if `key` may go on now, otherwise the seconds to wait."""
         if self._count is None:
             return None
-        now, cost = self._clock(), self._period_s / self._count
+        key, now, cost = counted_as(key), self._clock(), self._period_s / self._count
         with self._lock:
             full_at = max(now, self._full_at.get(key, now)) + cost
             if full_at - now > self._period_s + 1e-9:
@@ -56,7 +57,7 @@ class RateLimit:
         if self._count is None:
             return None
         now, cost = self._clock(), self._period_s / self._count
-        over_s = max(now, self._full_at.get(key, now)) + cost - now - self._period_s
+        over_s = max(now, self._full_at.get(counted_as(key), now)) + cost - now - self._period_s
         return over_s if over_s > 1e-9 else None
 
 
@@ -131,6 +132,7 @@ class Streams:
 
         Raises `TooManyRequestsError` where it would be one too many.
         """
+        address = counted_as(address)
         self._admit(address)
         try:
             yield
