@@ -281,7 +281,8 @@ def _clause(clause: str) -> str:
 def packed(content: bytes, encoding: str, *, zstd_level: int = _PAGE_LEVEL) -> bytes:
     """`content` in that encoding: the same bytes for the same content."""
     if encoding == "gzip":
-        return gzip.compress(content, 9, mtime=0)
+        # Pages in a third of the time of 9, a few percent larger.
+        return gzip.compress(content, 9 if zstd_level == _FILE_LEVEL else 5, mtime=0)
     if encoding == "zstd":
         import zstandard
 
