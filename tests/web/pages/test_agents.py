@@ -96,7 +96,7 @@ def test_clients_of_both_eras_are_served_by_http(tmp_path: Path, mode: str, vers
         profile = answer.json()["id"]
 
         async def ask() -> tuple[str, list[str], CallToolResult]:
-            async with httpx2.AsyncClient(headers=BEARER) as http:
+            async with httpx2.AsyncClient(headers=BEARER, timeout=60) as http:
                 url = f"http://127.0.0.1:{server.port}/mcp"
                 transport = streamable_http_client(url, http_client=http)
                 async with McpClient(transport, mode=mode) as client:
@@ -122,6 +122,13 @@ def test_only_the_tools_that_read_are_on_a_server(client: Client) -> None:
     text, failed = called(client, {}, "capture", address="127.0.0.1:9012")
     assert failed
     assert "Unknown tool" in text
+
+
+def test_no_client_holds_a_stream_of_the_tools_open(client: Client) -> None:
+    """A GET took a place for ever: no limit of streams counted it."""
+    for method in ("GET", "HEAD", "DELETE"):
+        answer = client.request(method, "/mcp", headers=ACCEPT)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
 def test_a_check_against_an_earlier_profile_is_that_of_the_command(

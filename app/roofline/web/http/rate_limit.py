@@ -38,8 +38,8 @@ class RateLimit:
         self._full_at: dict[str, float] = {}  # when each bucket will be full again
         self._lock = threading.Lock()
 
-    def take(self, key: str) -> float | None:
-        """`None` if `key` may go on now, otherwise the seconds to wait."""
+    def take(self, key: str, *, counts: bool = True) -> float | None:
+        """`None` if `key` may go on now, otherwise the seconds to wait; `counts` uses one up."""
         if self._count is None:
             return None
         key, now, cost = counted_as(key), self._clock(), self._period_s / self._count
@@ -47,18 +47,11 @@ class RateLimit:
             full_at = max(now, self._full_at.get(key, now)) + cost
             if full_at - now > self._period_s + 1e-9:
                 return full_at - now - self._period_s
-            self._full_at[key] = full_at
+            if counts:
+                self._full_at[key] = full_at
             if len(self._full_at) > PRUNE_ABOVE:
                 self._full_at = {key: at for key, at in self._full_at.items() if at > now}
             return None
-
-    def wait_s(self, key: str) -> float | None:
-        """As `take` would answer, without counting."""
-        if self._count is None:
-            return None
-        now, cost = self._clock(), self._period_s / self._count
-        over_s = max(now, self._full_at.get(counted_as(key), now)) + cost - now - self._period_s
-        return over_s if over_s > 1e-9 else None
 
 
 class UploadRate:
@@ -97,7 +90,7 @@ class Attempts:
         An address that has tried too often is refused with the right token, too: otherwise it
         could go on until it finds that one.
         """
-        wait_s = self._limit.take(address) if is_wrong else self._limit.wait_s(address)
+        wait_s = self._limit.take(address, counts=is_wrong)
         if wait_s is not None:
             raise TooManyRequestsError(
                 "Tokens were entered too often in a short time.",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from roofline.api import agents
@@ -178,7 +179,10 @@ class ToolsByHttp:
         self._running: list[asyncio.Task[None]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a message of the protocol."""
+        """Answers a message of the protocol. A stream of the server's own messages would hold a
+        place for ever, and there are none."""
+        if scope["method"] != "POST":
+            raise HTTPException(405, headers={"allow": "POST"})
         captures = bool(self._parts.captures.targets) and actor_of(Request(scope)).may_capture
         async with self._starts:
             if captures not in self._apps:
