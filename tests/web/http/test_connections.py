@@ -165,8 +165,8 @@ def test_address_has_so_many_connections_unless_it_is_a_proxy() -> None:
 class _From(asyncio.Transport):
     """A connection from an address that this machine does not have."""
 
-    def __init__(self, address: str) -> None:
-        super().__init__({"peername": (address, 40_000, 0, 0)})
+    def __init__(self, address: str, port: int) -> None:
+        super().__init__({"peername": (address, port, 0, 0)})
         self.is_ended = False
 
     def get_write_buffer_size(self) -> int:
@@ -176,16 +176,25 @@ class _From(asyncio.Transport):
         self.is_ended = True
 
 
+async def _connected(*addresses: str, most: int = 1000) -> list[bool]:
+    """Which of these connections were ended, after all have come."""
+    connections = Connections(_greet, is_proxy=lambda _host: False, most=most, head_s=HEAD_S)
+    found = [_From(address, 40_000 + number) for number, address in enumerate(addresses)]
+    for one in found:
+        Gate(connections, asyncio.Protocol()).connection_made(one)
+    return [one.is_ended for one in found]
+
+
 @pytest.mark.parametrize(("network", "ended"), [("2001:db8::{:x}", 1), ("2001:db8:0:{:x}::", 0)])
 def test_ipv6_network_of_one_client_has_the_places_of_one_address(network: str, ended: int) -> None:
-    async def connect() -> list[_From]:
-        connections = Connections(_greet, is_proxy=lambda _host: False, most=1000, head_s=HEAD_S)
-        found = [_From(network.format(number)) for number in range(PER_ADDRESS + 1)]
-        for one in found:
-            Gate(connections, asyncio.Protocol()).connection_made(one)
-        return found
+    addresses = [network.format(number) for number in range(PER_ADDRESS + 1)]
+    assert sum(asyncio.run(_connected(*addresses))) == ended
 
-    assert sum(one.is_ended for one in asyncio.run(connect())) == ended
+
+def test_full_server_takes_a_place_of_the_address_that_has_the_most() -> None:
+    """Thirty addresses together ended the connections of all others, who had one each."""
+    ended = asyncio.run(_connected("10.0.0.1", *["10.0.0.2"] * 3, "10.0.0.3", most=4))
+    assert ended == [False, True, False, False, False]
 
 
 async def _pour(scope: Scope, receive: Receive, send: Send) -> None:

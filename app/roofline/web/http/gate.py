@@ -73,7 +73,7 @@ def gated(
 
     An address for which `is_proxy` holds may have more than `PER_ADDRESS` connections. Where an
     address has so many, or `most` are open, a new one takes the place of the one, of that address
-    or of all, whose client has kept the server waiting the longest.
+    or of the one with the most, whose client has kept the server waiting the longest.
     """
     connections = Connections(app, is_proxy=is_proxy, most=most, head_s=head_s)
     config = uvicorn.Config(
@@ -114,14 +114,17 @@ class Connections:
     def admit(self, gate: "Gate") -> bool:
         """False where there is no place for `gate`; may end a connection that waits for its client.
 
-        One address takes places of its own connections first: it cannot take those of all others.
+        One address takes places of its own connections first, and a full server those of the
+        address that has the most: neither can take those of all others.
         """
         host = gate.address[0]
         own = self._of_host[counted_as(host)]
         if len(own) >= PER_ADDRESS and not self._is_proxy(host) and not _end_quietest(own):
             return False
         if len(self._open) >= self._most:
-            _end_quietest(self._open.values())  # else uvicorn answers that it has too many
+            # Without any, uvicorn answers that it has too many.
+            most = max(self._of_host.values(), key=len)
+            _ = _end_quietest(most) or _end_quietest(self._open.values())
         self._open[gate.address] = gate
         own.add(gate)
         if not self._is_sweeping:
