@@ -29,7 +29,7 @@ from roofline.storage import profiles
 from roofline.storage.records import timestamp
 from roofline.web.app import room_for_answers
 from roofline.web.http.computing import Memory
-from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
+from roofline.web.http.encodings import OFFER_LENGTH, accepts
 from roofline.web.offline.assets import packed
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
@@ -458,8 +458,10 @@ def test_long_offer_of_encodings_is_cut_behind_one_that_is_whole() -> None:
     """`gzip;q=0`, cut in two, offered what it refuses."""
     offered = b"x" * (OFFER_LENGTH - 6) + b", gzip;q=0"
     request = Request({"type": "http", "headers": [(b"accept-encoding", offered)]})
-    assert not accepts_gzip(request)
-    assert accepts_gzip(Request({"type": "http", "headers": [(b"accept-encoding", b"br, gzip")]}))
+    assert not accepts(request, "gzip")
+    assert accepts(
+        Request({"type": "http", "headers": [(b"accept-encoding", b"br, gzip")]}), "gzip"
+    )
 
 
 def spelled(text: str, choice: random.Random) -> str:

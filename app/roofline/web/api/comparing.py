@@ -27,7 +27,7 @@ from roofline.web.api.ranges import results_for
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
 from roofline.web.bodies import profile_url
-from roofline.web.http.encodings import accepts_gzip, matches
+from roofline.web.http.encodings import accepts, matches
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.parts import Lists, Parts, Reader, ServerParts, parts_of
 
@@ -129,7 +129,7 @@ async def compare_page(
     """The same, with the words, colours and roofs that the page draws with."""
     sides = await sides_of_subject(parts, reader, a, b, of)
     note_compared(request, (*a, *b))
-    is_packed = accepts_gzip(request)
+    is_packed = accepts(request, "gzip")
     headers = {
         "etag": f'"{digest_of(sides, unit)}-page{"-gz" if is_packed else ""}"',
         "cache-control": "private, no-cache",

@@ -25,7 +25,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.responses import NO_SUCH_VIEW, NOT_READY, sent_as, settle
 from roofline.web.bodies import REV_LENGTH, profile_url
-from roofline.web.http.encodings import accepts, accepts_gzip, matches, sent_json
+from roofline.web.http.encodings import accepts, matches, sent_json
 from roofline.web.offline.assets import packed
 from roofline.web.parts import Reader, parts_of
 
@@ -252,7 +252,7 @@ def _encoding(request: Request, name: str) -> str:
     """
     if name == results.PAGE and accepts(request, "zstd"):
         return "zstd"
-    return "gzip" if accepts_gzip(request) else ""
+    return "gzip" if accepts(request, "gzip") else ""
 
 
 def _repacked(content: bytes, encoding: str) -> bytes:

@@ -30,11 +30,6 @@ def _offers(offered: str, encoding: str) -> bool:
     return False
 
 
-def accepts_gzip(request: Request) -> bool:
-    """True if the client takes gzip."""
-    return accepts(request, "gzip")
-
-
 def best_encoding(request: Request) -> str:
     """The encoding that a page is sent in: "zstd", "gzip" or, as it is, ""."""
     return next((name for name in ("zstd", "gzip") if accepts(request, name)), "")
@@ -52,7 +47,7 @@ def matches(request: Request, etag: str) -> bool:
 
 async def sent_json(request: Request, content: bytes) -> Response:
     """A JSON document, gzip where the client takes it; 304 where it holds it."""
-    is_packed = accepts_gzip(request)
+    is_packed = accepts(request, "gzip")
     headers = {
         "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}{"-gz" if is_packed else ""}"',
         "cache-control": "private, no-cache",

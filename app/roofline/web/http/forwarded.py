@@ -34,7 +34,7 @@ def peer_of(scope: Scope, headers: Headers, proxies: tuple[Network, ...]) -> Pee
     # A proxy may add a header of its own instead of appending to the one that the client sent.
     said = ",".join(headers.getlist("x-forwarded-for"))
     hops = [hop.strip() for hop in said.split(",") if hop.strip()]
-    outside = next((hop for hop in reversed(hops) if not _is_in(hop, proxies)), direct)
+    outside = next((hop for hop in reversed(hops) if not may_forward(hop, proxies)), direct)
     return Peer(address=outside, is_proxy=True)
 
 
@@ -55,7 +55,11 @@ def origin_of(request: Request) -> str:
 @lru_cache(maxsize=4096)
 def may_forward(address: str, proxies: tuple[Network, ...]) -> bool:
     """True for an address of `proxies`."""
-    return _is_in(address, proxies)
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    return any(found in network for network in proxies)
 
 
 @lru_cache(maxsize=4096)
@@ -67,11 +71,3 @@ def counted_as(address: str) -> str:
     except ValueError:
         return address
     return str(found.ipv4_mapped or f"{int(found) >> 64:x}/64")
-
-
-def _is_in(address: str, networks: tuple[Network, ...]) -> bool:
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return False
-    return any(found in network for network in networks)
