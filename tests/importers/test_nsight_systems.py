@@ -339,3 +339,88 @@ def test_units_without_samples_are_not_called_idle(tmp_path: Path) -> None:
     analysis = analyse_files([path])
     kinds = {analysis.nearest.kind_of(op) for op in range(len(analysis.profile.ops))}
     assert kinds == {OpClass.UNKNOWN}
+
+
+# ----------------------------------------------------------------- columns and tables of versions
+
+KERNEL, GPU, DEVICE = "CUPTI_ACTIVITY_KIND_KERNEL", "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
+
+
+def changed(tmp_path: Path, *statements: str, sample: Path = TWO_RANKS) -> Path:
+    with copy_of(sample, tmp_path) as (path, connection):
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+def without(table: str, *columns: str) -> list[str]:
+    return [f"ALTER TABLE CUPTI_ACTIVITY_KIND_{table} DROP COLUMN {name}" for name in columns]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        without("KERNEL", "demangledName", "gridX", "blockX", "graphNodeId", "graphId"),
+        without("MEMCPY", "bytes", "srcKind", "dstKind"),
+        [f"UPDATE {KERNEL} SET demangledName = NULL WHERE rowid < 3"],
+        [f"INSERT INTO {DEVICE} (cudaId, pid) VALUES (7, 4242)"],
+    ],
+)
+def test_work_whose_other_columns_are_missing_keeps_its_time(
+    statements: list[str], tmp_path: Path
+) -> None:
+    assert parts_us(imported(changed(tmp_path, *statements))) == parts_us(imported(TWO_RANKS))
+
+
+def test_work_without_times_is_refused_by_its_column(tmp_path: Path) -> None:
+    path = changed(tmp_path, f"ALTER TABLE {KERNEL} RENAME COLUMN start TO begins")
+    with pytest.raises(IncompleteProfileError, match=f"its table {KERNEL} has no column start"):
+        imported(path)
+
+
+def test_kernels_of_a_graph_count_and_not_the_graph(tmp_path: Path) -> None:
+    """Both graph launches have a kernel of the first half of their time; another runs for 1 ms."""
+    columns = "start, deviceId, correlationId, globalPid, demangledName, shortName, end"
+    names = f"(SELECT demangledName FROM {KERNEL}), (SELECT shortName FROM {KERNEL})"
+    path = changed(
+        tmp_path,
+        f"INSERT INTO {KERNEL} ({columns}) SELECT start, deviceId, correlationId, globalPid,"
+        f" {names}, (start + end) / 2 FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        sample=GRAPHS,
+    )
+    profile = imported(path)
+    assert not any(name.startswith("CUDA graph") for name in profile.ops.name)
+    assert int(profile.ops.self_time_ps.sum()) == 3_000_000_000
+    assert "in-graphs" not in {note.code for note in profile.diagnostics}
+
+
+def test_a_slice_of_a_gpu_has_its_own_size(tmp_path: Path) -> None:
+    """A process sees 14 of 108 multiprocessors: name and bandwidth are those of the whole."""
+    device = imported(changed(tmp_path, f"UPDATE {DEVICE} SET numMultiprocessors = 14")).device
+    assert device.traits.processor_count == 14
+    assert not device.bandwidth_gbs and device.traits.memory_bytes is None
+
+
+def test_the_profilers_own_work_is_told(tmp_path: Path) -> None:
+    """Of 2.75 ms two threads work for 0.5 ms, half of it together."""
+    begin = f"(SELECT min(start) FROM {KERNEL})"
+    spans = f"({begin} + 0, {begin} + 400000), ({begin} + 200000, {begin} + 500000)"
+    path = changed(
+        tmp_path,
+        "CREATE TABLE PROFILER_OVERHEAD(start, end)",
+        f"INSERT INTO PROFILER_OVERHEAD VALUES {spans}",
+    )
+    (note,) = (one for one in imported(path).diagnostics if one.code == "overhead")
+    assert note.message.startswith("The profiler itself worked for 0.5 ms of the 2.75 ms")
+
+
+def test_changes_in_a_log_beside_the_file_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "report.sqlite"
+    shutil.copy(TWO_RANKS, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO StringIds VALUES (9999, 'late')")
+        connection.commit()
+        with pytest.raises(CorruptProfileError, match=r"its last changes are in report.sqlite-wal"):
+            imported(path)
+    assert parts_us(imported(path)) == parts_us(imported(TWO_RANKS))

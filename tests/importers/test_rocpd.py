@@ -78,6 +78,21 @@ def test_a_copy_from_the_host_is_a_transfer_over_the_host_link() -> None:
     assert timeline.transfers.occurrences.wire_bytes.tolist() == [COPY_BYTES]
 
 
+def test_a_copy_to_another_gpu_is_a_transfer_of_its_source(tmp_path: Path) -> None:
+    """The link moves its bytes once; the GPU that only receives ran nothing."""
+    path = change(
+        tmp_path / "a.db",
+        f"UPDATE rocpd_memory_copy{UUID} SET src_agent_id = 1, dst_agent_id = 2",
+        f"UPDATE rocpd_string{UUID} SET string = 'MEMORY_COPY_DEVICE_TO_DEVICE' WHERE id = 1",
+    )
+    profile = imported(path)
+    assert profile.timeline is not None and profile.device.core_count == 1
+    assert profile.timeline.transfers.link == (MemoryLevel.XGMI,)
+    assert profile.timeline.transfers.occurrences.wire_bytes.tolist() == [COPY_BYTES]
+    parts = parts_us(profile)
+    assert (parts["exposed_communication"], parts["exposed_host_copies"]) == (400.0, 0.0)
+
+
 def test_kernels_have_their_names_and_no_work() -> None:
     profile = imported(SAMPLE)
     at = profile.ops.name.index(KERNEL)

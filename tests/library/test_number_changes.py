@@ -37,6 +37,7 @@ def test_each_version_has_its_sentences_and_formats_have_their_names() -> None:
 
 OF_ROCPROFV3 = ("that of the profiler", "roctx", "FETCH_SIZE", "VALUBusy", "only where both")
 OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
+LATER = ("behind an idle start", "all that is known is 0")
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,10 @@ OF_ALL = ("held against the links", "Groups divide", "Idle time waits")
         (
             "v2-0123456789abcdef",
             "rocprofv3",
-            ("transfer over the host link", *OF_ALL, *OF_ROCPROFV3),
+            ("transfer over the host link", *OF_ALL, *OF_ROCPROFV3, *LATER, "to another"),
         ),
-        ("v2-0123456789abcdef", "Generic table", OF_ALL),
-        ("of an unknown form", "Generic table", OF_ALL),
+        ("v2-0123456789abcdef", "Generic table", (*OF_ALL, *LATER)),
+        ("of an unknown form", "Generic table", (*OF_ALL, *LATER)),
     ],
 )
 def test_profile_hears_of_later_changes_of_its_format(

@@ -15,7 +15,10 @@ _STAGES = re.compile(r"_?(?:stages?_?\d+|\d+stages?)|_num_warps_\d+|_split_?k_?\
 _HASH = re.compile(r"_(?!(?:bf16|f\d+|e\dm\d)+(?:_|$))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}(?=_|$)")
 _FUNCTOR = re.compile(r"\b\w*(?:[Ff]unctor|_kernel_cuda|_kernel_impl|_cuda_kernel|_scalar)\w*")
 _LAMBDA_OF = re.compile(r"\b(?:(\w+)\([^()]*\)::\{?\(?lambda|(\w+)::\{lambda)")
-CUTLASS = re.compile(r"cutlass\w*::Kernel2?<\s*([\w:]+)")
+CUTLASS = re.compile(
+    r"(?:cutlass\w*::(?:Kernel2?|device_kernel)|ck_tile::kentry)<"
+    r"\s*(?:\d+,\s*)*(?:[\w:]*enable_\w+<\s*)?([\w:]+)"
+)
 _TENSILE = re.compile(r"^(Cijk_\w+?)_(?:MT\d|SN_|UserArgs)")
 LEADING = re.compile(
     r"^(?:(?:void|static|inline)\s+|__omp_offloading_[0-9a-f]+_[0-9a-f]+_+(?:QM)?)"

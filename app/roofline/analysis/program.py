@@ -26,6 +26,7 @@ OUTLIER_RATIO = 0.3
 _FEW = 2  # steps: which of them is usual cannot be told
 
 # The columns that follow from the ops that have a place on the roofline.
+_ALL = 1 - 1e-9
 _SLACK = 0.02  # of the FLOPs: with less missing a rate is as good as exact
 _OF_PLACEMENT = (
     "operational_intensity",
@@ -255,8 +256,8 @@ def _program_work(scoped: Scoped, rows: OpColumns, time_ps: U64) -> OpColumns:
 
 
 def _tells(sums: U64, known: float) -> Bools:
-    """Sums that say something: of nearly all of the time, or a lower bound above zero."""
-    return (sums > 0) | (known >= NEARLY_ALL)
+    """Sums that say something: of all of the time, or a lower bound above zero."""
+    return (sums > 0) | (known > _ALL)
 
 
 MATRIX_UNIT = "matrix unit"

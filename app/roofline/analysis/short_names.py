@@ -34,6 +34,7 @@ _IDENTIFIER = re.compile(r"(\d+)(?=[A-Za-z_])")
 _NOT_NAMES = re.compile(r"L[a-z]\d+E|DF16[b_]|S[0-9A-Z]*_|T\d*_")
 _ELEMENT_TYPES = re.compile(
     r"\b(?:c10::BFloat16|__(?:nv|hip)_bfloat16|Eigen::bfloat16|c10::Half|Eigen::half|__half|half"
+    r"|_Float16|std::bfloat16_t"
     r"|c10::Float8_e4m3fn(?:uz)?|c10::Float8_e5m2|float|double)\b|(?<=<)bool\b"
 )
 _SHORT_TYPES = {"float": "f32", "double": "f64", "bool": "bool"}

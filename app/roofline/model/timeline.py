@@ -30,7 +30,8 @@ class CoreTimes(Aligned):
     communication whose link is not known. `host_ps` is exposed time of copies to and from the host.
     `host_wait_ps` is the part of launch gaps and idle time that the file shows to be the host's: it
     ended with an event that was launched after it began. What caused the rest is not in the file.
-    `start_idle_ps` is idle time at the mostly idle start of a capture, 0 in steps.
+    `start_idle_ps` is idle time at the mostly idle start of a capture, 0 in steps; `host_wait_ps`
+    of the capture leaves that start out.
     """
 
     core: I64

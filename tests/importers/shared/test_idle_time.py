@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.importers.shared.events import Stretches, enders, in_rows
+from roofline.importers.shared.stream_timeline import WORK, timeline_on
 from roofline.importers.shared.sweep import Windows, sweep
 
 EVENTS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 6)), min_size=1, max_size=12)
@@ -36,7 +37,7 @@ def test_the_events_that_end_gaps_are_those_that_brute_force_finds(
 def test_a_start_that_is_mostly_idle_ends_with_its_last_idle_stretch() -> None:
     """Idle for 96 of the first 100, then busy."""
     idle = stretches((1, 50), (53, 100), (900, 950))
-    assert idle.start(busy=850) == 96
+    assert idle.start(busy=850) == (96, 100)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,28 @@ def test_a_start_that_is_mostly_idle_ends_with_its_last_idle_stretch() -> None:
 def test_a_start_with_much_work_is_not_idle(
     spans: tuple[tuple[int, int], ...], busy: float
 ) -> None:
-    assert stretches(*spans).start(busy) == 0
+    assert stretches(*spans).start(busy) == (0, 0)
 
 
 def test_stretches_are_added_up_in_whole_and_clipped_to_windows() -> None:
     windows = Windows(begin=column(0, 20), end=column(20, 40))
     assert in_rows((column(5, 18), column(10, 30)), windows).tolist() == [17, 7, 10]
+
+
+def test_what_an_idle_start_waited_for_is_not_taken_from_later_waits() -> None:
+    """A start of 2 ms, launched late, and 1 ms, launched before; behind it 1 ms, launched late."""
+    begin = column(0, 2_010_000, 3_020_000, 5_020_000)
+    timeline = timeline_on(
+        np.zeros(4, np.int64),
+        begin=begin,
+        end=begin + column(10_000, 10_000, 1_000_000, 1_000_000),
+        kind=np.full(4, WORK),
+        op=np.zeros(4, np.int64),
+        rows=np.zeros(1, np.int64),
+        transfer=np.full(4, -1),
+        moved=(),
+        links=(),
+        launch=column(0, 2_000_000, 1_000, 5_000_000),
+    )
+    assert (timeline.times.start_idle_ps / 1e9).tolist() == [3.0]
+    assert (timeline.times.host_wait_ps / 1e9).tolist() == [1.0]

@@ -83,7 +83,7 @@ def in_scopes(
         waits_us=waits,
         unnamed_waits_us=unnamed,
         link_share=_link_shares(timeline.times, totals, rows),
-        host_wait_us=max(_mean_of(rows)(timeline.times.host_wait_ps) - start_us, 0.0),
+        host_wait_us=_mean_of(rows)(timeline.times.host_wait_ps),
     )
 
 

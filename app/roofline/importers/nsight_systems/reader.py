@@ -30,6 +30,7 @@ from roofline.importers.shared.databases import SIGNATURE, Database, joined
 from roofline.importers.shared.events import in_use, place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.listed_tables import ListedTable, profile_of_sums, tables_of
+from roofline.importers.shared.nesting import busy_times
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
@@ -51,6 +52,7 @@ _METRICS = (
 )
 _ROWS = tuple((ceiling, re.compile(rf"(?:{names})\b.*%")) for ceiling, names in _METRICS)
 _LEAST_SAMPLES, _LEAST_SHARE = 5, 0.02
+_WORTH_A_NOTE = 0.01  # of the time of a capture
 
 
 class Sampled(NamedTuple):
@@ -341,9 +343,20 @@ def _diagnostics(files: Sequence[_File], profile: Profile) -> Iterator[Diagnosti
         share=f"{100 * int(lasted[alone].sum()) / max(int(lasted.sum()), 1):.3g} %",
     )
     for one in recordings:
+        spent_ns, span_ns = _overhead(one)
+        if spent_ns > _WORTH_A_NOTE * span_ns:
+            yield noted(_NOTES, "overhead", spent=_ms(spent_ns), span=_ms(span_ns))
         yield from differences(one.stated)
         for text in one.warnings:
             yield noted(_NOTES, "profiler-warning", text=text)
+
+
+def _overhead(recording: Recording) -> tuple[int, int]:
+    """How long the profiler itself worked while the GPUs had work, and how long they had, in ns."""
+    first, last = int(recording.events["start"].min()), int(recording.events["end"].max())
+    begin, end = (np.clip(recording.overhead[of], first, last) for of in ("start", "end"))
+    spent = busy_times(np.zeros(len(begin), np.int64), begin, np.maximum(end - begin, 0), 1)
+    return int(spent[0]), last - first
 
 
 def _sampled(files: Sequence[_File], profile: Profile) -> Diagnostic:

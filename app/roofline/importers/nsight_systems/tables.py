@@ -32,7 +32,6 @@ _PREFIX = "CUPTI_ACTIVITY_KIND_"
 # Numbers behind these words in the text of a range are those of one call.
 IDS = (b", seq = ", b", op_id = ")
 _EVENT = ("start", "end", "deviceId", "globalPid", "correlationId")
-_NEEDED = {"demangledName", "shortName", "graphId", "copyKind", "bytes"}
 # Tables of GPUs, until 2022 and since: their columns under the names of a trace's header, by unit.
 _GPUS = (
     ("TARGET_INFO_CUDA_GPU", "deviceId", {
@@ -58,6 +57,7 @@ _BETWEEN_HOSTS, PEER_TO_PEER, MEMSET = 9, "Memcpy PtoP", "Memset (Device)"
 _UNIFIED = (11, 12, 13)
 _MEMORIES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 _WARNING = 2  # severity of a diagnostic
+_OVERHEAD = ("PROFILER_OVERHEAD", f"{_PREFIX}OVERHEAD")
 _COLLECTED = re.compile(r"Number of CUDA events collected:\s*([\d,]{1,20})")
 _NOT_OF_GPUS = re.compile(r"(?i)paranoid|OpenGL|NVTX events|CPU|sampl|sched|context switch")
 
@@ -72,7 +72,7 @@ class Recording:
     `gpus` are those that ran something, as rows of the file's own table of devices, `gpu_ids` their
     numbers by the ids of that table. `launches` are calls, with what each starts (`api`); `ranges`
     are those of NVTX, with the texts `range_text` at the places `text`. `graph_time_ns` is the time
-    of graphs that were recorded as one event each.
+    of graphs that were recorded as one event each, `overhead` are spans of the profiler's own work.
     """
 
     def __init__(self, file_name: str, file: Database | Tables) -> None:
@@ -81,13 +81,15 @@ class Recording:
         self._strings, self.names = strings.texts_by("id", "value"), Names()
         kernels = self._named("KERNEL", self._kernel_name, ("demangledName", "shortName"), *_SHAPE)
         graphs = self._named("GRAPH_TRACE", "CUDA graph {}".format, ("graphId",))
+        of_nodes = kernels.selected(kernels["correlationId"] > 0)  # these count, not their graph
+        graphs = graphs.selected(place_of(_key_of(graphs), _key_of(of_nodes)) < 0)
         ends = ("copyKind", "srcKind", "dstKind")
         copies = self._named("MEMCPY", copy_name, ends, "bytes")
         memsets = self._named("MEMSET", lambda _: MEMSET, ("bytes",))
         events = joined([kernels, graphs, copies, memsets], (*_EVENT, "name", "bytes", *_SHAPE))
         is_kernel = np.arange(len(events)) < len(kernels) + len(graphs)
         events.numbers["is_kernel"] = is_kernel.astype(np.int64)
-        events.numbers["key"] = _launch_key(events["globalPid"], events["correlationId"])
+        events.numbers["key"] = _key_of(events)
         sizes = [np.maximum(events.numbers.pop(axis), 0) for axis in _SHAPE]
         shapes = distinct_shapes(np.stack(sizes, axis=1))
         self.shapes, events.numbers["shape"] = shapes["shapes"], shapes["shape"]
@@ -102,6 +104,8 @@ class Recording:
         self.captured_at_ns = next((at for at in times if 10**18 < at < 2**62), None)
         self.version = self._version()
         self.warnings, self.stated = self._said(len(events) - len(graphs) + len(self.launches))
+        spent = [self._read(name, needed=("start", "end")) for name in _OVERHEAD]
+        self.overhead = joined(spent, ("start", "end"))
         sample = ("typeId", "metricId")
         self.metrics = self._read("GPU_METRICS", needed=(*sample, "timestamp", "value"))
         self.metric_names = self._read(
@@ -113,9 +117,8 @@ class Recording:
     ) -> Table:
         """A table of events with their names, which columns tell; those that end before they begin
         are left out, if they are few."""
-        columns = (*told_by, *others)
-        needed = [*_EVENT, *(column for column in columns if column in _NEEDED)]
-        table = self._read(f"{_PREFIX}{name}", needed=needed, optional=columns)
+        columns = (*_EVENT[2:], *told_by, *others)
+        table = self._read(f"{_PREFIX}{name}", needed=_EVENT[:2], optional=columns)
         lasted = table["end"] - table["start"]
         is_sound = (lasted >= 0) & (lasted < _LONGEST_NS) & (table["start"] > -_LONGEST_NS)
         is_sound &= (table["start"] < 2**62) & (table["end"] > 0)
@@ -153,8 +156,9 @@ class Recording:
         return [gpus.get(key, {}) if isinstance(key, int) else {} for key in number], ids
 
     def _devices(self) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, int | str]]]:
-        pairs = self._read("TARGET_INFO_CUDA_DEVICE", needed=("gpuId", "cudaId", "pid")).rows()
-        of_process = {(row["pid"], row["cudaId"]): row["gpuId"] for row in pairs}
+        needed, others = ("cudaId", "pid"), ("gpuId", "numMultiprocessors")
+        pairs = self._read("TARGET_INFO_CUDA_DEVICE", needed=needed, optional=others).rows()
+        of_process = {(row["pid"], row["cudaId"]): row["gpuId"] for row in pairs if "gpuId" in row}
         gpus: dict[int, dict[str, int | str]] = {}
         for name, key, columns in _GPUS:
             table = self._read(name, needed=(key,), optional=[*columns], texts=("name",))
@@ -162,6 +166,11 @@ class Recording:
                 known = {of: int(row[column] * unit)
                          for column, (of, unit) in columns.items() if column in row}  # fmt: skip
                 gpus[row[key]] = {"cuDevice": -1, **known, "name": row.get("name", "")[:200]}
+        for row in pairs:
+            whole, own = gpus.get(row.get("gpuId", -1), {}), row.get("numMultiprocessors", 0)
+            if 0 < own < int(whole.get("numSms", 0)):  # a slice of it (MIG), of unknown memory
+                whole["numSms"] = own
+                whole.pop("memoryBandwidth", 0), whole.pop("totalGlobalMem", 0)
         return of_process, gpus
 
     def _launches(self) -> Table:
@@ -170,7 +179,7 @@ class Recording:
         names, place = np.unique(table["nameId"], return_inverse=True)
         kinds = [api_of(self._text(number)) for number in names.tolist()]
         table.numbers["api"] = np.array(kinds, np.int64)[place]
-        table.numbers["key"] = _launch_key(table["globalTid"], table["correlationId"])
+        table.numbers["key"] = _key_of(table, "globalTid")
         return table
 
     def _ranges(self) -> tuple[Table, list[str]]:
@@ -227,10 +236,11 @@ def _pids(global_ids: I64) -> I64:
     return (global_ids >> 24) & 0xFFFFFF
 
 
-def _launch_key(global_ids: I64, correlation: I64) -> I64:
+def _key_of(events: Table, process: str = "globalPid") -> I64:
     """One number per process and correlation id, which alone is not unique; -1 for none."""
+    correlation = events["correlationId"]
     known = (correlation > 0) & (correlation < 2**38)
-    return np.where(known, (_pids(global_ids) << 38) | (correlation & (2**38 - 1)), -1)
+    return np.where(known, (_pids(events[process]) << 38) | (correlation & (2**38 - 1)), -1)
 
 
 def copy_name(kind: int, source: int, target: int) -> str:

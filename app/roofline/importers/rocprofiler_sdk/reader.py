@@ -14,6 +14,7 @@ from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.rocprofiler_sdk.document import SUMS, read_file, read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.tables import (
     EVENT,
+    PEER,
     SIZES,
     UNKNOWN,
     Process,
@@ -267,10 +268,9 @@ def _launches(
     for at in np.unique(kind, return_index=True)[1].tolist():
         name, lasted = int(events["name"][at]), int(time_ps[at]) or None
         if not is_kernel[at]:
-            # Within the devices' memory it is read and written.
-            moved = int(events["size"][at]) * (2 if "DEVICE_TO_DEVICE" in names[name] else 1)
+            label = names[name]  # within a device's memory it is read and written
+            moved = int(events["size"][at]) * (2 if label.endswith("DEVICE_TO_DEVICE") else 1)
             traffic = {MemoryLevel.HBM: moved} if moved >= 0 else {}
-            label = names[name]
             kinds.append(
                 Launch(name=label, category=COPY, time_ps=lasted, flop=0, traffic_bytes=traffic)
             )
@@ -316,7 +316,9 @@ _HOST = {"HOST_TO_DEVICE": "in", "DEVICE_TO_HOST": "out"}
 
 def _kind(kind: Launch) -> int:
     move = _move(kind)
-    return WORK if move is None else COMMUNICATION if move[1] is None else HOST_COPY
+    if move is None:
+        return WORK
+    return HOST_COPY if move[1] is MemoryLevel.HOST else COMMUNICATION
 
 
 def _timeline(
@@ -359,4 +361,6 @@ def _move(kind: Launch) -> tuple[Collective, Link] | None:
         return (Collective(kind_by_kernel(kind.name)), None) if is_collective(kind.name) else None
     direction = next((way for words, way in _HOST.items() if words in kind.name), "")
     size = kind.traffic_bytes.get(MemoryLevel.HBM, NAN)
+    if kind.name.endswith(PEER):
+        return Collective("send", size), MemoryLevel.XGMI
     return (Collective(direction, size), MemoryLevel.HOST) if direction else None

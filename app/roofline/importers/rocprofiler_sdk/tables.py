@@ -28,6 +28,9 @@ PREFIX = "rocpd_"
 MARKER = "MARKER"
 """The domain or category of roctx begins so."""
 
+PEER = " to another GPU"
+"""The name of a copy from one GPU to another ends so."""
+
 SIZES = tuple(f"{of}_size_{axis}" for of in ("grid", "workgroup") for axis in "xyz")
 EVENT = ("start", "end", "agent_id", "name", "dispatch_id", "launched", "path", "size", *SIZES)
 _LONGEST_NS, _MOST = 30 * 86_400 * NS_PER_S, 2**62
@@ -182,17 +185,19 @@ class ProcessTables:
         is_gpu = [np.isin(end, gpus).astype(np.int64) for end in (source, target)]
         is_known = (table["size"] >= 0) & (table["size"] < _MOST)
         table.numbers["size"] = np.where(is_known, table["size"], ABSENT)
+        is_peer = is_gpu[0] * is_gpu[1] * (source != target)
         name = table.numbers["name"] = self._names.numbers(
-            self._copy_name, table["name_id"], *is_gpu
+            self._copy_name, table["name_id"], is_peer, *is_gpu
         )
-        inwards = [text.endswith("HOST_TO_DEVICE") for text in self._names.texts]
-        is_in = (is_gpu[1] == 1) | ((is_gpu[0] == 0) & np.array(inwards, np.bool_)[name])
+        inwards = np.array([text.endswith("HOST_TO_DEVICE") for text in self._names.texts])
+        is_in = (is_gpu[0] == 0) & ((is_gpu[1] == 1) | inwards.astype(np.bool_)[name])
         table.numbers["agent_id"] = np.where(is_in, target, source)
         return table
 
-    def _copy_name(self, number: int, *is_gpu: int) -> str:
+    def _copy_name(self, number: int, is_peer: int, *is_gpu: int) -> str:
         source, target = (("HOST", "DEVICE")[end] for end in is_gpu)
-        return self._strings.get(number) or f"MEMORY_COPY_{source}_TO_{target}"
+        name = self._strings.get(number) or f"MEMORY_COPY_{source}_TO_{target}"
+        return f"{name}{PEER}" if is_peer else name
 
 
 def _timed(table: Table) -> Table:

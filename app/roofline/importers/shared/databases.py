@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from roofline.errors import CorruptProfileError
+from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.shared.database_rows import (
     NULL,
     REAL,
@@ -141,10 +141,11 @@ def joined(tables: Sequence[Table], names: Sequence[str]) -> Table:
 
 
 class _Stored(NamedTuple):
-    """A table of the file: the page of its tree, its columns as they lie in a record (`None` for
-    one that is computed), and the column that is the number of the row."""
+    """A table of the file: the page of its tree, the names of its columns, those columns as they
+    lie in a record (`None` for one that is computed), and the one that is the number of the row."""
 
     root: int
+    names: Sequence[str]
     columns: Sequence[str | None]
     key: str | None
 
@@ -178,15 +179,23 @@ class Database:
         distinct: Sequence[str] = (),
         numbered: tuple[bytes, bytes] = (b"", b""),
     ) -> Table:
-        """The table's columns; no rows where the table, or a needed column, is not in the file.
+        """The table's columns; no rows where the table is not in the file, or a needed column is
+        computed by SQL.
 
         Cells of `needed` columns are whole numbers, those of `optional` ones `ABSENT` where they
         are NULL or the column is missing. Texts of `distinct` columns are one that differ only in
-        numbers behind the words `numbered`. Raises `CorruptProfileError` where cells of more than a
-        hundredth of the rows have another type.
+        numbers behind the words `numbered`. Raises `IncompleteProfileError` where a needed column
+        is missing, and `CorruptProfileError` where cells of more than a hundredth of the rows have
+        another type.
         """
         stored, wanted = self._stored.get(table), [*needed, *optional, *texts, *reals, *distinct]
         slot = {name: k for k, name in enumerate(dict.fromkeys(wanted))}
+        missing = [name for name in needed if stored and name not in stored.names]
+        if missing:
+            raise IncompleteProfileError(
+                f"{self._source.name}: its table {table} has no column {missing[0]}.",
+                remedy="Export it with another version of the profiler.",
+            )
         is_there = stored is not None and set(needed) <= set(stored.columns)
         rows = self._rows(table, stored, slot) if stored and is_there else _no_rows(len(slot))
         kinds = {name: rows.kinds[k] for name, k in slot.items()}
@@ -264,6 +273,7 @@ def _stored_tables(connection: sqlite3.Connection) -> Iterator[tuple[str, _Store
             name,
             _Stored(
                 root=root,
+                names=[column for _, column, *_ in listed],
                 columns=[
                     None if hidden else column
                     for _, column, *_, hidden in listed
@@ -295,10 +305,13 @@ def _refuse_cut(source: SourceFile) -> None:
     pages = int.from_bytes(head[28:32], "big")
     is_stated = head[24:28] == head[92:96] and pages > 0 and page > 0
     whole = source.size_bytes // page if page else 0
-    if is_stated and whole < pages:
+    log = source.path.with_name(f"{source.path.name}-wal")
+    why = f"page {whole + 1:,} of {pages:,} is missing" if is_stated and whole < pages else ""
+    if head[18:20] == b"\2\2" and log.is_file() and log.stat().st_size:
+        why = f"its last changes are in {log.name}"
+    if why:
         raise CorruptProfileError(
-            f"{source.name} is not a whole SQLite database: page {whole + 1:,} of {pages:,} is"
-            " missing.",
+            f"{source.name} is not a whole SQLite database: {why}.",
             remedy="Copy or export it again. If a file *-wal lies beside it, run `sqlite3 FILE"
             " 'PRAGMA wal_checkpoint(TRUNCATE)'` first.",
         )

@@ -110,15 +110,18 @@ class Stretches:
     end: I64
     first: int
 
-    def start(self, busy: float) -> int:
-        """The idle time in the mostly idle start of the core's time, which an idle stretch ends.
+    def start(self, busy: float) -> tuple[int, int]:
+        """The mostly idle start of the core's time, which an idle stretch ends: its idle time, and
+        where it ends.
 
         `busy` is the core's time that is not idle.
         """
-        idle = np.cumsum(self.end - self.begin)
-        passed = self.end - self.first
+        idle = np.append(0, np.cumsum(self.end - self.begin))
+        end = np.append(self.first, self.end)
+        passed = end - self.first
         is_start = (idle >= _MOSTLY_IDLE * passed) & (passed - idle <= _LEAST_BUSY * busy)
-        return int(idle[is_start][-1]) if is_start.any() else 0
+        last = int(np.flatnonzero(is_start)[-1])
+        return int(idle[last]), int(end[last])
 
 
 def enders(at: I64, order: I64, begin: I64) -> tuple[I64, I64]:

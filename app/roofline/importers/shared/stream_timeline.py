@@ -368,16 +368,17 @@ def _is_later(begin: I64, gap: I64, launched: I64) -> Bools:
 
 
 def _idle_of(device: _Device, tick_ps: int, awaited: Bools | None) -> tuple[F64, F64]:
-    """What waited for the host and what lies at an idle start, of the capture and of each step."""
+    """What waited for the host, and what lies at an idle start, which the former leaves out of the
+    capture: of the capture, and of each step."""
     swept, windows = device.swept, device.events.steps.windows
     is_idle = swept.gap_end - swept.gap_begin >= LAUNCH_GAP_PS // tick_ps
     idle = Stretches(swept.gap_begin[is_idle], swept.gap_end[is_idle], swept.first)
-    waits = slice(0) if awaited is None else awaited
-    start = idle.start(float(swept.time.sum()))
-    return (
-        in_rows((swept.gap_begin[waits], swept.gap_end[waits]), windows),
-        np.append(float(start), np.zeros(len(windows))),
-    )
+    waits = np.zeros(len(is_idle), np.bool_) if awaited is None else awaited
+    start, until = idle.start(float(swept.time.sum()))
+    waited = in_rows((swept.gap_begin[waits], swept.gap_end[waits]), windows)
+    at_start = waits & is_idle & (swept.gap_begin < until)
+    waited[0] -= float((swept.gap_end - swept.gap_begin)[at_start].sum())
+    return waited, np.append(float(start), np.zeros(len(windows)))
 
 
 # --------------------------------------------------------------------------------------------- work

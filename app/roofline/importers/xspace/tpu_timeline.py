@@ -384,7 +384,7 @@ def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> 
 
 def _start_idle_ps(share: CoreShare, n_steps: int) -> F64:
     """The idle time at a core's mostly idle start; 0 in each step."""
-    start = share.collector.idle().start(share.range_ps - share.collector.totals()[1])
+    start, _ = share.collector.idle().start(share.range_ps - share.collector.totals()[1])
     return np.append(float(start), np.zeros(n_steps))
 
 
