@@ -127,6 +127,21 @@ def test_databases_of_passes_in_a_folder_are_one_program(tmp_path: Path) -> None
     assert int(profile.ops.flop[at]) == pytest.approx(2 * 3 * 64 * 1500.5, abs=6)
 
 
+def test_tables_of_passes_in_a_folder_are_one_program(tmp_path: Path) -> None:
+    """As `rocprofv3 --pmc … --pmc … --output-format csv` leaves them: pmc_1/HOST/PID_…csv."""
+    head = (
+        "Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp"
+    )
+    for k, counter in enumerate(("SQ_INSTS_VALU_ADD_F32", "SQ_INSTS_VALU_MUL_F32"), 1):
+        host = tmp_path / f"pmc_{k}/host"
+        host.mkdir(parents=True)
+        rows = (f"{one},Agent 4,gemm,{counter},1000,{one}000,{one}500" for one in (1, 2, 3))
+        (host / f"{k}_counter_collection.csv").write_text("\n".join((head, *rows)), "utf-8")
+    profile = analyse_files(files_of_folder(tmp_path)).profile
+    assert profile.ops.occurrences.tolist() == [3]
+    assert profile.ops.flop.tolist() == [2 * 3 * 64 * 1000]
+
+
 KERNELS = "Kind,Agent_Id,Dispatch_Id,Kernel_Name,Start_Timestamp,End_Timestamp"
 COPIES = "Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Start_Timestamp,End_Timestamp"
 

@@ -23,8 +23,8 @@ from roofline.errors import UploadRejectedError
 WORKLOAD = "pmc_perf*.csv"
 # The profiler writes workloads/NAME/PART/pmc_perf.csv: each of these folders may be given.
 _PLACES = (WORKLOAD, f"*/{WORKLOAD}", f"*/*/{WORKLOAD}")
-# Newer versions keep a database of each pass, as rocprofv3 does: out/pmc_1/HOST/PID_results.db.
-_PASSES = tuple(f"{out}pmc_*/{host}*_results.db" for out in ("", "out/") for host in ("", "*/"))
+# Newer versions keep the files of each pass, as rocprofv3 does: out/pmc_1/HOST/PID_results.db.
+_PASSES = tuple(f"{out}pmc_*/{host}*" for out in ("", "out/") for host in ("", "*/"))
 _ROOFS = ("roofline.csv", "sysinfo.csv")
 # JAX and TensorFlow write LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb: so may each of these.
 _SESSIONS = ("*", "*/*", "profile/*/*", "plugins/profile/*/*", "*/plugins/profile/*/*")
@@ -41,7 +41,7 @@ _WORKLOADS_SHOWN = 4
 
 def files_of_folder(folder: Path) -> list[Path]:
     """The tables of the workload in `folder`, or in the one of the folders below it that has some;
-    else the databases of its passes; else the files of all hosts of the newest session; else the
+    else the files of its passes; else the files of all hosts of the newest session; else the
     newest capture.
 
     Raises `UploadRejectedError` where there is none, or several workloads.
@@ -49,7 +49,7 @@ def files_of_folder(folder: Path) -> list[Path]:
     tables = (path for place in _PLACES for path in folder.glob(place) if path.is_file())
     workloads = sorted({path.parent for path in tables})
     if not workloads:
-        passes = sorted(path for place in _PASSES for path in folder.glob(place) if path.is_file())
+        passes = _of_passes([path for place in _PASSES for path in folder.glob(place)])
         roofs = [path for name in _ROOFS if (path := folder / name).is_file()]
         is_measured = _ROOFS[0] in [path.name for path in roofs]
         return passes + roofs * is_measured if passes else _newest_session(folder)
@@ -62,6 +62,13 @@ def files_of_folder(folder: Path) -> list[Path]:
             remedy="Name one of them. Ranks of one program are a run: add --engine local.",
         )
     return sorted(path for path in workloads[0].glob("*.csv") if path.is_file())
+
+
+def _of_passes(paths: Sequence[Path]) -> list[Path]:
+    """The databases among the files of passes, or else their tables."""
+    kinds = (("_results.db",), (*_KERNELS, *_SHEETS))
+    found = [sorted(path for path in paths if path.name.endswith(ends)) for ends in kinds]
+    return found[0] or found[1]
 
 
 def _newest_session(folder: Path) -> list[Path]:

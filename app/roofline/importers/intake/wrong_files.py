@@ -112,6 +112,9 @@ _HTML = re.compile(
 # A string that the head cuts off is one token too: nothing behind its beginning is looked at twice.
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*:)?)?|[{}\[\]]', re.S)
 _EVENT_VERSION = b"brain.Event:"
+_REPORT = re.compile(rb"NVIDIA Tegra Profiler Report (\d{4})@(\d{1,3})@")
+# An execution trace in protobuf: the length of a message that begins with its version.
+_CHAKRA = re.compile(rb".{1,2}\n[\x05-\x0c]\d{1,3}\.\d{1,3}\.\d{1,3}", re.S)
 _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 _NO_KERNELS = WrongFile(
     "a JSON document without kernels", _INSTEAD["table"].replace("CSV", "CSV or JSON")
@@ -164,7 +167,11 @@ def packed_document(members: Sequence[str]) -> WrongFile | None:
 def _by_signature(head: bytes) -> WrongFile | None:
     result = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
     if result is not None:
-        return result
+        version = _REPORT.match(head)
+        what = f"{result.what} {version[1].decode()}.{version[2].decode()}" if version else ""
+        return WrongFile(what, result.instead) if what else result
+    if _CHAKRA.match(head):
+        return next(wrong for keys, wrong in _JSON_KEYS if "nodes" in keys)
     if head.startswith(b"\x7fELF"):
         order: Literal["big", "little"] = "big" if head[5:6] == b"\x02" else "little"
         is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
@@ -270,6 +277,8 @@ def _json_document(text: str) -> WrongFile:
 def _trace(text: str) -> WrongFile:
     if any(one in text.lower() for one in ("xla", "/device:tpu", '"hlo_module"')):
         return WrongFile("XProf's trace_viewer, which has times only", _INSTEAD["xprof_tool"])
+    if '"BeginNs"' in text:
+        return WrongFile("a trace of rocprof 1", _INSTEAD["rocprof_stats"])
     return WrongFile(
         "a Chrome trace without operators of PyTorch: it has times, but no work",
         _INSTEAD["torch_profiler"],
