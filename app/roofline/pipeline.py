@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 from roofline.analysis.analyse import analyse
@@ -17,7 +18,7 @@ from roofline.devices.measured import read_machine
 from roofline.devices.resolve import resolve
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
-from roofline.importers.intake.folders import exported, files_of_folder
+from roofline.importers.intake.folders import WORKLOAD, exported, files_of_folder
 from roofline.importers.registry import formats_read, identify, import_profile, is_mirrored
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.device import Device
@@ -83,7 +84,8 @@ def open_sources(
 ) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...]]:
     """The profile files in `sources`, archives unpacked below `scratch`, and what was skipped.
 
-    Files that no importer reads are skipped if they came from an archive that also holds profiles.
+    Files that no importer reads are skipped if they came from an archive that also holds profiles,
+    and beside the tables of a workload: logs and pictures of rocprof-compute.
     """
     unpacked = unpack(
         sources,
@@ -91,7 +93,12 @@ def open_sources(
         limits=limits,
         progress=lambda fraction: progress("unpack", fraction),
     )
-    kept = tuple(file for file in unpacked if file.archive is None or _is_profile(file.source))
+    beside = ".csv" if any(fnmatch(file.source.name, WORKLOAD) for file in unpacked) else ""
+    kept = tuple(
+        file
+        for file in unpacked
+        if (file.archive is None and file.source.name.endswith(beside)) or _is_profile(file.source)
+    )
     skipped = [file for file in unpacked if file not in kept]
     if not kept and skipped:
         raise _no_profile(skipped)

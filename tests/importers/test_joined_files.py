@@ -65,6 +65,7 @@ def test_a_database_and_counters_of_one_program(counted_first: bool) -> None:
     assert int(hbm) / (row["self_time_us"] * 1e3) == pytest.approx(2307.2, rel=0.01)
     assert parts_us(profile)["idle"] == pytest.approx(25_080.21, abs=0.01)
     assert "only-times" not in codes(profile)
+    assert len(profile.stated) == 4 and all(one.agrees for one in profile.stated)
     assert np.isfinite(profile.ops.busy_ps[Ceiling.L1]).all()
 
 

@@ -22,7 +22,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
-from roofline.pipeline import open_sources
+from roofline.pipeline import analyse_files, open_sources
 from tests.builders import analysis_on
 from tests.profiles import imported
 from tests.tools import damage
@@ -302,6 +302,19 @@ def test_zip_of_a_folder(tmp_path: Path) -> None:
     )
     assert len(import_profile(sources).ops) == 3
     assert [note.code for note in notes] == ["skipped-files"]
+
+
+def test_logs_and_pictures_beside_the_tables_are_skipped(tmp_path: Path) -> None:
+    """As a shell names all files of a folder."""
+    folder = written(tmp_path / "w", workload())
+    for name, content in (("log.txt", b"plot"), ("roof.pdf", b"%PDF-1.4"), ("empty.pdf", b"")):
+        (folder / name).write_bytes(content)
+    profile = analyse_files(sorted(folder.iterdir())).profile
+    assert (
+        profile.ops.occurrences.tolist() == imported(*folder.glob("*.csv")).ops.occurrences.tolist()
+    )
+    (note,) = (note for note in profile.diagnostics if note.code == "skipped-files")
+    assert note.count == 3
 
 
 def test_files_without_counters_ask_for_them() -> None:

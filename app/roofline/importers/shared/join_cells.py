@@ -168,6 +168,7 @@ class _Joined:
             bytes_provenance=measured if all_bytes else program.bytes_provenance,
             flop_slack_ratio=program.flop_slack_ratio * float(rest) / whole,
             cells=self._cell_sources(ops),
+            stated=(*program.stated, *self._counted.stated),
             limits=tuple(self._limits()),
             kernels=None,
         )
