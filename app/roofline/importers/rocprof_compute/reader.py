@@ -33,7 +33,7 @@ from roofline.importers.shared.amd_counters import (
     integer_operations,
     passes_joined,
 )
-from roofline.importers.shared.kernel_names import kernel_category
+from roofline.importers.shared.kernel_names import kernel_category, shown
 from roofline.importers.shared.launches import Launch, Launches, launch_tables, without_steps
 from roofline.importers.shared.listed_tables import tables_of, with_stated_sums
 from roofline.importers.source import Progress, SourceFile
@@ -49,7 +49,7 @@ from roofline.model.profile import (
 from roofline.model.units import PS_PER_NS, PS_PER_S
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
-_NANOSECONDS = re.compile(r"\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?", re.ASCII)
+_NANOSECONDS = re.compile(r"\+?\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?", re.ASCII)
 _LONGEST_PS = 11 * 86_400 * PS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
 _TOTALS = {"kernel name", "count", "sum"}
 _LIMITS = (
@@ -206,13 +206,17 @@ def _time_ps(row: Mapping[str, str]) -> int | None:
     The profiler writes the mean over its passes, so ends have fractions of a nanosecond. They have
     more digits than a float, and a spreadsheet leaves fewer ("8.1E+14").
     """
-    edges = [row.get(f"{edge}_timestamp", "").strip() for edge in ("start", "end")]
+    edges = _edges(row)
     if not all(_NANOSECONDS.fullmatch(edge) for edge in edges):
         return None
     begin, end = map(Decimal, edges)
     is_exact = max(_exponent(begin), _exponent(end)) <= 0
     time_ps = round((end - begin) * PS_PER_NS)
     return time_ps if is_exact and 0 < time_ps < _LONGEST_PS else None
+
+
+def _edges(row: Mapping[str, str]) -> list[str]:
+    return [row.get(f"{edge}_timestamp", "").strip() for edge in ("start", "end")]
 
 
 def _exponent(number: Decimal) -> int:
@@ -231,6 +235,7 @@ class _Work:
         self.devices: set[str] = set()
         self.integer_operations = 0
         self.is_counted = False
+        self.unread = ""
 
     def add(self, table: Table) -> None:
         """The dispatches of one file."""
@@ -239,6 +244,8 @@ class _Work:
             self.is_counted |= table.kind is Kind.COUNTERS
             dispatch = row.get("dispatch_id", "").strip()
             time_ps = _time_ps(row) or self._exact_ps.get(dispatch)
+            if time_ps is None and not self.unread:
+                self.unread = "” to “".join(shown(edge)[:40] for edge in _edges(row))
             self.devices.add(row.get("gpu_id", "").strip())
             self.integer_operations += integer_operations(collected)
             name = row.get("kernel_name", "")
@@ -264,7 +271,7 @@ class _Work:
         if self.is_counted:
             counts["flop-not-counted"] = sum(one.flop is None for one in self.launches)
             counts["bytes-not-counted"] = sum(not one.traffic_bytes for one in self.launches)
-        notes = [*counted(_NOTES, counts, launches=len(self.launches))]
+        notes = [*counted(_NOTES, counts, launches=len(self.launches), first=self.unread)]
         if not self.is_counted:
             notes.append(noted(_NOTES, "times-alone"))
         if self.integer_operations:
