@@ -44,6 +44,11 @@ def call(
             call("aten::upsample_bilinear2d", [64, 4, 256, 256], values={1: "[1024, 1024]"}),
             7 * 268_435_456,
         ),
+        (
+            call("aten::upsample_trilinear3d", [2, 4, 8, 8, 8], values={1: "[9, 9, 9]"}),
+            15 * 8 * 729,
+        ),
+        (call("aten::lerp", [64], [64], values={2: "0.5"}), 3 * 64),
         (call("aten::mul", [16, 16, 559, 64], [1, 1, 559, 64], kind=BF16), 16 * 16 * 559 * 64),
         (call("aten::sum", [32, 100]), 3_200),
         (call("aten::linalg_vector_norm", [1000]), 2_000),

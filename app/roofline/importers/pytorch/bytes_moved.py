@@ -57,7 +57,11 @@ _POOL_BACKWARD = _listed("pooling backward")
 _WRITTEN = _listed("written")
 _LOOKUPS = words("embedding index_select")
 _JOINED = words("cat stack")
-_UPSAMPLED = words("upsample_nearest2d upsample_bilinear2d upsample_bicubic2d")
+_UPSAMPLED = words(
+    "upsample_linear1d upsample_bilinear2d upsample_bicubic2d upsample_trilinear3d"
+    " upsample_nearest1d upsample_nearest2d upsample_nearest3d"
+    " _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d"
+)
 # Lists of tensors, each read; the first is written. Of a copy the second one is.
 _FOREACH = frozenset(
     f"_foreach_{name}"
