@@ -1,6 +1,7 @@
 """Tables of `nsys stats`: the same times as the export, sums, everything around a table, damage."""
 
 import csv
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_a_list_of_work_has_the_times_of_the_export(tmp_path: Path) -> None:
     assert "work-listed" in codes(of_list)
     assert "without-launch" not in codes(of_list)
     assert not any("environment" in limit for limit in of_list.limits)
+
+
+def test_a_list_in_json_is_the_same(tmp_path: Path) -> None:
+    export = tmp_path / "export.sqlite"
+    export.write_bytes(TWO_RANKS.read_bytes())
+    text = listed(export)
+    rows = json.dumps([*csv.DictReader(text.splitlines())], indent=4)
+    assert parts_us(read(tmp_path, rows)) == parts_us(read(tmp_path, text))
+    with pytest.raises(CorruptProfileError, match="ends too early"):
+        read(tmp_path, rows[: rows.rindex("Name")])
 
 
 def test_copies_say_their_direction_and_size(tmp_path: Path) -> None:

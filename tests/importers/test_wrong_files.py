@@ -111,6 +111,11 @@ FILES = {
         "a table of Nsight Systems about calls of the host",
         "nsys export --type sqlite",
     ),
+    "ncu without ids": (
+        b'"Kernel Name","Block Size","Metric Name","Metric Value"\n"gemm","(1, 1, 1)","a","1"\n',
+        "a table of Nsight Compute without the ID of each launch",
+        "--page raw",
+    ),
     "rocprof 1": (
         b"SQLite format 3\x00CREATE TABLE KERN (Name) CREATE TABLE OPS (BeginNs INTEGER)",
         "a database of rocprof 1",

@@ -47,7 +47,7 @@ Json = Mapping[str, object]
 def is_document(head: str, *, is_whole: bool) -> bool:
     """True if a text starts like one of the JSON forms read here; `head` may be cut."""
     text = head.lstrip()
-    if '"traceEvents"' in text[:4096] or '"cols"' in text[:4096]:
+    if any(word in text[:4096] for word in ('"traceEvents"', '"cols"', '"CorrId"')):
         return False
     if text.startswith("["):
         return _is_kernel(_first_object(text[1:].lstrip()))

@@ -1,16 +1,18 @@
 """Tables of GPU work that profilers write as text: all launches in order, or sums by kernel.
 
-A table is CSV, or columns under a ruler of hyphens. It ends at an empty line; several may follow
-each other, between lines that tell what the tool does. Their names differ by version, so the words
-of their columns tell them.
+A table is CSV, a list in JSON, or columns under a ruler of hyphens. It ends at an empty line;
+several may follow each other, between lines that tell what the tool does. Their names differ by
+version, so the words of their columns tell them.
 """
 
 import csv
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from io import StringIO
 from itertools import islice
 from sys import intern
 
@@ -59,6 +61,7 @@ TIMES, NAMES = ("total time", "totaldurationns", "sum"), ("name", "operation", "
 _HEADER = re.compile(r"(?P<words>[^()]*?)\s*(?:\((?P<unit>[^()]*)\))?")
 _MAY_BE_HEADER = re.compile(r"(?i)duration|total|sum")
 _DASHES = re.compile(r"-{2,}")
+_LIST = re.compile(r"\s*\[\s*\{")
 _LONGEST_HEADER, _NAME_SHOWN = 4_000, 60
 _TOLERANCE = 0.01  # of the calls and times that another file states
 _MOST, _MOST_ROWS = 2**60, 1_000_000
@@ -224,7 +227,26 @@ def with_stated_sums(
 
 
 def _lines(data: bytes) -> list[str]:
-    return [] if b"\x00" in data[:2] else decode(data).splitlines()
+    text = "" if b"\x00" in data[:2] else decode(data)
+    found = _LIST.match(text)
+    return _of_list(text, found.end() - 1) if found else text.splitlines()
+
+
+def _of_list(text: str, at: int) -> list[str]:
+    """A list of objects in JSON as lines of CSV, of which the last is short where it breaks off."""
+    rows, decoder = list[list[str]](), json.JSONDecoder()
+    try:
+        while at >= 0:
+            row, end = decoder.raw_decode(text, at)
+            rows += [] if rows else [[*row]]
+            rows.append(["" if cell is None else str(cell) for cell in row.values()])
+            at = text.find("{", end)
+        rows += [] if text.rstrip().endswith("]") else [[""]]
+    except (ValueError, RecursionError):
+        rows.append([""])
+    lines = StringIO()
+    csv.writer(lines).writerows(rows)
+    return lines.getvalue().splitlines()
 
 
 def _headers(lines: Sequence[str], told_by: Telling) -> Iterator[tuple[int, int, Sequence[slice]]]:
