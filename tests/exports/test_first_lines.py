@@ -186,7 +186,7 @@ def test_most_of_a_program_that_is_not_in_the_file_is_not_judged() -> None:
     analysis = shared(f"{TORCH}mi300x_vllm_graph_capture.json.gz")
     found = answered(analysis)
     said = text(lines_of(analysis, found.answer).headline)
-    assert said == "57.8 ms, 1.6 % of the program: the rest is not in the file."
+    assert said == "57.8 ms, 1.6 % of the program: the file has no times of the rest."
     assert found.advice["headline"].replace(SPACE, " ").replace(NARROW, " ") == said
     assert (found.advice["findings"], found.advice["summary"]) == ([], "")
     assert found.answer.subject.parts.host_wait == 0, "other kernels may have run"

@@ -121,7 +121,7 @@ CLASSES: Sequence[tuple[RooflineAnalysis, Subject, Verdict, tuple[str, str, str]
         subject_of(0.8, 57, unit_word=""),
         verdict(VerdictClass.UNKNOWN, why="coverage", coverage=0.016),
         (
-            "57.8 ms, 1.6 % of the program: the rest is not in the file.",
+            "57.8 ms, 1.6 % of the program: the file has no times of the rest.",
             "Its kernels were recorded into a graph, or the profiler dropped them. The trace of a "
             "graph’s capture tells which operators run in its replays: upload both together.",
             "Capture iterations after the graph was recorded.",
