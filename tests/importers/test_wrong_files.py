@@ -131,6 +131,18 @@ FILES = {
         "an execution trace of PyTorch, which has operators and shapes but no times",
         "export_chrome_trace",
     ),
+    "trace without Kineto": (
+        b'[{"name": "aten::mm", "ph": "X", "ts": 1, "dur": 9, "tid": 1, "pid": "CPU functions"},\n'
+        b'{"name": "gemm", "ph": "X", "ts": 2, "dur": 5, "tid": 0, "pid": "CUDA functions"}]',
+        "without Kineto, which tells no launches",
+        "torch.profiler",
+    ),
+    "trace of Ascend": (
+        b'[{"name": "process_name", "ph": "M", "pid": 2, "args": {"name": "Ascend Hardware"}},\n'
+        b'{"name": "aten::mm", "ph": "X", "ts": "1", "dur": 9, "cat": "cpu_op", "args": {}}]',
+        "a trace of torch_npu",
+        "Formats read",
+    ),
     "likwid": (b"TABLE,Region a,Group 1 Metric,MEM_DP,9\nMetric,HWThread 0\n", "LIKWID", "CSV"),
     "advisor": (b"Intel(R) Advisor Command Line Tool\nID,Self GFLOP\n", "Advisor", "CSV"),
     "nvprof": (b"==7== NVPROF is profiling process 7, command: ./a.out\n", "nvprof", "ncu --set"),

@@ -277,6 +277,11 @@ def _json_document(text: str) -> WrongFile:
 def _trace(text: str) -> WrongFile:
     if any(one in text.lower() for one in ("xla", "/device:tpu", '"hlo_module"')):
         return WrongFile("XProf's trace_viewer, which has times only", _INSTEAD["xprof_tool"])
+    if '"CUDA functions"' in text:
+        what = "a trace of PyTorch's profiler without Kineto, which tells no launches"
+        return WrongFile(what, _INSTEAD["torch_profiler"])
+    if '"Ascend Hardware"' in text:
+        return WrongFile("a trace of torch_npu, whose work of the device is not read")
     if '"BeginNs"' in text:
         return WrongFile("a trace of rocprof 1", _INSTEAD["rocprof_stats"])
     return WrongFile(

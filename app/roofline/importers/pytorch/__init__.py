@@ -39,12 +39,16 @@ _MARKS = re.compile(
 )
 
 
+# Processes of traces whose work of the device has no marks: it would be taken for the host's.
+_OF_OTHERS = re.compile(rb'"(?:CUDA functions|Ascend Hardware)"')
+
+
 def recognises(source: SourceFile) -> bool:
     """True for Chrome traces with marks that only PyTorch's profiler leaves."""
     head = source.head.lstrip(_SPACE)
     if head.startswith(b"["):
         is_list = _LIST_OF_OBJECTS.match(head) and _EVENT.search(head)
-        return bool(is_list and _MARKS.search(head))
+        return bool(is_list and _MARKS.search(head) and not _OF_OTHERS.search(head))
     if not head.startswith(b"{"):
         return False
     if _EVENTS.search(head):
