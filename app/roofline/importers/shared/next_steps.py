@@ -16,7 +16,8 @@ _WORTH_COUNTING = 0.1  # of the busy time: with less, no verdict changes
 IS_AMD = re.compile(r"\bamd\b|instinct|radeon|\bMI\d", re.IGNORECASE)
 """Found in the names of AMD's parts."""
 
-_NCU = "ncu --set full -k 'regex:^({names})' --launch-skip 20 -c 5 -o counters PROGRAM"
+_COUNTED, _WARM = 5, 20  # launches that are counted, and those before them
+_NCU = "ncu --set full -k 'regex:^({names})' --launch-skip {skip} -c {count} -o counters PROGRAM"
 _ROCPROF = "rocprof-compute profile -n run {names} -- PROGRAM"
 _TIMELINES = {
     "nsight_compute": ("Nsight Systems", "nsys profile --trace=cuda,nvtx -o report PROGRAM"),
@@ -63,7 +64,9 @@ def _work(profile: Profile) -> Iterator[NextStep]:
         listed = " ".join(f'"{name}"' for name in names)
         command = _ROCPROF.format(names=f"--kernel {listed}" if names else "").replace("  ", " ")
     else:
-        command = _NCU.format(names="|".join(names) or "KERNEL")
+        launches = int((unknown & ~is_graph)[kernels.op].sum()) // max(profile.device.core_count, 1)
+        skip = max(min(_WARM, launches - _COUNTED), 0)
+        command = _NCU.format(names="|".join(names) or "KERNEL", skip=skip, count=_COUNTED)
     yield NextStep(
         kind="what",
         command=command,
