@@ -5,7 +5,7 @@ its kernels were counted; how busy units were is taken over only where the kerne
 long as when they were counted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -285,26 +285,16 @@ class _Joined:
 
     def _replaced(self, rows: OpColumns, of: Any, flop: Bools, moved: Bools) -> dict[str, Any]:
         """The columns of work of `rows`, with the sums that `of` gives where they are known."""
-        counted = self._sums.columns
 
         def mixed(before: Any, after: F64 | None, known: Bools) -> Any:
-            new = np.zeros(len(before)) if after is None else np.rint(np.maximum(of(after), 0))
-            return np.where(known, new.astype(np.uint64), before)
+            old = np.zeros(len(rows), np.uint64) if before is None else before
+            new = np.zeros(len(rows)) if after is None else np.rint(np.maximum(of(after), 0))
+            return np.where(known, new.astype(np.uint64), old)
 
-        def split(name: str, known: Bools) -> dict[Any, Any]:
-            before, after = getattr(rows, name), counted[name]
-            nothing = np.zeros(len(rows), np.uint64)
-            keys = [k for k in SCHEMA[name].split_by or () if k in before or k in after]
-            return {k: mixed(before.get(k, nothing), after.get(k), known) for k in keys}
-
+        counted = self._sums.columns
         return {
-            "flop": mixed(rows.flop, counted["flop"], flop),
-            "unit_flop": split("unit_flop", flop),
-            "undecided_flop": {
-                k: np.where(flop, np.uint64(0), v) for k, v in rows.undecided_flop.items()
-            },
-            "bytes_accessed": mixed(rows.bytes_accessed, counted["bytes_accessed"], moved),
-            "traffic_bytes": split("traffic_bytes", moved),
+            name: _by_key(name, (getattr(rows, name), counted.get(name, {})), mixed, known)
+            for name, known in _known_by(flop, moved).items()
         }
 
     def _slow(self, busy: Bools) -> dict[str, tuple[str, ...]]:
@@ -340,63 +330,31 @@ class _Joined:
         def at_steps(values: F64) -> F64:
             return _added(sums.step[inside], values, size)
 
-        def changed(before: Any, old: Any, new: F64 | None, known: Bools) -> Any:
+        def changed(here: Any, old: Any, new: F64 | None, known: Bools) -> Any:
+            column = np.zeros((size, 2), np.uint64) if here is None else here.copy()
+            before = 0.0 if old is None else old.astype(np.float64)[of_op] * share
             added = 0.0 if new is None else new[inside]
-            change = at_steps(
-                np.where(known[of_op], added - old.astype(np.float64)[of_op] * share, 0.0)
-            )
-            column = before.copy()
-            column[:, 0] = np.rint(np.maximum(before[:, 0].astype(np.float64) + change, 0))
+            change = at_steps(np.where(known[of_op], added - before, 0.0))
+            column[:, 0] = np.rint(np.maximum(column[:, 0].astype(np.float64) + change, 0))
             return column
 
-        before = self._program.ops
-        nothing, no_op = np.zeros((size, 2), np.uint64), np.zeros(len(before), np.uint64)
+        before, mine = self._program.ops, steps.sums
 
-        def split(name: str, known: Bools) -> dict[Any, Any]:
-            old, new, here = (
-                getattr(before, name),
-                sums.columns.get(name, {}),
-                getattr(steps.sums, name),
-            )
-            keys = [k for k in SCHEMA[name].split_by or () if k in old or k in new or k in here]
-            return {
-                k: changed(here.get(k, nothing), old.get(k, no_op), new.get(k), known) for k in keys
-            }
+        def column(name: str, known: Bools, of: str) -> Any:
+            parts = (getattr(mine, name), getattr(before, name), sums.columns.get(of, {}))
+            return _by_key(name, parts, changed, known)
 
+        work = {name: column(name, known, name) for name, known in _known_by(flop, moved).items()}
+        work["model_flop"] = column("model_flop", flop & ~before.flop_known, "flop")
         any_flop, any_bytes = (
             at_steps(known[of_op].astype(np.float64)) > 0 for known in (flop, moved)
         )
-
-        def also(column: Bools, here: Bools) -> Bools:
-            return np.stack([column[:, 0] | here, column[:, 1]], axis=1)
-
-        mine = steps.sums
-        return replace(
-            steps,
-            sums=replace(
-                mine,
-                flop=changed(mine.flop, before.flop, sums.columns["flop"], flop),
-                model_flop=changed(
-                    mine.model_flop,
-                    before.model_flop,
-                    sums.columns["flop"],
-                    flop & ~before.flop_known,
-                ),
-                unit_flop=split("unit_flop", flop),
-                undecided_flop=split("undecided_flop", flop),
-                bytes_accessed=changed(
-                    mine.bytes_accessed,
-                    before.bytes_accessed,
-                    sums.columns["bytes_accessed"],
-                    moved,
-                ),
-                traffic_bytes=split("traffic_bytes", moved),
-                flop_known=also(mine.flop_known, any_flop),
-                bytes_known=also(mine.bytes_known, any_bytes),
-                traffic_known=also(mine.traffic_known, any_bytes),
-                cost_known=also(mine.cost_known, any_flop | any_bytes),
-            ),
-        )
+        marks = {"flop_known": any_flop, "bytes_known": any_bytes, "traffic_known": any_bytes,
+                 "cost_known": any_flop | any_bytes}  # fmt: skip
+        for name, here in marks.items():
+            known = getattr(mine, name)
+            work[name] = np.stack([known[:, 0] | here, known[:, 1]], axis=1)
+        return replace(steps, sums=replace(mine, **work))
 
     # --------------------------------------------------------------------------------------- device
 
@@ -534,6 +492,21 @@ class _Joined:
                     _NOTES, "counted-otherwise", len(rows), what=what, cause=cause,
                     ratio=f"{sums[0] / sums[1]:.3g}",
                 )  # fmt: skip
+
+
+def _known_by(flop: Bools, moved: Bools) -> dict[str, Bools]:
+    """The columns of counted work, and for which rows each is known."""
+    by_flop = dict.fromkeys(("flop", "unit_flop", "undecided_flop"), flop)
+    return {**by_flop, "bytes_accessed": moved, "traffic_bytes": moved}
+
+
+def _by_key(name: str, columns: Sequence[Any], one: Callable[..., Any], known: Bools) -> Any:
+    """The column `name` that `one` makes of others, or of each key of these (`None`: not there)."""
+    keys = SCHEMA[name].split_by
+    if keys is None:
+        return one(*columns, known)
+    used = [key for key in keys if any(key in column for column in columns)]
+    return {key: one(*(column.get(key) for column in columns), known) for key in used}
 
 
 def _added(place: I64, values: F64, size: int) -> F64:

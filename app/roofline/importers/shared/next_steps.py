@@ -57,14 +57,14 @@ def _work(profile: Profile) -> Iterator[NextStep]:
     unknown = _unknown(ops)
     if profile.timeline is None or kernels is None or _share(ops, unknown) < _WORTH_COUNTING:
         return
-    is_graph = np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
-    names = longest(kernels, unknown & ~is_graph)
+    unknown &= ~np.array([name.startswith("CUDA graph ") for name in ops.name], np.bool_)
+    names = longest(kernels, unknown)
     is_amd = profile.format_id == "rocprofiler_sdk" or IS_AMD.search(profile.device.name)
     if is_amd:
         listed = " ".join(f'"{name}"' for name in names)
         command = _ROCPROF.format(names=f"--kernel {listed}" if names else "").replace("  ", " ")
     else:
-        launches = int((unknown & ~is_graph)[kernels.op].sum()) // max(profile.device.core_count, 1)
+        launches = int(unknown[kernels.op].sum()) // max(profile.device.core_count, 1)
         skip = max(min(_WARM, launches - _COUNTED), 0)
         command = _NCU.format(names="|".join(names) or "KERNEL", skip=skip, count=_COUNTED)
     yield NextStep(
