@@ -76,11 +76,7 @@ def opened_files(
 
 
 def open_sources(
-    sources: Sequence[SourceFile],
-    *,
-    scratch: Path,
-    limits: UnpackLimits,
-    progress: Progress,
+    sources: Sequence[SourceFile], *, scratch: Path, limits: UnpackLimits, progress: Progress
 ) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...]]:
     """The profile files in `sources`, archives unpacked below `scratch`, and what was skipped.
 
@@ -88,10 +84,7 @@ def open_sources(
     and beside the tables of a workload: logs and pictures of rocprof-compute.
     """
     unpacked = unpack(
-        sources,
-        into=scratch,
-        limits=limits,
-        progress=lambda fraction: progress("unpack", fraction),
+        sources, into=scratch, limits=limits, progress=lambda fraction: progress("unpack", fraction)
     )
     beside = ".csv" if any(fnmatch(file.source.name, WORKLOAD) for file in unpacked) else ""
     kept = tuple(
@@ -125,12 +118,7 @@ def analyse_sources(
     `MixedUploadError` for files that are not one profile: its groups number the `sources`.
     """
     profile, device = read_profile(
-        sources,
-        notes=notes,
-        xprof_compat=xprof_compat,
-        choice=choice,
-        host=host,
-        progress=progress,
+        sources, notes=notes, xprof_compat=xprof_compat, choice=choice, host=host, progress=progress
     )
     if range_ps is not None:
         profile = in_range(profile, *range_ps)

@@ -217,9 +217,10 @@ def test_exports_until_2022_have_another_table_of_gpus(tmp_path: Path) -> None:
             "CREATE TABLE TARGET_INFO_CUDA_GPU (name, coreClockRate, numMultiprocessors,"
             " globalMemorySize, globalMemoryBandwidth, deviceId, pid)"
         )
-        row = "('A100', 1410000, 108, 40960, 0, ?, 1)"
-        for device in (0, 1):
-            connection.execute(f"INSERT INTO TARGET_INFO_CUDA_GPU VALUES {row}", (device,))
+        row = "('A100', 1410000, 108, 40960, 0, 0, ?)"
+        for process in (201, 202):  # each sees its own GPU as the first one
+            connection.execute(f"INSERT INTO TARGET_INFO_CUDA_GPU VALUES {row}", (process,))
+    assert parts_us(imported(path)) == parts_us(imported(TWO_RANKS))
     found = imported(path).device
     assert (found.name, found.traits.processor_count) == ("A100", 108)
     assert (found.traits.clock_ghz, found.traits.memory_bytes) == (1.41, 40 << 30)

@@ -54,8 +54,7 @@ _BYTES = re.compile(_PREFIX + r"(?:b|bytes?)")
 _BANDWIDTH = re.compile(_PREFIX + r"(?:b|bytes?)" + _PER_SECOND + r"|(?:[kmgt]i?bs)")
 _INTENSITY = re.compile(r"flops?/(?:b|bytes?)")
 _WITH_UNIT = re.compile(
-    r"<?\s*+(?P<number>[-+]?[\d.,'  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s].*)?",
-    re.DOTALL,
+    r"<?\s*+(?P<number>[-+]?[\d.,'  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s].*)?", re.DOTALL
 )
 
 

@@ -60,11 +60,7 @@ def recognises(source: SourceFile) -> bool:
     return is_points(header) or is_roofs(header)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    progress: Progress,
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in files of kernels, and of roofs for them."""
     readings = []
     for k, source in enumerate(sources):
@@ -131,8 +127,7 @@ def _nothing_to_show(
     if left_out:
         rows = f"none of its {len(left_out):,} rows can" if len(left_out) > 1 else "its row cannot"
         return CorruptProfileError(
-            f"{sources[0].name}: {rows} be used; {left_out[0]}.",
-            remedy=_TEMPLATE,
+            f"{sources[0].name}: {rows} be used; {left_out[0]}.", remedy=_TEMPLATE
         )
     names = " and ".join(source.name for source in sources[:_SHOWN])
     return IncompleteProfileError(

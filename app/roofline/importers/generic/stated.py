@@ -343,8 +343,7 @@ def device_kind(name: str) -> DeviceKind:
     """The family that a device's name belongs to, as far as its words tell."""
     lower = name.lower()
     return next(
-        (kind for kind, words in _KIND_WORDS.items() if words.search(lower)),
-        DeviceKind.UNKNOWN,
+        (kind for kind, words in _KIND_WORDS.items() if words.search(lower)), DeviceKind.UNKNOWN
     )
 
 

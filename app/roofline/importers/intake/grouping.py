@@ -4,12 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from roofline.errors import (
-    FileGroup,
-    MixedUploadError,
-    RooflineError,
-    UnreadableFile,
-)
+from roofline.errors import FileGroup, MixedUploadError, RooflineError, UnreadableFile
 from roofline.importers.source import SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile

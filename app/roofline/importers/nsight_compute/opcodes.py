@@ -39,11 +39,7 @@ _HISTOGRAMS = (
 _HALF_PIPE = re.compile(r"sms?p?__inst_executed_pipe_fp16\.(sum|avg)(\.|$)(?!peak_sustained)")
 
 _FLOATING = re.compile(r"(?P<kind>[DFH])(?P<operation>ADD|MUL|FMA)(?P<packed>2?)(?:_?32I)?")
-_UNITS = {
-    "D": ComputeUnit.VECTOR_FP64,
-    "F": ComputeUnit.VECTOR_FP32,
-    "H": ComputeUnit.VECTOR_FP16,
-}
+_UNITS = {"D": ComputeUnit.VECTOR_FP64, "F": ComputeUnit.VECTOR_FP32, "H": ComputeUnit.VECTOR_FP16}
 _HALF_UNITS = (ComputeUnit.VECTOR_FP16, ComputeUnit.VECTOR_BF16)
 _PER_LANE = {"ADD": 1, "MUL": 1, "FMA": 2}
 _MOVE, _PLAIN = "HFMA2.MMA", "HFMA2"

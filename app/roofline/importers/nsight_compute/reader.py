@@ -353,10 +353,7 @@ def named_device(launches: Sequence[Launch]) -> ReportedDevice | None:
         return None
     name, launch = next(iter(named.items()))
     return ReportedDevice(
-        kind=DeviceKind.GPU,
-        name=name,
-        core_count=1,
-        traits=_traits(launch.numbers),
+        kind=DeviceKind.GPU, name=name, core_count=1, traits=_traits(launch.numbers)
     )
 
 

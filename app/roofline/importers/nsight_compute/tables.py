@@ -124,8 +124,7 @@ def _no_table(text: str, name: str) -> UnknownFormatError | IncompleteProfileErr
             "-o report PROGRAM, and upload report.ncu-rep.",
         )
     return UnknownFormatError(
-        f"{name} is {what}.",
-        remedy=f"Upload the .ncu-rep itself, or make a table: {_WITH_CSV}",
+        f"{name} is {what}.", remedy=f"Upload the .ncu-rep itself, or make a table: {_WITH_CSV}"
     )
 
 

@@ -161,8 +161,10 @@ class Recording:
         of_process = {(row["pid"], row["cudaId"]): row["gpuId"] for row in pairs if "gpuId" in row}
         gpus: dict[int, dict[str, int | str]] = {}
         for name, key, columns in _GPUS:
-            table = self._read(name, needed=(key,), optional=[*columns], texts=("name",))
+            table = self._read(name, needed=(key,), optional=[*columns, "pid"], texts=("name",))
             for row in table.rows():
+                if "pid" in row:  # the GPU of a process, which may have another's number
+                    of_process[row["pid"], row[key]] = row[key] = len(gpus)
                 known = {of: int(row[column] * unit)
                          for column, (of, unit) in columns.items() if column in row}  # fmt: skip
                 gpus[row[key]] = {"cuDevice": -1, **known, "name": row.get("name", "")[:200]}

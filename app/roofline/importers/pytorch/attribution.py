@@ -62,9 +62,7 @@ def attribute(trace: Trace) -> Attribution:
     known = launch >= 0
     used, point = np.unique(launch[known], return_inverse=True)
     parent, around, order = nest(
-        **operators.spans,
-        point_ns=launches["begin"][used],
-        point_thread=launches["thread"][used],
+        **operators.spans, point_ns=launches["begin"][used], point_thread=launches["thread"][used]
     )
     operator = np.full(len(work), NOT_FOUND, np.int32)
     operator[known] = around[point]
@@ -251,12 +249,7 @@ def settle_lists(trace: Trace, attribution: Attribution) -> None:
     ran = np.flatnonzero((attribution.operator >= 0) & (kind >= 0))
     operator = attribution.operator[ran]
     of_list = is_open[signature[operator]]
-    _settle(
-        trace,
-        operator[of_list],
-        kind[ran[of_list]],
-        lambda call, at: _typed(call, *types[at]),
-    )
+    _settle(trace, operator[of_list], kind[ran[of_list]], lambda call, at: _typed(call, *types[at]))
 
 
 def _is_open(call: Signature) -> bool:

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from roofline.importers.pytorch.header import device_properties, whole
 from roofline.importers.pytorch.inputs import Tensor, total_bytes
 from roofline.importers.pytorch.signatures import Signature
-from roofline.importers.shared.kernel_names import (
-    NAN,
-    UNKNOWN_KIND,
-    Collective,
-    kind_by_kernel,
-)
+from roofline.importers.shared.kernel_names import NAN, UNKNOWN_KIND, Collective, kind_by_kernel
 from roofline.model.memory import MemoryLevel
 
 _BY_NAME = {

@@ -47,11 +47,7 @@ class _Backward:
 BACKWARDS = places_of(_Backward, "convolutions backward")
 
 # Places of the argument that allows TF32, which takes less time and precision than fp32.
-_TF32 = {
-    "cudnn_convolution": 8,
-    "cudnn_convolution_transpose": 9,
-    "cudnn_convolution_backward": 9,
-}
+_TF32 = {"cudnn_convolution": 8, "cudnn_convolution_transpose": 9, "cudnn_convolution_backward": 9}
 
 
 def allows_tf32(inputs: Inputs) -> bool:

@@ -334,8 +334,7 @@ class _Reader:
                 self._trace.calls.append(stated_of(*texts) if stated else called_of(*texts))
             moved.append(self._calls[texts])
         (self._trace.stated if stated else self._trace.called).extend(
-            **self._spans(rows),
-            moved=np.array(moved, np.int64),
+            **self._spans(rows), moved=np.array(moved, np.int64)
         )
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
@@ -399,10 +398,7 @@ class _Reader:
         if not len(rows) or len(self._trace.scopes) >= _MAX_SCOPES:
             return
         name = self._numbered(buffer, rows, Column.NAME_AT)
-        self._trace.scopes.extend(
-            **self._spans(rows),
-            name=name,
-        )
+        self._trace.scopes.extend(**self._spans(rows), name=name)
 
     def _take_frames(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         """Calls of Python's functions; those without a file, as in C, only name their caller."""

@@ -390,12 +390,7 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     )
     scopes, self_ns = scopes_of(trace, parent), self_times(duration, parent)
     note_paths(
-        trace,
-        scopes,
-        numbers,
-        row=row[signature],
-        operator=np.arange(len(begin)),
-        time_ns=self_ns,
+        trace, scopes, numbers, row=row[signature], operator=np.arange(len(begin)), time_ns=self_ns
     )
     flop, moved = np.flatnonzero(counted.flop), np.flatnonzero(counted.moved)
     return FileWork(

@@ -63,9 +63,7 @@ def scopes_of(trace: Trace, parent: I32) -> Scopes:
     layers: list[tuple[str, str]] = []
     if len(scopes) and len(operators):
         outer, scope, order = nest(
-            **scopes.spans,
-            point_ns=operators["begin"],
-            point_thread=operators["thread"],
+            **scopes.spans, point_ns=operators["begin"], point_thread=operators["thread"]
         )
         modules = _flags([text.startswith(_MODULE) for text in trace.names])[scopes["name"]]
         in_module = _inherited(modules, outer) >= 0

@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from roofline.importers.pytorch import (
-    attention,
-    bytes_moved,
-    convolutions,
-    products,
-    vector_work,
-)
+from roofline.importers.pytorch import attention, bytes_moved, convolutions, products, vector_work
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
 from roofline.importers.pytorch.convolutions import allows_tf32, are_gradients_unknown
 from roofline.importers.pytorch.inputs import (

@@ -40,12 +40,7 @@ from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import counted, noted, notes_beside
-from roofline.model.profile import (
-    Diagnostic,
-    Host,
-    Profile,
-    Provenance,
-)
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance
 from roofline.model.units import PS_PER_NS, PS_PER_S
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
@@ -64,11 +59,7 @@ _L1_AS_BENCHMARK = (
 _NOTES = notes_beside(__file__)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    progress: Progress,
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in the files of one workload, of one or several ranks."""
     tables = []
     for k, source in enumerate(sources):
@@ -161,12 +152,7 @@ def _joined(tables: Sequence[Table]) -> list[Table]:
         )
         if not any(names < counter_names(one) for one in wider):
             passes.append(table)  # else a pass of a table that has its counters
-    joined = passes_joined(
-        passes,
-        kernels=_kernels,
-        counters=counter_names,
-        join=_with_pass,
-    )
+    joined = passes_joined(passes, kernels=_kernels, counters=counter_names, join=_with_pass)
     order = [table.name for table in tables]
     return sorted(joined, key=lambda table: order.index(table.name))
 

@@ -300,10 +300,7 @@ def busy_shares(counters: Counters, size: AmdSize, time_ps: int | None) -> dict[
     cycles = _cycles(counters, size, time_ps)
     if not cycles or not size.units:
         return result
-    places = {
-        Ceiling.TENSOR: _SIMDS_PER_UNIT * size.units,
-        Ceiling.L2: size.l2_channels,
-    }
+    places = {Ceiling.TENSOR: _SIMDS_PER_UNIT * size.units, Ceiling.L2: size.l2_channels}
     for ceiling, names in _CYCLES.items():
         used, place = [counters.get(name) for name in names], places.get(ceiling, size.units)
         if place and None not in used:

@@ -60,7 +60,7 @@ _KERNEL_CATEGORIES = (
     ("pooling", r"pool"),
     ("sort", r"sort|topk"),
     ("indexing", r"index|gather|scatter"),
-    ("reduction", r"reduce|scan"),
+    ("reduction", r"reduce(?!d)|scan"),
     ("copy", r"copy|(?<![a-z])fill(?!_matrix|_vector)|memcpy|memset|transpose"),
     ("elementwise", r"elementwise|vectorized|pointwise"),
 )

@@ -114,14 +114,7 @@ def _in_order(parts: Sequence[LaunchTimes]) -> LaunchTimes:
     " int64[])"
 )
 def _add(
-    first: int,
-    key: I64,
-    count: I64,
-    total_ps: F64,
-    keys: I64,
-    counts: I64,
-    sums: F64,
-    used: I64,
+    first: int, key: I64, count: I64, total_ps: F64, keys: I64, counts: I64, sums: F64, used: I64
 ) -> int:
     """Add launches from `first` on; ends before the last one where the table is half full."""
     last = len(keys) - 1  # a power of two less one

@@ -24,11 +24,7 @@ from roofline.importers.xprof_export.rows import (
     without_breakdown,
     work_of,
 )
-from roofline.importers.xprof_export.tables import (
-    ExportTable,
-    Tool,
-    read_export,
-)
+from roofline.importers.xprof_export.tables import ExportTable, Tool, read_export
 from roofline.model.categories import IDLE_CATEGORY, is_container
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -281,10 +277,7 @@ _GPU_LIMITS = [
 
 
 def read(
-    sources: Sequence[SourceFile],
-    *,
-    progress: Progress,
-    counts_resting: bool = False,
+    sources: Sequence[SourceFile], *, progress: Progress, counts_resting: bool = False
 ) -> Profile:
     """The profile in one export, or in the two tables of one profile.
 

@@ -86,11 +86,7 @@ def _product(rate: F64, time: F64 | U64 | float, factor: float) -> U64:
 
 
 def op_table(
-    table: ExportTable,
-    wanted: I64,
-    *,
-    names: Sequence[str],
-    levels: Sequence[MemoryLevel],
+    table: ExportTable, wanted: I64, *, names: Sequence[str], levels: Sequence[MemoryLevel]
 ) -> OpTable:
     """The ops in rows `wanted`; rows of one program and name are added up."""
     time_us = table.numbers("total_time")
