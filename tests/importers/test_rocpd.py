@@ -201,6 +201,21 @@ def test_each_set_of_tables_is_a_process(tmp_path: Path) -> None:
     assert parts_us(profile)["total"] == 1610.0
 
 
+def test_processes_of_machines_with_other_clocks_begin_together(tmp_path: Path) -> None:
+    day_ns = 86_400 * 10**9
+    write(tmp_path / "a.db")
+    statements = (
+        f"UPDATE rocpd_{table}{UUID} SET start = start + {day_ns}, end = end + {day_ns}"
+        for table in ("kernel_dispatch", "memory_copy", "region")
+    )
+    profile = imported(tmp_path / "a.db", change(tmp_path / "b.db", *statements))
+    assert profile.wall_time_ps == 1_610_000_000, "and not a day"
+    assert parts_us(profile)["total"] == 1610.0
+    assert profile.timeline is not None
+    assert profile.timeline.times.host_wait_ps.tolist() == [600e6, 600e6]
+    assert "clocks-of-machines" in codes(profile)
+
+
 def test_ranges_of_roctx_are_groups(tmp_path: Path) -> None:
     """The path in which a kernel ran longest, without numbers, of the launching thread."""
     path = change(

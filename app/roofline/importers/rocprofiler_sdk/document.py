@@ -38,7 +38,7 @@ MOST_BYTES = 2 * GIB
 SUMS = ({"name", "calls", "totaldurationns"},)
 _GPU = 2  # rocprofiler_agent_type_t
 _MAX_ROWS = 1_000_000
-_APART_NS = 3_600 * NS_PER_S  # no program leaves its GPU alone so long between copies and kernels
+APART_NS = 3_600 * NS_PER_S  # no program leaves its GPU alone so long between copies and kernels
 _NAME = re.compile(r"(.*?)_?(?:kernel|memory_copy|counter|agent|marker_api|hip_api|hsa_api)_")
 _AGENT = re.compile(r"(?:Agent )?(\d{1,20})")
 _TIMES = {"start": "start_timestamp", "end": "end_timestamp"}
@@ -295,7 +295,7 @@ def _is_apart(one: Table, other: Table) -> bool:
     if len(spans) < 2:
         return False
     (begin, end), (other_begin, other_end) = spans
-    return bool(max(other_begin - end, begin - other_end) > _APART_NS)
+    return bool(max(other_begin - end, begin - other_end) > APART_NS)
 
 
 def _table(records: Sequence[Json], **columns: str) -> Table:

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.rocprofiler_sdk.document import SUMS, read_file, read_sheets, sheet_of
+from roofline.importers.rocprofiler_sdk.document import (
+    APART_NS,
+    SUMS,
+    read_file,
+    read_sheets,
+    sheet_of,
+)
 from roofline.importers.rocprofiler_sdk.tables import (
     EVENT,
     PEER,
@@ -60,13 +66,14 @@ from roofline.importers.shared.stream_timeline import (
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.notes import NO_PEAKS, counted, notes_beside
+from roofline.model.notes import NO_PEAKS, counted, noted, notes_beside
 from roofline.model.op_columns import I8, I64, Bools
 from roofline.model.profile import Host, OpTable, Profile, Provenance, distinct_rows
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
-_LONGEST_PS = 2**63
+_LONGEST_PS, _NEVER = 2**63, 2**62
+_CLOCKED = ("start", "end", "launched")
 # Rows of sums that are not kernels: copies; calls of libraries, and whole domains.
 _COPIED = re.compile(r"(?:MEMORY_COPY_)?(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)|Copy\w+To\w+")
 _OF_HOST = re.compile(
@@ -110,9 +117,29 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
             remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
             " json`, and counters with --pmc.",
         )
+    is_shifted = _begun_together(processes)
     read_from = [one for one in sources if one not in added_up]
     profile = _profile(read_from, processes, names.texts, is_counting=is_counting)
+    if is_shifted and profile.timeline is not None:
+        notes = (*profile.diagnostics, noted(_NOTES, "clocks-of-machines"))
+        profile = replace(profile, diagnostics=notes)
     return with_stated_sums(profile, sums, launch_of) if sums and found == 1 else profile
+
+
+def _begun_together(processes: Sequence[Process]) -> bool:
+    """Let all processes begin at once where their clocks are apart: those of several machines."""
+    tables = [(one.kernels.numbers, one.copies.numbers) for one in processes]
+    columns = [[one[of] for one in pair for of in _CLOCKED if of in one] for pair in tables]
+    starts = [np.concatenate([one["start"] for one in pair]) for pair in tables]
+    firsts = [int(start[start != ABSENT].min(initial=_NEVER)) for start in starts]
+    known = [first for first in firsts if first != _NEVER]
+    if not known or max(known) - min(known) < APART_NS:
+        return False
+    for process, own, first in zip(processes, columns, firsts, strict=True):
+        for column in own:
+            column[column != ABSENT] -= first
+        process.steps[:] -= first
+    return True
 
 
 def launch_of(name: str, **rest: Any) -> Launch | None:
