@@ -41,11 +41,7 @@ GPU_LEVELS = (MemoryLevel.HBM,)
 _SAME_TIME = 0.9  # of the capture, per GPU on average: below it, they ran at different times
 
 
-def read_gpu_host(
-    space: Space,
-    oddities: Oddities,
-    progress: Callable[[float], None],
-) -> Profile:
+def read_gpu_host(space: Space, oddities: Oddities, progress: Callable[[float], None]) -> Profile:
     """The profile of one GPU host."""
     programs = Programs(space, unit_on_gpu, oddities)
     at = [k for k, plane in enumerate(space.planes) if plane.is_gpu]

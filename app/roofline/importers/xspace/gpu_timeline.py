@@ -139,12 +139,7 @@ def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
 
 
 def _events(
-    gpu: _Streams,
-    numbers: Mapping[str, int],
-    origin: U64,
-    rows_of: RowsOf,
-    *,
-    has_launches: bool,
+    gpu: _Streams, numbers: Mapping[str, int], origin: U64, rows_of: RowsOf, *, has_launches: bool
 ) -> DeviceEvents:
     """The events of one GPU, in ps since `origin`."""
     kernels, moves, on_stream = gpu.kernels, gpu.moves, gpu.kept

@@ -315,12 +315,7 @@ def _best_offset(overlap: Mapping[int, int]) -> int:
 
 
 def _sum_steps(
-    tables: Sequence[StepTable],
-    offsets: Sequence[int],
-    first: int,
-    count: int,
-    *,
-    relabel: bool,
+    tables: Sequence[StepTable], offsets: Sequence[int], first: int, count: int, *, relabel: bool
 ) -> StepTable:
     rows = [slice(first - k, first - k + count) for k in offsets]
     parts = list(zip(tables, rows, strict=True))

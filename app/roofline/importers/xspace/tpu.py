@@ -44,11 +44,7 @@ _BANDWIDTH_STATS = {
 _MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
 
 
-def read_tpu_host(
-    space: Space,
-    oddities: Oddities,
-    progress: Callable[[float], None],
-) -> Profile:
+def read_tpu_host(space: Space, oddities: Oddities, progress: Callable[[float], None]) -> Profile:
     """The profile of one TPU host."""
     cores = _read_cores(space, oddities, progress)
     data_cores = [core for plane, core in cores if not plane.is_sparse_core]
@@ -212,9 +208,7 @@ def _counters(space: Space) -> HardwareCounters:
 
 def _host(space: Space) -> Host:
     return Host(
-        file_name=space.file_name,
-        hostname=space.hostname,
-        core_count=len(space.tensor_cores),
+        file_name=space.file_name, hostname=space.hostname, core_count=len(space.tensor_cores)
     )
 
 

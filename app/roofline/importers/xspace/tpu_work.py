@@ -211,11 +211,7 @@ def step_spans(cores: Sequence[CoreOps], groups: Sequence[int]) -> tuple[U64, U6
 
 
 def _add_core_steps(
-    table: StepTable,
-    core: CoreOps,
-    rows: OpRows,
-    groups: I64,
-    work_class: I64,
+    table: StepTable, core: CoreOps, rows: OpRows, groups: I64, work_class: I64
 ) -> None:
     """Add one core's share to every step, in place.
 

@@ -4,45 +4,42 @@
 # source: xspace.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
+
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
+
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC,
-    7,
-    35,
-    1,
-    '',
-    'xspace.proto'
+    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "xspace.proto"
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-
-
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x0cxspace.proto\x12\x0froofline.xspace\"\xad\x01\n\x04Stat\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x16\n\x0cuint64_value\x18\x03 \x01(\x04H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12\x14\n\ntext_value\x18\x05 \x01(\x0cH\x00\x12\x15\n\x0b\x62ytes_value\x18\x06 \x01(\x0cH\x00\x12\x13\n\tref_value\x18\x07 \x01(\x04H\x00\x42\x07\n\x05value\"e\n\rEventMetadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\x0c\x12$\n\x05stats\x18\x05 \x03(\x0b\x32\x15.roofline.xspace.Stat\"(\n\x0cStatMetadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\"P\n\x12\x45ventMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.roofline.xspace.EventMetadata\"N\n\x11StatMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12,\n\x05value\x18\x02 \x01(\x0b\x32\x1d.roofline.xspace.StatMetadata\"Q\n\x15MemoryAccessBreakdown\x12\x38\n\x0fmemory_accessed\x18\x01 \x03(\x0b\x32\x1f.roofline.xspace.MemoryAccessed\"V\n\x0eMemoryAccessed\x12\x16\n\x0eoperation_type\x18\x01 \x01(\x04\x12\x14\n\x0cmemory_space\x18\x02 \x01(\x04\x12\x16\n\x0e\x62ytes_accessed\x18\x03 \x01(\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
+    b'\n\x0cxspace.proto\x12\x0froofline.xspace"\xad\x01\n\x04Stat\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x16\n\x0cuint64_value\x18\x03 \x01(\x04H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12\x14\n\ntext_value\x18\x05 \x01(\x0cH\x00\x12\x15\n\x0b\x62ytes_value\x18\x06 \x01(\x0cH\x00\x12\x13\n\tref_value\x18\x07 \x01(\x04H\x00\x42\x07\n\x05value"e\n\rEventMetadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\x0c\x12$\n\x05stats\x18\x05 \x03(\x0b\x32\x15.roofline.xspace.Stat"(\n\x0cStatMetadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c"P\n\x12\x45ventMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.roofline.xspace.EventMetadata"N\n\x11StatMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12,\n\x05value\x18\x02 \x01(\x0b\x32\x1d.roofline.xspace.StatMetadata"Q\n\x15MemoryAccessBreakdown\x12\x38\n\x0fmemory_accessed\x18\x01 \x03(\x0b\x32\x1f.roofline.xspace.MemoryAccessed"V\n\x0eMemoryAccessed\x12\x16\n\x0eoperation_type\x18\x01 \x01(\x04\x12\x14\n\x0cmemory_space\x18\x02 \x01(\x04\x12\x16\n\x0e\x62ytes_accessed\x18\x03 \x01(\x04\x62\x06proto3'
+)
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'xspace_pb2', _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "xspace_pb2", _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_STAT']._serialized_start=34
-  _globals['_STAT']._serialized_end=207
-  _globals['_EVENTMETADATA']._serialized_start=209
-  _globals['_EVENTMETADATA']._serialized_end=310
-  _globals['_STATMETADATA']._serialized_start=312
-  _globals['_STATMETADATA']._serialized_end=352
-  _globals['_EVENTMETADATAENTRY']._serialized_start=354
-  _globals['_EVENTMETADATAENTRY']._serialized_end=434
-  _globals['_STATMETADATAENTRY']._serialized_start=436
-  _globals['_STATMETADATAENTRY']._serialized_end=514
-  _globals['_MEMORYACCESSBREAKDOWN']._serialized_start=516
-  _globals['_MEMORYACCESSBREAKDOWN']._serialized_end=597
-  _globals['_MEMORYACCESSED']._serialized_start=599
-  _globals['_MEMORYACCESSED']._serialized_end=685
+    DESCRIPTOR._loaded_options = None
+    _globals["_STAT"]._serialized_start = 34
+    _globals["_STAT"]._serialized_end = 207
+    _globals["_EVENTMETADATA"]._serialized_start = 209
+    _globals["_EVENTMETADATA"]._serialized_end = 310
+    _globals["_STATMETADATA"]._serialized_start = 312
+    _globals["_STATMETADATA"]._serialized_end = 352
+    _globals["_EVENTMETADATAENTRY"]._serialized_start = 354
+    _globals["_EVENTMETADATAENTRY"]._serialized_end = 434
+    _globals["_STATMETADATAENTRY"]._serialized_start = 436
+    _globals["_STATMETADATAENTRY"]._serialized_end = 514
+    _globals["_MEMORYACCESSBREAKDOWN"]._serialized_start = 516
+    _globals["_MEMORYACCESSBREAKDOWN"]._serialized_end = 597
+    _globals["_MEMORYACCESSED"]._serialized_start = 599
+    _globals["_MEMORYACCESSED"]._serialized_end = 685
 # @@protoc_insertion_point(module_scope)
