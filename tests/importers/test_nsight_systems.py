@@ -134,6 +134,21 @@ def test_steps_are_ranges_that_repeat() -> None:
     assert analysed().profile.steps.label == ("0", "1", "2")
 
 
+def test_start_end_ranges_are_ranges_of_their_thread_unless_they_cross(tmp_path: Path) -> None:
+    step = "textId IS NOT NULL"
+    path = changed(tmp_path, f"UPDATE NVTX_EVENTS SET eventType = 60 WHERE {step}")
+    alike, known = imported(path), imported(TWO_RANKS)
+    assert (alike.steps.label, alike.ops.framework_path) == (
+        known.steps.label,
+        known.ops.framework_path,
+    )
+    assert any(known.ops.framework_path) and len(known.steps) == 3
+    crossing = "SELECT start + 500, end + 500, 60, 'all', globalTid FROM NVTX_EVENTS"
+    columns = "(start, end, eventType, text, globalTid)"
+    path = changed(tmp_path, f"INSERT INTO NVTX_EVENTS {columns} {crossing} WHERE {step}")
+    assert imported(path).ops.framework_path == known.ops.framework_path
+
+
 def test_the_range_around_a_launch_is_the_path_without_its_number() -> None:
     ops = analysed().profile.ops
     paths = dict(zip(ops.name, ops.framework_path, strict=True))

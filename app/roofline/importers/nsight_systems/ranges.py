@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from roofline.importers.nsight_systems.tables import Recording
+from roofline.importers.nsight_systems.tables import START_END, Recording
 from roofline.importers.pytorch.collectives import called_collective
 from roofline.importers.pytorch.inputs import json_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
@@ -21,7 +21,7 @@ from roofline.importers.shared.events import Names
 from roofline.importers.shared.kernel_names import group_name
 from roofline.importers.shared.nesting import nest
 from roofline.importers.shared.steps import step_ranges
-from roofline.model.op_columns import I64
+from roofline.model.op_columns import I64, Bools
 
 _OPERATOR = re.compile(
     r"(?P<name>[^,]{1,300}?)(?:, (?P<rest>(?:seq|op_id|sizes|input_op_ids) = .*))?"
@@ -46,6 +46,8 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
     table = recording.ranges
     last = max(int(recording.events["end"].max(initial=0)), int(table["start"].max(initial=0)))
     begin, end = table["start"], np.where(table["end"] == ABSENT, last, table["end"])
+    kept = np.flatnonzero(~_crossing(begin, end, thread, table["eventType"] == START_END))
+    begin, end, thread, table = begin[kept], end[kept], thread[kept], table.selected(kept)
     duration = np.clip(end - begin, 0, last)
     kinds = Names()  # of ranges
     number = kinds.places(map(_plain, recording.range_text))
@@ -77,6 +79,18 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
     )
 
 
+def _crossing(begin: I64, end: I64, thread: I64, may_cross: Bools) -> Bools:
+    """Which of those that may do so begin within a range of their thread and end after it, or have
+    such a one inside: what ran then is not known to be theirs."""
+    crosses, none = np.zeros(len(begin), np.bool_), np.zeros(0, np.int64)
+    if may_cross.any():
+        spans = {"begin": begin, "duration": end - begin, "thread": thread}
+        parent, *_ = nest(**spans, point_ns=none, point_thread=none)
+        inner = np.flatnonzero((parent >= 0) & (end > end[parent]))
+        crosses[inner] = crosses[parent[inner]] = True
+    return crosses & may_cross
+
+
 def _plain(text: str) -> str:
     """A text without the ids of one call, which would make every call another kind."""
     if ", sizes = " not in text:  # most texts: quicker than a pattern
@@ -101,14 +115,9 @@ def _signature(text: str, kernel: str) -> Signature:
     parsed = json_of(sizes[1]) if sizes and len(sizes[1]) <= _MOST_SIZES else None
     dims = parsed if isinstance(parsed, list) else None
     element = next((spelled for of, spelled in _TYPES if of.search(kernel)), "")
+    types = [element if shape else "" for shape in dims] if dims else None
     return read_signature(
-        match["name"],
-        dims=dims,
-        types=[element if shape else "" for shape in dims] if dims else None,
-        strides=None,
-        values=None,
-        flop=-1,
-        moved_bytes=-1,
+        match["name"], dims=dims, types=types, strides=None, values=None, flop=-1, moved_bytes=-1
     )
 
 

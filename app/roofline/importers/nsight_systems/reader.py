@@ -194,6 +194,7 @@ def _without_work(recording: Recording) -> IncompleteProfileError:
 def _trace(recording: Recording) -> Trace:
     """The recording as the columns of a trace."""
     events, launches = recording.events, recording.launches
+    events = events.selected(np.argsort(events["start"], kind="stable"))
     trace = Trace(file_name=recording.file_name, names=recording.names.texts)
     trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
     trace.header = {"deviceProperties": [row for row in recording.gpus if row]}
@@ -201,30 +202,21 @@ def _trace(recording: Recording) -> Trace:
     correlation = place_of(events["key"], keys).astype(np.int64) + 1
     ran = np.zeros(len(keys) + 1, np.int64)
     ran[correlation] = events["name"]
-    order = np.argsort(events["start"], kind="stable")
     trace.work.extend(
-        begin=events["start"][order],
-        duration=(events["end"] - events["start"])[order],
-        name=events["name"][order],
-        correlation=correlation[order],
-        external=np.zeros(len(events), np.int64),
-        device=events["gpu"][order],
-        kind=np.where(events["is_kernel"][order] == 1, Kind.KERNEL, Kind.MEMCPY),
-        shape=events["shape"][order],
-    )
-    size = events["bytes"][order]
+        begin=events["start"], duration=events["end"] - events["start"], name=events["name"],
+        correlation=correlation, external=np.zeros(len(events), np.int64), device=events["gpu"],
+        kind=np.where(events["is_kernel"] == 1, Kind.KERNEL, Kind.MEMCPY), shape=events["shape"],
+    )  # fmt: skip
+    size = events["bytes"]
     trace.copied.extend(place=np.flatnonzero(size >= 0), bytes=size[size >= 0])
     launched = place_of(launches["key"], keys).astype(np.int64) + 1
     used = np.flatnonzero(launched)
     tids = (launches["globalTid"][used], recording.ranges["globalTid"])
     _, thread = np.unique(np.concatenate(tids), return_inverse=True)
     trace.launches.extend(
-        begin=launches["start"][used],
-        correlation=launched[used],
-        thread=thread[: len(used)],
-        api=launches["api"][used],
-        kernel=np.full(len(used), -1),
-    )
+        begin=launches["start"][used], correlation=launched[used], thread=thread[: len(used)],
+        api=launches["api"][used], kernel=np.full(len(used), -1),
+    )  # fmt: skip
     trace.apis = {Api.GRAPH: "cudaGraphLaunch"}
     trace.collectives = dict(_messages(trace, size))
     add_ranges(trace, recording, thread[len(used) :], ran[launched[used]])

@@ -31,6 +31,7 @@ _LONGEST_NS = 30 * 86_400 * NS_PER_S
 _PREFIX = "CUPTI_ACTIVITY_KIND_"
 # Numbers behind these words in the text of a range are those of one call.
 IDS = (b", seq = ", b", op_id = ")
+START_END = 60  # a range that may end on another thread, or within another one
 _EVENT = ("start", "end", "deviceId", "globalPid", "correlationId")
 # Tables of GPUs, until 2022 and since: their columns under the names of a trace's header, by unit.
 _GPUS = (
@@ -185,7 +186,7 @@ class Recording:
         return table
 
     def _ranges(self) -> tuple[Table, list[str]]:
-        """Push/pop ranges of threads, and their texts; one without an end is still open."""
+        """Ranges of threads, and their texts; one without an end is still open."""
         table = self._read(
             "NVTX_EVENTS",
             needed=("start", "eventType", "globalTid"),
@@ -193,7 +194,7 @@ class Recording:
             distinct=("text",),
             numbered=IDS,
         )
-        is_range = np.isin(table["eventType"], (59, 70)) & (table["start"] >= 0)
+        is_range = np.isin(table["eventType"], (59, START_END, 70)) & (table["start"] >= 0)
         is_range &= table["start"] < 2**62
         ranges, texts = table.selected(is_range), table.distinct["text"]
         empty = np.append([not text for text in texts], True)  # the last: no text
