@@ -46,8 +46,9 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
     table = recording.ranges
     last = max(int(recording.events["end"].max(initial=0)), int(table["start"].max(initial=0)))
     begin, end = table["start"], np.where(table["end"] == ABSENT, last, table["end"])
-    kept = np.flatnonzero(~_crossing(begin, end, thread, table["eventType"] == START_END))
-    begin, end, thread, table = begin[kept], end[kept], thread[kept], table.selected(kept)
+    if (may_cross := table["eventType"] == START_END).any():
+        kept = np.flatnonzero(~(may_cross & _crossing(begin, end, thread)))
+        begin, end, thread, table = begin[kept], end[kept], thread[kept], table.selected(kept)
     duration = np.clip(end - begin, 0, last)
     kinds = Names()  # of ranges
     number = kinds.places(map(_plain, recording.range_text))
@@ -79,16 +80,15 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
     )
 
 
-def _crossing(begin: I64, end: I64, thread: I64, may_cross: Bools) -> Bools:
-    """Which of those that may do so begin within a range of their thread and end after it, or have
-    such a one inside: what ran then is not known to be theirs."""
-    crosses, none = np.zeros(len(begin), np.bool_), np.zeros(0, np.int64)
-    if may_cross.any():
-        spans = {"begin": begin, "duration": end - begin, "thread": thread}
-        parent, *_ = nest(**spans, point_ns=none, point_thread=none)
-        inner = np.flatnonzero((parent >= 0) & (end > end[parent]))
-        crosses[inner] = crosses[parent[inner]] = True
-    return crosses & may_cross
+def _crossing(begin: I64, end: I64, thread: I64) -> Bools:
+    """Ranges that begin within another one of their thread and end after it, and those around them:
+    what ran then is not known to be theirs."""
+    crosses, no = np.zeros(len(begin), np.bool_), np.zeros(0, np.int64)
+    spans = {"begin": begin, "duration": end - begin, "thread": thread}
+    parent, *_ = nest(**spans, point_ns=no, point_thread=no)
+    inner = np.flatnonzero((parent >= 0) & (end > end[parent]))
+    crosses[inner] = crosses[parent[inner]] = True
+    return crosses
 
 
 def _plain(text: str) -> str:
