@@ -15,6 +15,7 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
 from roofline.importers.rocprofiler_sdk.tables import (
+    APART_NS,
     MARKER,
     PREFIX,
     SIZES,
@@ -31,14 +32,13 @@ from roofline.importers.shared.kernel_names import NAN
 from roofline.importers.shared.tables_text import decode, first_row, parse_number, read_whole_table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64
-from roofline.model.units import GIB, NS_PER_S
+from roofline.model.units import GIB
 
 TOOL = "rocprofiler-sdk-tool"
 MOST_BYTES = 2 * GIB
 SUMS = ({"name", "calls", "totaldurationns"},)
 _GPU = 2  # rocprofiler_agent_type_t
 _MAX_ROWS = 1_000_000
-APART_NS = 3_600 * NS_PER_S  # no program leaves its GPU alone so long between copies and kernels
 _NAME = re.compile(r"(.*?)_?(?:kernel|memory_copy|counter|agent|marker_api|hip_api|hsa_api)_")
 _AGENT = re.compile(r"(?:Agent )?(\d{1,20})")
 _TIMES = {"start": "start_timestamp", "end": "end_timestamp"}

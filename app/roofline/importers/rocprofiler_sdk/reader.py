@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.rocprofiler_sdk.document import (
-    APART_NS,
-    SUMS,
-    read_file,
-    read_sheets,
-    sheet_of,
-)
+from roofline.importers.rocprofiler_sdk.document import SUMS, read_file, read_sheets, sheet_of
 from roofline.importers.rocprofiler_sdk.tables import (
+    APART_NS,
     EVENT,
     PEER,
     SIZES,

@@ -31,6 +31,7 @@ MARKER = "MARKER"
 PEER = " to another GPU"
 """The name of a copy from one GPU to another ends so."""
 
+APART_NS = 3_600 * NS_PER_S  # no program leaves its GPU alone so long between copies and kernels
 SIZES = tuple(f"{of}_size_{axis}" for of in ("grid", "workgroup") for axis in "xyz")
 EVENT = ("start", "end", "agent_id", "name", "dispatch_id", "launched", "path", "size", *SIZES)
 _LONGEST_NS, _MOST = 30 * 86_400 * NS_PER_S, 2**62
