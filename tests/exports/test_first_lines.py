@@ -48,18 +48,12 @@ CASES = [
         "Do first: fill the chip in 4 matmuls of MLP and Attention, −6.7 ms.",
     ),
     Said(
-        (
-            f"{TORCH}mi300x_sglang_capture.json.gz",
-            f"{TORCH}mi300x_sglang_decode.json.gz",
-        ),
+        (f"{TORCH}mi300x_sglang_capture.json.gz", f"{TORCH}mi300x_sglang_decode.json.gz"),
         "10.5 ms a decode step; 3.9 would do.",
         "Do first: use a faster paged attention kernel, −1.1 ms.",
     ),
     Said(
-        (
-            f"{TORCH}mi300x_vllm_graph_capture.json.gz",
-            f"{TORCH}mi300x_vllm_graph_decode.json.gz",
-        ),
+        (f"{TORCH}mi300x_vllm_graph_capture.json.gz", f"{TORCH}mi300x_vllm_graph_decode.json.gz"),
         "10.7 ms a decode step; 3.6 would do.",
         "Do first: fill the chip in the experts’ down projection, −3.0 ms.",
     ),

@@ -9,11 +9,7 @@ import pytest
 
 from roofline.analysis.records import Timing
 from roofline.devices.resolve import resolve
-from roofline.errors import (
-    CorruptProfileError,
-    IncompleteProfileError,
-    UploadRejectedError,
-)
+from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadRejectedError
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.rocprof_compute import FORMAT_ID
