@@ -33,6 +33,15 @@ def test_different_names_never_look_the_same() -> None:
     assert [one.text for one in distinct(operators)] == ["aten::mm", "aten::mm"]
 
 
+def test_wrappers_of_templates_show_what_they_run() -> None:
+    wrapped = "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<x>>>"
+    assert short_name(wrapped).text == "FlashAttnFwdSm90"
+    assert short_name("void ck_tile::kentry<1, ck_tile::BatchedGemmKernel<_Float16>>(X)").text == (
+        "BatchedGemmKernel"
+    )
+    assert short_name("void scale<_Float16, float>(int)").chips == ("f16, f32",)
+
+
 def test_in_a_line_the_last_chip_may_lose_its_middle() -> None:
     name = ShortName("aten::mm", ("bf16", "8944×1024, 1024×2816"))
     assert fitted(name, 40) == "aten::mm bf16 8944×1024, 1024×2816"

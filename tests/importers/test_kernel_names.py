@@ -19,6 +19,7 @@ ITERATOR = "thrust::detail::normal_iterator<thrust::device_ptr<float>>"
         ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "communication"),
         ("void at::native::reduce_kernel<512, 1>", "reduction"),
         ("void at::native::vectorized_elementwise_kernel<4>", "elementwise"),
+        ("void copyVectorizedKernel<double>(ArrayNWithReducedDivisors<T6>)", "copy"),
         ("vecCopy(double*, double*, double*, int, int)", "copy"),
         ("triton_poi_fused_add_relu_0", "fused (Inductor)"),
         ("matmul_kernel(float*, float*, float*, int)", "matmul"),

@@ -350,6 +350,15 @@ def test_a_kernel_with_few_samples_has_none(tmp_path: Path) -> None:
     assert not ops.bytes_known[softmax]
 
 
+def test_copies_alone_make_no_rate_of_a_program(tmp_path: Path) -> None:
+    """The kernels, of 1 % of the time, compute what nobody counted: 0 FLOP/s would be wrong."""
+    far = "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start + 2000000000 WHERE rowid = 1"
+    bare = "UPDATE NVTX_EVENTS SET text = 'range' WHERE text LIKE 'aten%'"
+    analysis = analyse_files([changed(tmp_path, far, bare)])
+    program = analysis.view(include_infeed_outfeed=True).program
+    assert np.isnan(program.measures.flop_rate_gflops).all()
+
+
 def test_units_without_samples_are_not_called_idle(tmp_path: Path) -> None:
     with copy_of(GRAPHS, tmp_path) as (path, connection):
         connection.execute("UPDATE GPU_METRICS SET value = 5 WHERE metricId BETWEEN 2 AND 5")

@@ -37,7 +37,7 @@ _ELEMENT_TYPES = re.compile(
     r"|_Float16|std::bfloat16_t"
     r"|c10::Float8_e4m3fn(?:uz)?|c10::Float8_e5m2|float|double)\b|(?<=<)bool\b"
 )
-_SHORT_TYPES = {"float": "f32", "double": "f64", "bool": "bool"}
+_SHORT_TYPES = {"float": "f32", "double": "f64", "bool": "bool", "_Float16": "f16"}
 _MANGLED_TYPES = (("DF16b", "bf16"), ("DF16_", "f16"), ("bfloat16", "bf16"), ("6__half", "f16"))
 # Expressions of Eigen, whose kernels have one name.
 _EIGEN = re.compile(
