@@ -351,7 +351,7 @@ def test_a_kernel_with_few_samples_has_none(tmp_path: Path) -> None:
 
 
 def test_copies_alone_make_no_rate_of_a_program(tmp_path: Path) -> None:
-    """The kernels, of 1 % of the time, compute what nobody counted: 0 FLOP/s would be wrong."""
+    """FLOPs of the kernels, of 1 % of the time, were not counted: 0 FLOP/s would be wrong."""
     far = "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start + 2000000000 WHERE rowid = 1"
     bare = "UPDATE NVTX_EVENTS SET text = 'range' WHERE text LIKE 'aten%'"
     analysis = analyse_files([changed(tmp_path, far, bare)])
