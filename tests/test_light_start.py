@@ -60,6 +60,19 @@ def test_analyze_loads_no_server_and_no_notebook(form: str) -> None:
     assert not loaded(code, sample) & (SERVER_ONLY | NOTEBOOK_ONLY | CLUSTER_ONLY)
 
 
+def test_analyze_loads_the_one_reader_that_a_capture_needs() -> None:
+    code = (
+        "from roofline.cli.main import main\n"
+        "try: main(['analyze', sys.argv[1]])\n"
+        "except SystemExit as end: assert end.code == 0, end.code"
+    )
+    found = loaded(code, SAMPLES / "xspace" / "jax-cpu-transformer.xplane.pb")
+    assert "roofline.importers.xspace.cpu" in found
+    others = {f"roofline.importers.xspace.{kind}" for kind in ("gpu", "tpu")}
+    drawing = {"roofline.presentation.charts", "roofline.compare.changes"}
+    assert not found & {*others, *drawing, "roofline.importers.shared.join_cells"}
+
+
 def test_a_report_is_written_without_a_server(tmp_path: Path) -> None:
     sample, path = SAMPLES / "generic" / "attention-h100.json", tmp_path / "report.html"
     code = (

@@ -15,10 +15,9 @@ import zstandard
 
 from roofline.errors import CorruptProfileError, MixedUploadError, UnknownFormatError
 from roofline.importers.intake.archives import UnpackLimits
-from roofline.importers.intake.wrong_files import is_reencoded
 from roofline.importers.registry import IMPORTERS, identify
 from roofline.importers.shared.protobuf_walk import is_perfetto
-from roofline.importers.source import SourceFile
+from roofline.importers.source import SourceFile, is_reencoded
 from roofline.pipeline import analyse_files, open_sources
 from tests.tools import damage
 from tests.tools.xspace_wire import varint

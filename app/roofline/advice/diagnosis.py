@@ -6,6 +6,7 @@ out as 0.6000000000000001 or 0.5999999999999999, so labels compare with a tolera
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,8 +69,7 @@ class OpFacts:
     rule: npt.NDArray[np.str_]
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """`holds` says of which ops; of several labels the least `place` counts.
 
     A label without a place stands beside the others: its `holds` may read `rule`.

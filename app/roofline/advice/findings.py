@@ -1,15 +1,14 @@
 """What `advise` returns: findings with what their levers save, chains, and the plan."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from roofline.advice.rule import Found
 
 Outcome = Literal["missing", "nothing", "plan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class Landing(NamedTuple):
     """Where an op ends with one lever alone: what is left of its time, FLOPs and bytes."""
 
     op: int
@@ -18,8 +17,7 @@ class Landing:
     bytes_ratio: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
+class Predicted(NamedTuple):
     """Savings per unit, in us. `saving_us` is what it adds to the findings before it.
 
     `at_roof_us` is what the same work could save at its roof; `None` where there is none. `landing`

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ _MOST_FLOP = 50  # for each number that an op without products writes
 _CUSTOM_CALL = "custom-call"
 
 
-@dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(NamedTuple):
     """The likely cause of each op above a compute roof, and above a memory roof."""
 
     compute: tuple[Cause, ...]

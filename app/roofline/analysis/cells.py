@@ -5,8 +5,8 @@ columns; what people read are these.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ _LEAST_PS = 10_000
 _CACHE_LINE = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
+class _Rows(NamedTuple):
     """Kinds of rows: calls below the clock, transfers over a link, halves of asynchronous ops."""
 
     short: Bools

@@ -1,6 +1,7 @@
 """The inputs of an analysis: profile, device, peaks, levels, and XProf's oddities or not."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,8 +64,7 @@ class Oddities:
         return frozenset(levels)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """One analysis under way: its inputs, and the levels and units that split the work."""
 
     profile: Profile

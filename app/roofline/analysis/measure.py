@@ -1,7 +1,7 @@
 """Work and time of rows to their roofline columns: rates, intensities, bounds, efficiencies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def measure(
     if context.oddities.on or not any(flop.any() for flop in work.undecided_flop.values()):
         return _measured(work, context, divisor, links)
     low, high = (
-        _measured(ends, replace(context, units=tuple(ends.unit_flop)), divisor, links)
+        _measured(ends, context._replace(units=tuple(ends.unit_flop)), divisor, links)
         for ends in (decided(work, context.peaks, pick) for pick in (fastest, slowest))
     )
     fallback = _fallback(context, low.operational_intensity, low.intensity)
@@ -83,8 +83,7 @@ def _measured(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rates:
+class _Rates(NamedTuple):
     """Work per time and per byte of each row, and bytes per level of the memory or link."""
 
     gflops: Floats
@@ -129,8 +128,7 @@ def _rates(work: OpColumns, context: Context, links: OpLinks | None) -> _Rates:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shares:
+class _Shares(NamedTuple):
     """Shares of peaks of each row; `unit` is whose peak `compute` is of, -1 for the main one."""
 
     compute: Floats
@@ -162,8 +160,7 @@ def _shares(work: OpColumns, context: Context, rates: _Rates, links: OpLinks | N
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
+class _Verdict(NamedTuple):
     """What binds each row, the intensity at which that is so, and its share of the roof there."""
 
     code: I64
@@ -321,8 +318,7 @@ def _level_utilisation(
     return _share(traffic, work.level_capacity_bytes[level], gibs, peak, missing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _UnitUse:
+class _UnitUse(NamedTuple):
     """One compute unit: its rate, the share of its peak (NaN where unknown), where it works."""
 
     gflops: Floats

@@ -5,8 +5,8 @@ the op is measured as if it took one second, and its rates are divided by the sh
 this would be. A prediction has no share of the roof, because it is the roof.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from roofline.model.op_columns import Bools, OpColumns
 from roofline.model.units import PS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class Untimed:
+class Untimed(NamedTuple):
     """Rows without a time: `is_rate` holds the work of one second, `is_predicted` only its work."""
 
     is_rate: Bools

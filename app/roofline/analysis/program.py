@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +39,7 @@ _OF_PLACEMENT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scoped:
+class Scoped(NamedTuple):
     """The ops that a view of the program sums up, and how much of their time is known."""
 
     context: Context

@@ -5,7 +5,7 @@ CACM 52(4), 2009. Bandwidths here are GiB/s (2**30) as on the page; intensity is
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,7 @@ def attainable_gflops(intensity: float, *, peak_gflops: float, peak_gibs: float)
     return min(intensity * gib_to_gb(peak_gibs), peak_gflops)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Per row: which ceiling is used most, and the intensity at that ceiling.
 
     `code` is 0 for unknown, 1 for compute, 2 + k for the k-th memory level.
@@ -79,8 +78,7 @@ def highest(columns: Sequence[Floats], *, length: int, missing: float) -> Floats
     return np.where(np.isinf(known), missing, known)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peaks:
+class Peaks(NamedTuple):
     """The ceilings rows are held against: GFLOP/s and GiB/s per core, 0 where unknown.
 
     `binding_gibs` decides what binds; `counted_gibs` holds the levels that enter efficiency;

@@ -8,8 +8,8 @@ another question (`kernel_names.stem`).
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from roofline.analysis.kernel_names import CUTLASS, LEADING, functors
 
@@ -50,8 +50,7 @@ _FUNCTOR_WORDS = re.compile(
 _NOT_FUNCTORS = frozenset({"const", "operator"})
 
 
-@dataclass(frozen=True, slots=True)
-class ShortName:
+class ShortName(NamedTuple):
     """The shown part of a name, and words for the parts that were left out."""
 
     text: str

@@ -6,8 +6,8 @@ those in the bins. Definitions: `docs/timeline.md`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,8 +67,7 @@ def to_analyse_again(profile: Profile) -> Profile:
     return replace(profile, launches=None, timeline=timeline, by_host=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Range:
+class _Range(NamedTuple):
     """Bins from `first` to before `last`; per op of the table, what it has of its capture's
     occurrences, time and own time, 0 to 1, and `kept`, the ops that ran in the range."""
 

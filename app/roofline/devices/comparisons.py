@@ -5,7 +5,7 @@ them; neither is the data sheet. Reasons: XProf 2.24.2 as measured, and the part
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from roofline.devices.parts import Part, PartBandwidth, PartPeak
 from roofline.model.device import DeviceKind, PeakComparison, PeakOrigin, ReportedDevice
@@ -64,8 +64,7 @@ _GIB = "The two differ by 2^30 / 10^9: one of them is probably counted in GiB/s 
 _ESTIMATE = "The catalogue's figure is an estimate ({note}); the profile's is nearer."
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(NamedTuple):
     """The facts that an explanation may look at; `ratio` is profile over catalogue."""
 
     reported: ReportedDevice

@@ -131,7 +131,7 @@ def _only(found: Sequence[Part]) -> Part | None:
     """The one part in `found`, or several that are one in a roofline, under all their names."""
     if not found or any(part.roofs != found[0].roofs for part in found):
         return None
-    return replace(found[0], name=_names(found))
+    return found[0]._replace(name=_names(found))
 
 
 def _common(found: Sequence[Part]) -> Part | None:
@@ -142,7 +142,7 @@ def _common(found: Sequence[Part]) -> Part | None:
         one.of for one in found[0].figures if len({part.value(one.of) for part in found}) == 1
     }
     figures = tuple(one for one in found[0].figures if one.of in agreed)
-    return replace(found[0], name=_names(found), figures=figures)
+    return found[0]._replace(name=_names(found), figures=figures)
 
 
 def _names(found: Sequence[Part]) -> str:

@@ -13,7 +13,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -296,8 +296,7 @@ def part_of_entry(entry: Entry, part_id: str) -> tuple[Part, Part | None]:
     )
     is_here = part_id == THIS_MACHINE
     name = own.name if own else str(entry["device"])
-    part = replace(
-        own or _processor(entry, is_here=is_here),
+    part = (own or _processor(entry, is_here=is_here))._replace(
         id=part_id,
         name=name if is_here else f"{name}, as measured on {entry['host']}",
         aliases=(),
@@ -314,14 +313,14 @@ def with_data_sheet(part: Part, own: Part | None) -> Part:
     """The measured part with the figures of the catalogue's where nothing was measured."""
     measured = {one.of for one in part.figures}
     rest = (one for one in (own.figures if own else ()) if one.of not in measured)
-    return replace(part, figures=(*part.figures, *rest))
+    return part._replace(figures=(*part.figures, *rest))
 
 
 def while_it_works(part: Part) -> Part:
     """The measured part with what it reaches while the work goes on, where that was measured."""
     lasting = {one.of: one for one in part.figures if one.status is FigureStatus.SUSTAINED}
-    figures = (replace(lasting.get(one.of, one), status=one.status) for one in part.figures)
-    return replace(part, figures=tuple(figures))
+    figures = (lasting.get(one.of, one)._replace(status=one.status) for one in part.figures)
+    return part._replace(figures=tuple(figures))
 
 
 def _published_part(entry: Entry) -> Part | None:
@@ -359,7 +358,7 @@ def _figures(entry: Entry, source: Source, devices: int, *, is_here: bool) -> It
         made = figure(_OF_LINKS.get(one.key, one.key), one.burst * devices, one.unit, one.how)
         yield made
         if one.sustained is not None:
-            yield replace(made, value=one.sustained * devices, status=FigureStatus.SUSTAINED)
+            yield made._replace(value=one.sustained * devices, status=FigureStatus.SUSTAINED)
     if entry.get("kind") == DeviceKind.CPU and entry["memory_bytes"]:
         yield figure("memory_bytes", float(entry["memory_bytes"]), "B")
 

@@ -6,9 +6,8 @@ A figure is per chip or board; a profiler may see a part of it as one device (a 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
@@ -62,8 +61,7 @@ class FigureStatus(StrEnum):
     SUSTAINED = "sustained"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Where a figure was read; `kind` says how near the maker that is, `revision` which state.
 
     `address` is empty where there is nothing to open.
@@ -81,8 +79,7 @@ class Source:
         return f"{self.title} ({self.address})" if self.address else self.title
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Figure(NamedTuple):
     """One published number, in SI units: FLOP/s, op/s, B/s, B, Hz or a ratio.
 
     `of` is the key of a compute unit or memory level, or a name such as "memory_bytes";
@@ -106,8 +103,7 @@ class Figure:
         return f"{self.source.text}, {self.source.kind}{note}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartPeak:
+class PartPeak(NamedTuple):
     """The rate of one compute unit in GFLOP/s per profiler device, at `clock_ghz`.
 
     `per_cycle` is the FLOP that one processor does per cycle; both are `None` where not known.
@@ -125,11 +121,10 @@ class PartPeak:
         if self.per_cycle is None:
             return self
         gflops = self.per_cycle * processors * clock_ghz
-        return replace(self, gflops=gflops, clock_ghz=clock_ghz)
+        return self._replace(gflops=gflops, clock_ghz=clock_ghz)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartBandwidth:
+class PartBandwidth(NamedTuple):
     """The bandwidth of one memory level in GB/s (1e9) per profiler device.
 
     `per_cycle` are the bytes that one processor moves per cycle of `clock_ghz`; `None` for memories
@@ -146,11 +141,10 @@ class PartBandwidth:
         """The same memory of `processors` at another clock, where its bytes per cycle are known."""
         if self.per_cycle is None:
             return self
-        return replace(self, gbs=self.per_cycle * processors * clock_ghz, clock_ghz=clock_ghz)
+        return self._replace(gbs=self.per_cycle * processors * clock_ghz, clock_ghz=clock_ghz)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkShape:
+class LinkShape(NamedTuple):
     """How the links of a part join chips: `domain` chips reach each other, or `axes` of a torus.
 
     A `switch` joins any pair at the full rate, a `mesh` has a link for each pair, a `bridge` joins
@@ -179,8 +173,7 @@ def pruned_bytes(size: float) -> float:
     return 0.5 * size + 0.125
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """One part of the catalogue, or this machine.
 
     `family` is a profiler's name for several parts, `scope` what one profiler device is,

@@ -13,6 +13,7 @@ which clock its peaks were measured: what a processor does per cycle does not de
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import NamedTuple
 
 from roofline.devices.choice import PeakChoice, known_part
 from roofline.devices.comparisons import compare, correction
@@ -116,8 +117,7 @@ _SCRATCH = (MemoryLevel.SHARED, MemoryLevel.LDS)
 _HALF_RANGE = (0.85, 1.15)
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredClock:
+class MeasuredClock(NamedTuple):
     """How many processors a device has, and their clock in GHz while its peaks were measured."""
 
     processors: int

@@ -218,7 +218,7 @@ def _sparse(part: Part, dtype: str, dense: Figure) -> Figure | None:
     if times is None or not dense.value:
         return None if dense.value else dense
     note = f"{times.value:g} times the dense rate ({dense.text})"
-    return replace(times, of=f"{dense.of}, sparse", value=dense.value * times.value, note=note)
+    return times._replace(of=f"{dense.of}, sparse", value=dense.value * times.value, note=note)
 
 
 def _rate(dtype: str) -> Callable[[Part, Query], Cell]:

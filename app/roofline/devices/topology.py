@@ -8,7 +8,8 @@ chunks of a collective pass both at once, so it takes the longer of the two, and
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from roofline.devices.parts import Figure, LinkShape, Part
 from roofline.errors import BadViewError
@@ -66,16 +67,14 @@ class NetworkChoice:
         return alike(NetworkChoice, self)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """One axis of a torus: a ring where it is closed, else a line."""
 
     size: int
     is_ring: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a group lies: `inside` of its `ranks` share a domain, or they lie along `axes`."""
 
     ranks: int
@@ -88,8 +87,7 @@ class Place:
         return self.ranks // self.inside
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class Level(NamedTuple):
     """The part of a collective inside a domain, over the network, or along one axis of a torus."""
 
     name: str
@@ -100,8 +98,7 @@ class Level:
     wrap: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectiveTime:
+class CollectiveTime(NamedTuple):
     """A collective in µs; `None` where a rate is not known. `time_us` is the least time."""
 
     link_us: float | None = 0.0
@@ -124,8 +121,7 @@ class CollectiveTime:
         return self.link_us + self.network_us + self.latency_us
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topology:
+class Topology(NamedTuple):
     """What joins the chips of a part. `domain` is 0 where the links reach every rank.
 
     `scale_up` are all links of a chip, `pair` the link between two chips or along one axis,
@@ -283,8 +279,8 @@ class Topology:
             return float(is_near) if kind == SEND else _ring_share(kind, place.inside) / together
 
         return tuple(
-            replace(
-                _level(f"axis {at}", axis.size, share(axis) * payload, width), wrap=axis.is_ring
+            _level(f"axis {at}", axis.size, share(axis) * payload, width)._replace(
+                wrap=axis.is_ring
             )
             for at, axis in enumerate(place.axes, 1)
         )
@@ -416,7 +412,7 @@ def topology(part: Part, choice: NetworkChoice | None = None, ranks: int | None 
     if not is_torus or ranks is None or (shape.pod and ranks > shape.pod):
         return found
     sizes = _sizes(chosen, ranks, shape)
-    return replace(found, axes=_closed(sizes, shape, chosen.wrap))
+    return found._replace(axes=_closed(sizes, shape, chosen.wrap))
 
 
 def chips_together(part: Part, choice: NetworkChoice, replica: int, replicas: int) -> int:
@@ -438,13 +434,13 @@ def of_measured(
     known; `link` in B/s is what the user set for the links of a chip, or of a torus for one link.
     """
     sizes = None if choice.axes is None else math.prod(_numbers(choice.axes))
-    found = replace(topology(part, choice, sizes), devices=devices)
+    found = topology(part, choice, sizes)._replace(devices=devices)
     if link is None:
         return found
     if found.is_torus:
-        return replace(found, pair=link)
+        return found._replace(pair=link)
     times = link / found.scale_up if found.scale_up else 0.0
-    return replace(found, scale_up=link, pair=found.pair and found.pair * times)
+    return found._replace(scale_up=link, pair=found.pair and found.pair * times)
 
 
 def rate_of(text: str) -> float:

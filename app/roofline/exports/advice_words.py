@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from roofline.advice.cures import cure_of
 from roofline.advice.findings import Advice, Finding
-from roofline.advice.ledger import Rate
 from roofline.advice.op_kinds import profiler_of
 from roofline.advice.rule import Form, Found
 from roofline.advice.rules import RULES
@@ -31,6 +30,9 @@ from roofline.presentation.sentences import (
 )
 from roofline.presentation.verdict import work_hint
 from roofline.presentation.words import TERM_LABELS
+
+if TYPE_CHECKING:
+    from roofline.advice.ledger import Rate
 
 _FUSING = frozenset({"G1", "G4"})
 _MANY = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -125,7 +127,7 @@ def _saves(kind: str, rule: str, saving_us: float, now_us: float) -> Sentence:
     return say(kind, saving=saving, condition=RULES[rule].condition)
 
 
-def correction(rate: Rate, raw_us: float) -> str:
+def correction(rate: "Rate", raw_us: float) -> str:
     """The record of earlier predictions of the rule."""
     sentence = say(
         "advice_correction",

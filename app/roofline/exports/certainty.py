@@ -4,20 +4,22 @@ A counter's share and one from a compiler's estimate read alike; beside each sta
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from roofline.analysis.nearest_records import OpClass
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.verdict_records import Place, VerdictClass
-from roofline.compare.changes import Comparison
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import COLD
 from roofline.model.profile import Provenance, Severity
 from roofline.presentation.quantities import significant
 from roofline.presentation.verdict import Answer
+
+if TYPE_CHECKING:
+    from roofline.compare.changes import Comparison
 
 UNKNOWN, IN_DOUBT, MODELLED, STATED, MEASURED = SURE = (
     "unknown", "in doubt", "modelled", "stated", "measured",
@@ -40,8 +42,7 @@ _OF_CLASS = {
 _LEAST_KNOWN = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
+class Certainty(NamedTuple):
     """One of `SURE`, what is in doubt, and what to do to be surer: sentences without a full stop,
     and "" where nothing is known that would help."""
 
@@ -102,7 +103,7 @@ def certainty_of_op(analysis: RooflineAnalysis, op: int) -> str:
             return _at(analysis, near.ceiling_of(op))
 
 
-def certainty_of_change(found: Comparison) -> str:
+def certainty_of_change(found: "Comparison") -> str:
     """How sure a change of time is: told from noise by captures of each side, or not."""
     tested = found.tested
     if not found.is_comparable:

@@ -4,7 +4,7 @@ Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from roofline.advice.ledger import Entry, document_of
@@ -356,7 +356,7 @@ def _place_row(
     name: str, times: tuple[float, float], scale: Scale, one: PlaceChange | None = None
 ) -> Sequence[str]:
     """A row; times have one digit more than the headline, so that small changes are seen."""
-    finer = replace(scale, decimals=scale.decimals + 1)
+    finer = scale._replace(decimals=scale.decimals + 1)
     change = times[1] - times[0]
     said = finer.number(abs(change))
     moved = f"{sign(change)}{said}" if float(said.replace(",", "")) else "0"

@@ -5,7 +5,8 @@ attention per step. With these a prediction says what other batches and contexts
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup
@@ -73,8 +74,7 @@ def _layers(analysis: RooflineAnalysis) -> int:
     return calls // steps if steps and calls % steps == 0 else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Asked(NamedTuple):
     """Batch and context of the decode steps that ran most often, and how experts are stored."""
 
     batch: int
@@ -132,7 +132,7 @@ def curve(analysis: RooflineAnalysis) -> tuple[CurvePoint, ...]:
     batches = sorted({*_BATCHES, asked.batch})
     contexts = sorted({max(asked.context // 4, 1), asked.context, 4 * asked.context})
     found = (
-        _predicted(model.name, part_id, replace(asked, batch=batch, context=context))
+        _predicted(model.name, part_id, asked._replace(batch=batch, context=context))
         for context in contexts
         for batch in batches
     )

@@ -16,8 +16,8 @@ from roofline.exports.serving_model import curve, served_model
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
-from roofline.presentation.charts.gain_words import equation_of
 from roofline.presentation.columns import text_table
+from roofline.presentation.gain_words import equation_of
 from roofline.presentation.goal import length
 from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import OpRows, above_roof_lines

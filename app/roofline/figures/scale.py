@@ -5,7 +5,7 @@ Values are those of the axis: log10 on a logarithmic one.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Range = tuple[float, float]
 """Low and high end of an axis."""
@@ -13,8 +13,7 @@ Place = tuple[float, float]
 """Both coordinates of a point, log10 on logarithmic axes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Margin:
+class Margin(NamedTuple):
     """Pixels around the plot."""
 
     left: float
@@ -23,8 +22,7 @@ class Margin:
     bottom: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Scale(NamedTuple):
     """Where values lie in a figure of `width` x `height` pixels, margins included.
 
     `left` and `top` of a place are shares of the plot, from its top left corner: the same for every

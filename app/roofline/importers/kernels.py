@@ -28,13 +28,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -113,8 +112,7 @@ class Primitive(Part):
         return make(self.function)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameter:
+class _Parameter(NamedTuple):
     """A number, or an array of `ndim` dimensions whose elements have NumPy's `typestr`."""
 
     type_name: str

@@ -24,11 +24,15 @@ from roofline.importers import (
 )
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
-from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
-from roofline.importers.shared.join_cells import NotOneProgramError, with_cells, with_roofs
 from roofline.importers.shared.join_kernels import with_counters
 from roofline.importers.shared.next_steps import with_next_steps
-from roofline.importers.source import Progress, SourceFile, silent
+from roofline.importers.source import (
+    Progress,
+    SourceFile,
+    is_reencoded,
+    reencoded_error,
+    silent,
+)
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Profile
 
@@ -71,7 +75,9 @@ IMPORTERS: tuple[Importer, ...] = (
 _WITH_KERNELS = (
     "roofline.importers.nsight_systems.reader",
     "roofline.importers.pytorch.job",
-    "roofline.importers.xspace.reader",
+    "roofline.importers.xspace.cpu",
+    "roofline.importers.xspace.gpu",
+    "roofline.importers.xspace.tpu",
 )
 # Tables without single kernels: their files are never joined with those of other formats.
 _TABLES: frozenset[Importer] = frozenset({xprof_export, generic})
@@ -204,6 +210,8 @@ class _Upload:
             self._refuse_other_machines(
                 {rocprofiler_sdk: profile, rocprof_compute: replace(profile, device=roofs)}
             )
+            from roofline.importers.shared.join_cells import with_roofs  # loads slowly
+
             return _without_kernels(with_roofs(profile, roofs))
         read = {importer: self._of_one_format(importer) for importer in self._found}
         self._refuse_other_machines(read)
@@ -226,6 +234,11 @@ class _Upload:
 
     def _with_cells(self, read: Mapping[Importer, Profile]) -> Profile:
         """The one profile that has a timeline with what the others counted of its kernels."""
+        from roofline.importers.shared.join_cells import (  # loads slowly
+            NotOneProgramError,
+            with_cells,
+        )
+
         by_fit = sorted(read.values(), key=_fit_of_timeline, reverse=True)
         program, *others = by_fit
         try:

@@ -8,7 +8,7 @@ the importers that know it pass it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Annotated, Any, Self, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,7 @@ class Summing(StrEnum):
     ANY = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column: its unit, its type, how it sums, and what a row has that was not given it.
 
     `default` is a value, or the name of the column that it is copied from; `None` means that the
@@ -104,10 +103,10 @@ class OpColumns:
 
     occurrences: Annotated[I64, Column("", np.int64)]
     time_ps: Annotated[U64, _ps]
-    self_time_ps: Annotated[U64, replace(_ps, default="time_ps")] = _NOT_GIVEN
-    dma_stall_ps: Annotated[U64, replace(_ps, default=0)] = _NOT_GIVEN
+    self_time_ps: Annotated[U64, _ps._replace(default="time_ps")] = _NOT_GIVEN
+    dma_stall_ps: Annotated[U64, _ps._replace(default=0)] = _NOT_GIVEN
     flop: Annotated[U64, _flop]
-    model_flop: Annotated[U64, replace(_flop, default="flop")] = _NOT_GIVEN
+    model_flop: Annotated[U64, _flop._replace(default="flop")] = _NOT_GIVEN
     bytes_accessed: Annotated[U64, Column("B", np.uint64)]
     traffic_known: Annotated[Bools, Column("", np.bool_, summing=Summing.ANY)]
     cost_known: Annotated[Bools, Column("", np.bool_, summing=Summing.ANY)]

@@ -1,9 +1,9 @@
 """Tensors in XLA's notation: shapes and sizes of what an op reads."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 REMEMBERED = 16_384
 """Texts of operations whose reading is remembered: views under other peaks ask for the same."""
@@ -12,8 +12,7 @@ _TENSOR = re.compile(r"\b([a-z]+\d+(?:e\d+m\d+\w*)?|pred)\[([\d,]*)\]")
 _BITS = re.compile(r"[a-z]+(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """An element type such as "bf16", and the sizes of the dimensions."""
 
     dtype: str
@@ -45,8 +44,7 @@ def tensors_of(text: str) -> tuple[Tensor, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Product:
+class Product(NamedTuple):
     """A matrix product: `batch` times (m x k) by (k x n)."""
 
     batch: int

@@ -4,8 +4,8 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,8 +51,7 @@ class Form(StrEnum):
 _WITH_WAITS = {Form.NO_PEAKS, Form.UNKNOWN, Form.UNCOUNTED}
 
 
-@dataclass(frozen=True, slots=True)
-class First:
+class First(NamedTuple):
     """The first finding: its title, what it saves in us (`None`: not known).
 
     `is_most`: at most so much, which is then written like the time it was measured as.
@@ -63,8 +62,7 @@ class First:
     is_most: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(NamedTuple):
     """The first two lines of a page, and the form of the first.
 
     `says_waits` is true where they say all waits that are worth a word.

@@ -1,7 +1,6 @@
 """Numbers of one headline, in the unit and with the decimals of its time."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from roofline.presentation.quantities import NARROW, SPACE, TIME_STEPS, fixed
 from roofline.presentation.sentences import Segment
@@ -15,8 +14,7 @@ COMPLETE = 0.995
 """From this share of known work on, a share of the roof is of all of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """The unit of a headline: us in one, its name, and how many decimals its numbers have."""
 
     us: float
@@ -36,7 +34,7 @@ class Scale:
         """The same unit with three digits of a shorter time."""
         number = time_us / self.us
         decimals = 0 if number >= _NO_DECIMALS else 1 if number >= _ONE_DECIMAL else 2
-        return replace(self, decimals=max(self.decimals, decimals))
+        return self._replace(decimals=max(self.decimals, decimals))
 
     def number(self, time_us: float) -> str:
         """A time in this unit, without it: "18.7"."""

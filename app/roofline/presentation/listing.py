@@ -4,8 +4,8 @@ The page lists the longest, and what is asked for beside them; exports have what
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from roofline.presentation.op_columns import OP_COLUMNS
 from roofline.presentation.op_values import rows_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(NamedTuple):
     """`q` is a part of the name in any case, `sort` a column, behind "-" with its largest first."""
 
     q: str = ""

@@ -7,9 +7,8 @@ digits, integer digits always kept.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from roofline.model.units import KILO, gib_to_gb
 
@@ -208,8 +207,7 @@ def cell(value: float | None, unit: str) -> str:
     return percent(value) if unit == "ratio" else quantity(value, unit)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnScale:
+class ColumnScale(NamedTuple):
     """The unit in the header, and what writes a number."""
 
     unit: str

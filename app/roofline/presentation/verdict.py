@@ -10,6 +10,7 @@ A verdict in words: what binds the work, how busy its unit was, or why none was.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -248,8 +249,7 @@ class Answer:
     finding: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(NamedTuple):
     """The three lines: sentences as segments, each with its full stop."""
 
     headline: Sentence

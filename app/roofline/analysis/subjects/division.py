@@ -9,6 +9,7 @@ others could gain. So all gains add up to the time above the floor.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -130,8 +131,7 @@ class _Work:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _Kept(NamedTuple):
     """The shares of the time above the floor that could be saved, from 0 to 1: `mine` of the wait
     for `link`, `others` of all else."""
 

@@ -20,11 +20,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol, cast
+from typing import IO, NamedTuple, Protocol, cast
 
 from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
-from roofline.importers.intake.wrong_files import is_reencoded, reencoded_error
-from roofline.importers.source import SourceFile
+from roofline.importers.source import SourceFile, is_reencoded, reencoded_error
 from roofline.model.units import GIB, KIB, MIB
 
 COPY_BYTES = 1 << 20
@@ -83,8 +82,7 @@ class UnpackLimits:
     keep_free_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unpacked:
+class Unpacked(NamedTuple):
     """One file to import. `archive` is the name of the archive it came from, if from any."""
 
     source: SourceFile

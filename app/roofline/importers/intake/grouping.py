@@ -1,8 +1,7 @@
 """Files of one upload: which belong together, which cannot be read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from roofline.errors import FileGroup, MixedUploadError, RooflineError, UnreadableFile
 from roofline.importers.source import SourceFile
@@ -22,8 +21,7 @@ class Machines(Protocol):
         """The device's name for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(NamedTuple):
     """One file of the upload: its place, and its device or why it cannot be read."""
 
     number: int

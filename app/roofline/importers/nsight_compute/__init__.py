@@ -12,7 +12,6 @@ command that makes a readable file.
 
 from collections.abc import Sequence
 
-from roofline.importers.nsight_compute.launches import MAGIC, starts_like_text
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
@@ -23,6 +22,8 @@ READS = LABEL
 
 def recognises(source: SourceFile) -> bool:
     """True for a report, and for text that only Nsight Compute writes, readable or not."""
+    from roofline.importers.nsight_compute.launches import MAGIC, starts_like_text  # loads slowly
+
     return source.head.startswith(MAGIC) or starts_like_text(source.head)
 
 

@@ -7,7 +7,7 @@ what can be told from it. Format: HLO's own printer.
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 HOST_SPACE = 5
 """Memory space `S(5)`: host memory. 0 is the device's own, 2 holds sync flags."""
@@ -42,8 +42,7 @@ _PRECISION = re.compile(r"operand_precision=\{([a-z_,]{1,100})\}")
 MAX_TEXT = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """An array: element type, size in bytes without padding, memory space, number of dimensions."""
 
     dtype: str
@@ -52,8 +51,7 @@ class Shape:
     rank: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
+class Instruction(NamedTuple):
     """The content of an instruction's text. `group_size` is 0 where it names no group.
 
     `result_texts` has the shapes of the result, each of a tuple's; `operand_texts` one shape per

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -261,8 +262,7 @@ def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """Row of the program's op, row of the counted kernel."""
 
     op: int

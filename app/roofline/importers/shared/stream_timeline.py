@@ -6,7 +6,7 @@ and outfeed are exposed while no work runs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,7 @@ _KINDS = (WORK, COMMUNICATION, HOST_COPY, INFEED_OUTFEED)
 _PRIORITY = np.array([0, 1, 2, 2], np.int8)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
+class Steps(NamedTuple):
     """The steps of one device: their windows, and the number of each, from 0 in the profile."""
 
     windows: Windows

@@ -7,8 +7,8 @@ locale of their user. What a file means is decided once per file, never cell by 
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
 
@@ -26,8 +26,7 @@ _LONG_CELL = 1 << 20
 _ENOUGH_VOTES = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextTable:
+class TextTable(NamedTuple):
     """A header and its rows. `lines[k]` is the line, from 1, on which row k ends.
 
     `comments` are the lines that start with `#`, without that sign. `ends_whole` is false where

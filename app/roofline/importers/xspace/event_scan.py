@@ -8,6 +8,7 @@ Unknown fields are skipped, fields may come in any order, the last alternative o
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +182,7 @@ def _scan_events(  # type: ignore[no-untyped-def]
     return pos
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(NamedTuple):
     """A map from metadata ids to small integers that kernels can follow."""
 
     table: I32
@@ -204,8 +204,7 @@ def make_lookup(values_by_id: Mapping[int, int]) -> Lookup:
     return Lookup(table, keys, np.array([value for _, value in wide], np.int64))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatColumn:
+class StatColumn(NamedTuple):
     """One stat of a line's events: raw 64-bit words, and how each was written (0: absent)."""
 
     words: U64

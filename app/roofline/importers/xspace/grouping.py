@@ -7,7 +7,7 @@ Facts: XProf 2.24.2, measured; described beside each rule.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ _LOOP_EVENTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Markers:
+class Markers(NamedTuple):
     """Step markers of one device plane, one entry per step in line order.
 
     `begin_ps`/`end_ps` are on the host's clock and place other events in steps; `span_begin_ps` and
@@ -56,16 +55,14 @@ class Markers:
     span_end_ps: U64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grouping:
+class Grouping(NamedTuple):
     """Step markers by plane index. `from_file`: the capture came grouped, nothing was derived."""
 
     markers: Mapping[int, Markers]
     from_file: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRoots:
+class StepRoots(NamedTuple):
     """The host events that start a group each, by group id. `number` is the annotation's own count,
     -1 where it has none."""
 
@@ -74,8 +71,7 @@ class StepRoots:
     number: I64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventGroups:
+class EventGroups(NamedTuple):
     """Group id per event (-1: none) of each requested (plane, line), by their indices.
 
     `from_file`: the capture came grouped, nothing was derived.

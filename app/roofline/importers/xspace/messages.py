@@ -5,7 +5,7 @@ Values in the wire format of protocol buffers, read inside kernels; the one erro
 Format: https://protobuf.dev/programming-guides/encoding/.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,8 +175,7 @@ def _line_header(base, pos, end, head):  # type: ignore[no-untyped-def]
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field of a message: number, wire type, and its value or its byte range."""
 
     number: int
@@ -201,8 +200,7 @@ def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
     return [Field(*row) for row in rows.tolist()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """One XLine: its header and where its bytes are. Times of its events start at `base_ps`."""
 
     id: int

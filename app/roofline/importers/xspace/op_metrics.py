@@ -7,6 +7,7 @@ from its event metadata, once per op, times its occurrences.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,7 @@ _U64 = 2**64
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreOps:
+class CoreOps(NamedTuple):
     """Sums of one TensorCore: per op key over the capture, and per (step, op key).
 
     `kinds` are the plane's event metadata as ops (`None`: no op). `rows` has one entry per key with

@@ -10,9 +10,8 @@ backend, with the version that its platform states.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError, Message
@@ -123,8 +122,7 @@ class Stats:
         return stat.bytes_value if stat is not None else b""
 
 
-@dataclass(frozen=True, slots=True)
-class EventKind:
+class EventKind(NamedTuple):
     """One event metadata: what its events have in common."""
 
     name: str
@@ -316,8 +314,7 @@ class Plane:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(NamedTuple):
     """One XSpace: planes in file order, the host's name where the file has it, and what a recording
     of ours says of itself."""
 

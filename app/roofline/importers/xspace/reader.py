@@ -19,11 +19,8 @@ from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace.captures import captures_of, several_captures
-from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host, read_without_device
-from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space, read_environment
-from roofline.importers.xspace.tpu import read_tpu_host
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.environment import merged
@@ -79,18 +76,28 @@ def _read_hosts(
         def report(fraction: float, done: int = k) -> None:
             progress("read", (done + fraction) / len(spaces))
 
-        reads_cpu = alone and not oddities.ignores_cpu_programs and has_cpu_ops(space)
-        profile = read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report)
+        profile = _read_host(space, oddities, report, is_alone=alone)
         notes = (*recorded(space.recording), *profile.diagnostics)
         profiles.append(replace(profile, environment=read_environment(space), diagnostics=notes))
     return profiles
 
 
-def _read_host(space: Space, oddities: Oddities, progress: Callable[[float], None]) -> Profile:
+def _read_host(
+    space: Space, oddities: Oddities, progress: Callable[[float], None], *, is_alone: bool
+) -> Profile:
+    # Each of these loads slowly, and a capture needs one.
     if space.gpus:
+        from roofline.importers.xspace.gpu import read_gpu_host
+
         return read_gpu_host(space, oddities, progress)
     if space.tensor_cores:
+        from roofline.importers.xspace.tpu import read_tpu_host
+
         return read_tpu_host(space, oddities, progress)
+    from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host, read_without_device
+
+    if is_alone and not oddities.ignores_cpu_programs and has_cpu_ops(space):
+        return read_cpu_host(space)
     return read_without_device(space)
 
 

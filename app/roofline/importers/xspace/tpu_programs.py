@@ -12,7 +12,8 @@ both, and a collective is bound by its link.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -98,8 +99,7 @@ MAX_PROGRAM_BYTES = 64 * MIB
 _PRECISIONS = {1: "high", 2: "highest"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """An instruction, and the computation that it is in."""
 
     instruction: pb.Instruction

@@ -6,6 +6,7 @@ no op covers is a gap. All times are on the device's clock.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -182,8 +183,7 @@ class CoreCollector:
         return pair_halves(self.parts, program_ids, begin[order], end[order], meta[order])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreShare:
+class CoreShare(NamedTuple):
     """One core's part of the timeline: its sums per op over the capture and per step.
 
     `op_of_row` and `op_of_step_row` are rows of the op table, `meta_of_row` and `meta_of_step_row`

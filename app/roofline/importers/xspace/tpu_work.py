@@ -1,7 +1,7 @@
 """The work of one TPU host: ops of its cores, and the steps that all cores have."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ def label_of(kind: OpKind) -> OpLabels:
     return alike(OpLabels, kind, results=kind.shape)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreOpKinds:
+class CoreOpKinds(NamedTuple):
     """A core's ops: labels, and per event metadata its label (-1: none) and cost as columns.
 
     Costs are of one occurrence, zeros where the metadata is not an op's. `unit_of_meta` is the

@@ -32,7 +32,7 @@ from roofline.figures.gain_pair import picture
 from roofline.figures.scale import Margin
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.charts.gain_records import BlockWords, Gain, GainChart
-from roofline.presentation.charts.gain_words import (
+from roofline.presentation.gain_words import (
     alt_of,
     can_judge,
     equation_of,

@@ -7,9 +7,9 @@ XProf on programs compiled for CPU and written by hand for GPU (tests/golden/hlo
 """
 
 import struct
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from typing import NamedTuple
 
 from roofline.importers.xspace.hlo import handlers
 from roofline.importers.xspace.hlo.handlers import is_cublas_lt
@@ -59,8 +59,7 @@ _DAMAGE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpCost:
+class OpCost(NamedTuple):
     """Cost of one execution: `device_flop` is scaled to 16-bit arithmetic, `hbm_bytes` is traffic
     by the breakdown (`None` without one). Zero where unknown; `known` tells. `unit` does the
     arithmetic, `None` where the program does not tell."""

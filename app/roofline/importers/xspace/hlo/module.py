@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -170,8 +171,7 @@ class Computation:
         return sorted(result, key=lambda inner: inner.proto.parameter_number)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Where an instruction comes from; `stack` has one `file:line:column` per frame, innermost
     first. Empty file where unknown."""
 
@@ -253,8 +253,7 @@ class Module:
         return Source(file=frames[0].file, line=frames[0].line, stack=stack)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame of a stack; `function` is empty where the program does not name it."""
 
     file: str

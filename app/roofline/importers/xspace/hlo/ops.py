@@ -11,8 +11,8 @@ there too (TF32) is not in the program.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -179,8 +179,7 @@ UnitOf = Callable[[Instruction], ComputeUnit | None]
 """Which compute unit runs an instruction on this kind of device; `None` where unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HloOp:
+class HloOp(NamedTuple):
     """One instruction of one program."""
 
     labels: OpLabels
@@ -213,7 +212,7 @@ class Programs:
         module, model = found
         cost = model.cost_of(instruction)
         if cost.model_flop and not self._oddities.has_one_compute_peak:
-            cost = replace(cost, unit=self._unit_of(instruction))
+            cost = cost._replace(unit=self._unit_of(instruction))
         try:
             labels = _labels(module, instruction, program_id, names=not self._oddities.on)
             return HloOp(labels=labels, cost=cost)

@@ -1,15 +1,18 @@
 """The words of "Time to gain": of each block, of the equation under it, and of the whole chart."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.analysis.subjects.records import Kind, Subject
 from roofline.figures.gain import Block, Part, Texture
-from roofline.presentation.charts.gain_records import GainTerm
 from roofline.presentation.goal import WORTH_A_WORD, is_all_idle, wait_words
 from roofline.presentation.goal_numbers import MINUS, Scale, whole_percent
 from roofline.presentation.quantities import count, duration
+
+if TYPE_CHECKING:
+    from roofline.presentation.charts.gain_records import GainTerm
 
 NO_NAME = "(no name)"
 _LINKS = "exposed"
@@ -89,7 +92,7 @@ def label_amount(block: Block) -> str:
 # ---------------------------------------------------------------------------------- the equation
 
 
-def equation_of(subject: Subject) -> list[GainTerm]:
+def equation_of(subject: Subject) -> "list[GainTerm]":
     """The parts of the time; what prints as 0 is left out. Roundings are in the part to gain.
 
     Where little is to gain they are in the largest part that no line of the headline says.
@@ -111,7 +114,7 @@ def equation_of(subject: Subject) -> list[GainTerm]:
     return parts
 
 
-def _is_said(subject: Subject, one: GainTerm) -> bool:
+def _is_said(subject: Subject, one: "GainTerm") -> bool:
     """True for a part whose number the headline has, or a line below it."""
     if one["texture"] is Texture.WAIT:
         return one["time_us"] >= WORTH_A_WORD * subject.time_us
@@ -122,10 +125,10 @@ def _printed(scale: Scale, time_us: float) -> str:
     return scale.number(time_us).replace(",", "")
 
 
-def _parts(subject: Subject) -> Iterator[GainTerm]:
+def _parts(subject: Subject) -> "Iterator[GainTerm]":
     parts = subject.parts
 
-    def term(part: str, texture: Texture, label: str, time_us: float) -> GainTerm:
+    def term(part: str, texture: Texture, label: str, time_us: float) -> "GainTerm":
         return {"part": part, "texture": texture, "amount": "", "label": label, "time_us": time_us}
 
     if can_judge(subject):
