@@ -40,7 +40,7 @@ export function html(tag, { on = {}, vars = {}, ...attributes } = {}, ...childre
   return element;
 }
 
-/** A text in which commands and names stand between backticks: templates/_coded.html. @param {string} text */
+/** A text in which commands and names stand between backticks, as the filter of that name. @param {string} text */
 export const coded = (text) =>
   text.split("`").map((piece, index) => (index % 2 ? html("code", {}, piece) : piece));
 

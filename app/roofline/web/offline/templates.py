@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from roofline.presentation.charts.choices import Infeed
 
 _PIECES = "_pieces.html"
+_CODE = re.compile(r"`([^`]*)(?:`|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,7 @@ def _environment(static: StaticFiles) -> Environment:
         percent=percent,
         size=size,
         cell=cell,
+        coded=partial(_coded, environment.filters["escape"]),
         moment=moment_text,
     )
     environment.globals.update(static_url=static.url, version=__version__, counted=counted)
@@ -107,6 +110,12 @@ def _json(value: object, **usual: Any) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # half of a surrogate pair in a stranger's name, or a key that is a number
         return json.dumps(value, **usual)
+
+
+def _coded(escape: Callable[[str], Any], text: str) -> Any:
+    """A text in which commands and names stand between backticks, as in static/js/ui/dom.js."""
+    safe = escape(text)
+    return type(safe)(_CODE.sub(r"<code>\1</code>", str(safe)))
 
 
 def _saving(us: float, whole_us: float) -> str:
