@@ -27,6 +27,8 @@ from roofline.model.timeline import LaunchTimes, Timeline
 SHAPE_AXES = 6
 """Blocks along x, y and z, then threads of a block along x, y and z."""
 _IMPOSSIBLE = 2**62  # of a size: more than any device launches
+# A flag for each possible key while these are few, or not many more than the events.
+_MOST_FLAGS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,30 +55,49 @@ class Kernels:
         return len(self.op)
 
 
-def distinct_shapes(shapes: Sequence[Sequence[int]] | I64) -> dict[str, I64]:
-    """The columns `shapes`, of which the first is unknown, and `shape` of kernels with these sizes
-    along each axis."""
+def sizes_along(shapes: Sequence[Sequence[int]]) -> I64:
+    """The sizes of kernels along each axis, axis by axis."""
     try:
         rows = np.array(shapes, np.int64).reshape(-1, SHAPE_AXES)
     except OverflowError:  # of a damaged file: such sizes are unknown
         known = [[size if abs(size) < _IMPOSSIBLE else 0 for size in shape] for shape in shapes]
         rows = np.array(known, np.int64)
-    distinct, place = distinct_rows(rows)
+    return rows.T
+
+
+def distinct_shapes(sizes: Sequence[I64] | I64) -> dict[str, I64]:
+    """The columns `shapes`, of which the first is unknown, and `shape` of kernels with these sizes
+    along each axis."""
+    found, place = distinct_rows(sizes)
     return {
-        "shapes": np.concatenate([np.zeros((1, SHAPE_AXES), np.int64), distinct]),
+        "shapes": np.concatenate([np.zeros((1, SHAPE_AXES), np.int64), found]),
         "shape": place + 1,
     }
 
 
-def distinct_rows(rows: I64) -> tuple[I64, I64]:
-    """The distinct rows of a table in their order, and the place of each row among them."""
-    place = np.zeros(len(rows), np.int64)
-    for column in rows.T:  # one after the other: sorting whole rows takes long
-        if (column != column[:1]).any():
-            _, at = np.unique(column, return_inverse=True)
-            _, place = np.unique(place * (len(rows) + 1) + at, return_inverse=True)
-    _, first = np.unique(place, return_index=True)
-    return rows[first], place
+def distinct_rows(columns: Sequence[I64] | I64) -> tuple[I64, I64]:
+    """The distinct rows of these columns in their order, and the place of each row among them."""
+    place = np.zeros(len(columns[0]), np.int64)
+    for column in columns:  # one after the other: sorting whole rows takes long
+        values, at = distinct(column)
+        _, place = distinct(place * len(values) + at) if len(values) > 1 else (values, place)
+    example = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
+    example[place] = np.arange(len(place))
+    return np.stack([column[example] for column in columns], axis=1), place
+
+
+def distinct(keys: I64) -> tuple[I64, I64]:
+    """Distinct keys in order, and the place of each key among them."""
+    least, most = (int(keys.min()), int(keys.max())) if len(keys) else (0, 0)
+    if most - least > max(_MOST_FLAGS, len(keys)):
+        found, place = np.unique(keys, return_inverse=True)
+        return found, place
+    is_used, flag = np.zeros(most - least + 1, np.bool_), keys - least
+    is_used[flag] = True
+    used = np.flatnonzero(is_used)
+    places = np.empty(len(is_used), np.int64)
+    places[used] = np.arange(len(used))
+    return used + least, places[flag]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared.events import distinct, in_use
 from roofline.importers.shared.sweep import Swept, Windows, sweep, time_inside, union_length
+from roofline.model.profile import distinct, distinct_rows
 
 # begin, length, slot
 Span = tuple[int, int, int]
@@ -147,9 +147,18 @@ def test_union_of_intervals_counts_no_instant_twice(spans: list[tuple[int, int]]
     assert union_length(columns[:, 0], columns[:, 1]) == len(covered)
 
 
-@given(st.lists(st.integers(0, 50), max_size=20), st.sampled_from([51, 1 << 40]))
-def test_distinct_keys_are_those_of_a_sort(keys: list[int], n_keys: int) -> None:
-    column = np.array(keys, np.int64)
-    found, place = distinct(column, n_keys)
-    assert found.tolist() == in_use(column).tolist() == sorted(set(keys))
+KEYS = st.one_of(st.integers(-3, 5), st.integers(-(2**62), 2**62))
+
+
+@given(st.lists(KEYS, max_size=20))
+def test_distinct_keys_are_those_of_a_sort(keys: list[int]) -> None:
+    found, place = distinct(np.array(keys, np.int64))
+    assert found.tolist() == sorted(set(keys))
     assert found[place].tolist() == keys
+
+
+@given(st.lists(st.tuples(KEYS, st.integers(0, 2), KEYS), max_size=20))
+def test_distinct_rows_are_those_of_a_sort(rows: list[tuple[int, int, int]]) -> None:
+    found, place = distinct_rows(np.array(rows, np.int64).reshape(-1, 3).T)
+    assert [tuple(row) for row in found.tolist()] == sorted(set(rows))
+    assert [tuple(row) for row in found[place].tolist()] == rows

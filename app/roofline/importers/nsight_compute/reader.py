@@ -36,6 +36,7 @@ from roofline.model.profile import (
     Provenance,
     Stated,
     distinct_shapes,
+    sizes_along,
 )
 from roofline.model.units import GIGA, MEGA, NS_PER_S, PS_PER_NS, PS_PER_S
 
@@ -281,7 +282,7 @@ def _kernels(launches: Sequence[Launch], rows: OpRows, number: I64) -> Kernels:
         name=np.array([at[launches[k].name] for k in place], np.int64),
         op=number[place],
         step=np.full(len(place), -1),
-        **distinct_shapes(extents),
+        **distinct_shapes(sizes_along(extents)),
         time_ps=rows.time_ps[place] * rows.time_known[place],
         work=rows.select(np.array(place, np.int64)),
     )

@@ -27,7 +27,7 @@ from roofline.importers.pytorch.rows import FileWork, KernelRows, RowNumbers
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.trace import Api, Trace
 from roofline.importers.shared.databases import SIGNATURE, Database, joined
-from roofline.importers.shared.events import in_use, place_of
+from roofline.importers.shared.events import place_of
 from roofline.importers.shared.kernel_names import NAN, Collective, is_communication, kind_by_kernel
 from roofline.importers.shared.listed_tables import ListedTable, profile_of_sums, tables_of
 from roofline.importers.shared.nesting import busy_times
@@ -37,7 +37,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import ReportedDevice
 from roofline.model.notes import counted, differences, noted, notes_beside
 from roofline.model.op_columns import F64, I64
-from roofline.model.profile import Diagnostic, Host, Profile
+from roofline.model.profile import Diagnostic, Host, Profile, distinct
 from roofline.model.units import GIGA, KILO, NS_PER_MS, PS_PER_NS
 
 # A sum of the metrics of one row; of several rows of a ceiling the largest counts.
@@ -198,9 +198,9 @@ def _trace(recording: Recording) -> Trace:
     trace = Trace(file_name=recording.file_name, names=recording.names.texts)
     trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
     trace.header = {"deviceProperties": [row for row in recording.gpus if row]}
-    keys = in_use(events["key"][events["key"] >= 0])
-    correlation = place_of(events["key"], keys).astype(np.int64) + 1
-    ran = np.zeros(len(keys) + 1, np.int64)
+    keys, place = distinct(np.append(-1, events["key"]))
+    correlation = place[1:]  # 0 for none
+    ran = np.zeros(len(keys), np.int64)
     ran[correlation] = events["name"]
     trace.work.extend(
         begin=events["start"], duration=events["end"] - events["start"], name=events["name"],
@@ -209,7 +209,7 @@ def _trace(recording: Recording) -> Trace:
     )  # fmt: skip
     size = events["bytes"]
     trace.copied.extend(place=np.flatnonzero(size >= 0), bytes=size[size >= 0])
-    launched = place_of(launches["key"], keys).astype(np.int64) + 1
+    launched = np.maximum(place_of(launches["key"], keys), 0).astype(np.int64)
     used = np.flatnonzero(launched)
     tids = (launches["globalTid"][used], recording.ranges["globalTid"])
     _, thread = np.unique(np.concatenate(tids), return_inverse=True)

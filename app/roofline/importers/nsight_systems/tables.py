@@ -16,14 +16,14 @@ import numpy as np
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.trace import api_of
 from roofline.importers.shared.databases import ABSENT, Database, Table, Tables, joined, numbered
-from roofline.importers.shared.events import Names, distinct, place_of
+from roofline.importers.shared.events import Names, place_of
 from roofline.importers.shared.kernel_names import COPY, kernel_category, shown
 from roofline.importers.shared.launches import Launch
 from roofline.importers.shared.listed_tables import ListedTable
 from roofline.model.memory import MemoryLevel
 from roofline.model.notes import compared
 from roofline.model.op_columns import I64
-from roofline.model.profile import Stated, distinct_rows, distinct_shapes
+from roofline.model.profile import Stated, distinct, distinct_rows, distinct_shapes
 from roofline.model.units import KILO, MIB, NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
@@ -92,7 +92,7 @@ class Recording:
         events.numbers["is_kernel"] = is_kernel.astype(np.int64)
         events.numbers["key"] = _key_of(events)
         sizes = [np.maximum(events.numbers.pop(axis), 0) for axis in _SHAPE]
-        shapes = distinct_shapes(np.stack(sizes, axis=1))
+        shapes = distinct_shapes(sizes)
         self.shapes, events.numbers["shape"] = shapes["shapes"], shapes["shape"]
         self.events, self.launches = events, self._launches()
         is_launched = place_of(events["key"], self.launches["key"]) >= 0
@@ -145,8 +145,7 @@ class Recording:
             raise self._damaged("its events are more than 30 days apart")
         of_process, gpus = self._devices()
         ordinals = {row["cuDevice"]: key for key, row in gpus.items()}
-        columns = np.stack((_pids(events["globalPid"]), events["deviceId"]), axis=1)
-        pairs, place = distinct_rows(columns)
+        pairs, place = distinct_rows([_pids(events["globalPid"]), events["deviceId"]])
         keys = [
             of_process.get((pid, ordinal), ordinals.get(ordinal, (pid, ordinal)))
             for pid, ordinal in pairs.tolist()
@@ -179,7 +178,7 @@ class Recording:
     def _launches(self) -> Table:
         needed = ("start", "end", "globalTid", "correlationId", "nameId")
         table = self._read(f"{_PREFIX}RUNTIME", needed=needed)
-        names, place = np.unique(table["nameId"], return_inverse=True)
+        names, place = distinct(table["nameId"])
         kinds = [api_of(self._text(number)) for number in names.tolist()]
         table.numbers["api"] = np.array(kinds, np.int64)[place]
         table.numbers["key"] = _key_of(table, "globalTid")
@@ -202,7 +201,7 @@ class Recording:
         numbers, place = np.unique(ranges["textId"][elsewhere], return_inverse=True)
         ranges["text"][elsewhere] = len(texts) + place
         texts += map(self._text, numbers.tolist())
-        used, ranges.numbers["text"] = distinct(ranges["text"], len(texts))
+        used, ranges.numbers["text"] = distinct(ranges["text"])
         return ranges, [texts[number] for number in used.tolist()]
 
     def _version(self) -> str:

@@ -63,6 +63,7 @@ from roofline.importers.shared.stream_timeline import (
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I8, I32, I64, Bools
+from roofline.model.profile import distinct
 from roofline.model.timeline import Timeline
 
 _KERNEL_CHARACTERS = 120
@@ -226,10 +227,10 @@ class _GpuWork:
         work = self._trace.work
         row = np.zeros(len(work), np.int32)
         own = ~self._by_operator
-        used, at = np.unique(work["name"][own], return_inverse=True)
+        used, at = distinct(work["name"][own])
         row[own] = np.array([self._own_row(name) for name in used.tolist()], np.int64)[at]
         signature = self._signature(self._by_operator)
-        calls, at = np.unique(signature, return_inverse=True)
+        calls, at = distinct(signature)
         main = longest_of(signature, *(work[of][self._by_operator] for of in ("name", "duration")))
         row[self._by_operator] = np.array(
             [self._call_row(call, main[call]) for call in calls.tolist()], np.int64
@@ -262,9 +263,8 @@ class _GpuWork:
     def _note_kernels(self, row: I32) -> None:
         work = self._trace.work
         width = max(len(self._trace.names), 1)
-        pairs, at, count = np.unique(
-            row.astype(np.int64) * width + work["name"], return_inverse=True, return_counts=True
-        )
+        pairs, at = distinct(row.astype(np.int64) * width + work["name"])
+        count = np.bincount(at)
         time = added_up(at, work["duration"], len(pairs), self._trace.file_name)
         for pair, n, ns in zip(pairs.tolist(), count.tolist(), time.tolist(), strict=True):
             self._numbers.rows[pair // width].ran(self._trace.names[pair % width], n, ns)
@@ -313,7 +313,7 @@ class _GpuWork:
         work, name = self._trace.work, self._trace.file_name
         width = len(self._numbers.rows)
         pairs = (self._scope.astype(np.int64) + 1) * width + self._row
-        keys, at = np.unique(pairs, return_inverse=True)
+        keys, at = distinct(pairs)
         runs = self._executions()
         self._note_gaps(runs)
         run_at = at[runs.first]

@@ -180,7 +180,7 @@ def _profile(
     tables = [table for one in processes for table in (one.kernels, one.copies)]
     events, lengths = joined(tables, EVENT), [len(table) for table in tables]
     process = np.repeat(np.arange(len(tables)) // 2, lengths)
-    pairs, device = in_order(*distinct_rows(np.stack([process, events["agent_id"]], axis=1)))
+    pairs, device = in_order(*distinct_rows([process, events["agent_id"]]))
     owners = [(processes[number], agent) for number, agent in pairs.tolist()]
     pids = {one.file_name: one.pid for one in reversed(processes)}
     used = Counter(
@@ -279,11 +279,11 @@ def _launches(
 ) -> Launches:
     """All launches, process by process; those without counters have few kinds."""
     is_kernel = events["dispatch_id"] != ABSENT
-    sizes, size = distinct_rows(np.stack([events[name] for name in SIZES], axis=1))
+    sizes, size = distinct_rows([events[name] for name in SIZES])
     counted = np.full(len(events), ABSENT)
     counted[[*counters]] = [*counters]
     keys = (counted, is_kernel, events["name"], size, events["size"])
-    kind = in_order(*distinct_rows(np.stack(keys, axis=1)))[1]
+    kind = in_order(*distinct_rows(keys))[1]
     time_ps = np.where(events["start"] == ABSENT, 0, events["end"] - events["start"]) * PS_PER_NS
     around = longest_of(events["name"], events["path"], time_ps)
     kinds = []

@@ -234,9 +234,10 @@ class Pages:
         ) != n_rows:  # fmt: skip
             raise DamagedRowsError("a page of rows is damaged")
         values, kinds = np.zeros((n_slots, n_rows), np.int64), np.zeros((n_slots, n_rows), np.uint8)
-        places, data, whole = np.array(slots, np.int64), [self._data], np.flatnonzero(more == 0)
-        _read_records(self._data, 0, whole, begin[whole], size[whole], places, values, kinds)
-        parts = np.flatnonzero(more)
+        places, data, parts = np.array(slots, np.int64), [self._data], np.flatnonzero(more)
+        whole = np.delete(np.arange(n_rows), parts)
+        found = (begin[whole], size[whole]) if len(parts) else (begin, size)
+        _read_records(self._data, 0, whole, *found, places, values, kinds)
         if size[parts].astype(np.float64).sum() > len(self._data):
             raise DamagedRowsError("its rows are longer than the file")
         if len(parts):

@@ -13,32 +13,6 @@ from roofline.importers.shared.sweep import Windows, time_inside
 from roofline.model.op_columns import F64, I32, I64
 from roofline.model.profile import distinct_rows
 
-# A flag for each possible key while these are few, or not many more than the events.
-_MOST_FLAGS = 1 << 20
-
-
-def distinct(keys: I64, n_keys: int) -> tuple[I64, I64]:
-    """Distinct keys in order, and the place of each key among them; keys are below `n_keys`."""
-    if n_keys > max(_MOST_FLAGS, len(keys)):
-        keys_in_use, place = np.unique(keys, return_inverse=True)
-        return keys_in_use, place
-    is_used = np.zeros(n_keys, np.bool_)
-    is_used[keys] = True
-    keys_in_use = np.flatnonzero(is_used)
-    places = np.zeros(n_keys, np.int64)
-    places[keys_in_use] = np.arange(len(keys_in_use))
-    return keys_in_use, places[keys]
-
-
-def in_use(keys: I64) -> I64:
-    """Distinct keys in order, by sorting.
-
-    Keys made of a process and a number fall together in NumPy's table of hashes: 1.7 s a million.
-    """
-    every = np.sort(keys)
-    found: I64 = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
-    return found
-
 
 def in_order(keys: I64, place: I64) -> tuple[I64, I64]:
     """Distinct keys in order of appearance, and the place of each key among them."""
@@ -71,13 +45,13 @@ class Names:
 
     def numbers(self, name_of: Callable[..., str], *ids: I64) -> I64:
         """The number of the name of each row of these columns, asked for once per distinct row."""
-        rows, place = distinct_rows(np.stack(ids, axis=1))
+        rows, place = distinct_rows(ids)
         return np.array([self.number(name_of(*row)) for row in rows.tolist()], np.int64)[place]
 
 
 def longest_of(key: I64, value: I64, time: I64) -> dict[int, int]:
     """The value in which most time was spent by key: of several the one with the largest number."""
-    pairs, place = distinct_rows(np.stack([key, value], axis=1))
+    pairs, place = distinct_rows([key, value])
     longest_last = np.argsort(np.bincount(place, time, len(pairs)), kind="stable")
     return dict(pairs[longest_last].tolist())
 
@@ -87,7 +61,7 @@ def place_of(ids: I64, among: I64) -> I32:
     places = np.full(len(ids), -1, np.int32)
     if len(among):
         order = np.argsort(among, kind="stable").astype(np.int32)
-        at = order[np.minimum(np.searchsorted(among, ids, sorter=order), len(order) - 1)]
+        at = order[np.minimum(np.searchsorted(among[order], ids), len(order) - 1)]
         matches = (among[at] == ids) & (ids > 0)
         places[matches] = at[matches]
     return places

@@ -24,6 +24,7 @@ from roofline.model.profile import (
     Provenance,
     StepTable,
     distinct_shapes,
+    sizes_along,
 )
 from roofline.model.units import PS_PER_S
 
@@ -146,7 +147,8 @@ def _kernels(
     launches: Launches, table: LaunchTable, rows: OpRows, names: tuple[str, ...]
 ) -> Kernels:
     has_shape = np.array([one.shape is not None for one in launches.kinds], np.bool_)
-    found = distinct_shapes([one.shape for one in launches.kinds if one.shape is not None])
+    shapes = [one.shape for one in launches.kinds if one.shape is not None]
+    found = distinct_shapes(sizes_along(shapes))
     place = np.flatnonzero(has_shape[launches.kind])
     at = (np.cumsum(has_shape) - 1)[launches.kind[place]]
     return Kernels(

@@ -13,7 +13,6 @@ import numpy as np
 from roofline.importers.shared.events import (
     NO_LAUNCH,
     Stretches,
-    distinct,
     enders,
     in_order,
     in_rows,
@@ -36,6 +35,7 @@ from roofline.importers.shared.time_bins import (
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I8, I32, I64, Bools, OpColumns
+from roofline.model.profile import distinct
 from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
@@ -186,7 +186,7 @@ def _device(events: DeviceEvents, edges: I64) -> _Device:
     moves = np.flatnonzero(np.asarray(events.kind) != WORK)
     width = len(events.moved) + 1
     keys = ((slot[moves].astype(np.int64)) * width + events.transfer[moves] + 1) * len(_KINDS)
-    pairs, number = in_order(*distinct(keys + events.kind[moves], n_ops * width * len(_KINDS)))
+    pairs, number = in_order(*distinct(keys + events.kind[moves]))
     slot[moves] = n_ops + number
     pairs, moving = np.divmod(pairs, len(_KINDS))
     op, transfer = np.divmod(pairs, width)

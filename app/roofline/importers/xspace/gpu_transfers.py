@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.importers.shared.events import distinct
 from roofline.importers.shared.kernel_names import (
     NAN,
     Collective,
@@ -35,6 +34,7 @@ from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I8, I32, I64
+from roofline.model.profile import distinct
 
 DETAILS = "memcpy_details"
 _HOST_COPY = re.compile(r"(?i)(?:cuda)?memcpy(?:(h2d|htod)|d2h|dtoh)")
@@ -150,8 +150,7 @@ class StreamMoves:
         third = np.where(is_copy, details, -1) + 1
         n_second, n_third = len(self._names) + 1, len(self._details.texts) + 1
         keys = (first * n_second + second) * n_third + third
-        n_first = len(self._labels) + 1
-        distinct_keys, of_row = distinct(keys, n_first * n_second * n_third)
+        distinct_keys, of_row = distinct(keys)
         numbers = [
             self._number(key // n_third // n_second - 1, key // n_third % n_second - 1,
                          key % n_third - 1)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.events import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.gpu_transfers import (
@@ -33,6 +32,7 @@ from roofline.importers.xspace.texts import TextNumbers
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools
+from roofline.model.profile import distinct
 
 MEMCPY_CATEGORY = "memcpy"
 KERNEL_CATEGORY = "kernel without HLO"
@@ -329,7 +329,7 @@ class _Ops:
             return
         width = int(second.max()) + 1
         keys = first[rows] * width + second[rows]
-        pairs, of_row = distinct(keys, (int(first[rows].max()) + 1) * width)
+        pairs, of_row = distinct(keys)
         numbers = [number(pair // width, pair % width) for pair in pairs.tolist()]
         op[rows] = np.array(numbers, np.int64)[of_row]
 
