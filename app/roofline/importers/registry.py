@@ -77,6 +77,7 @@ _WITH_KERNELS = (
     "roofline.importers.pytorch.job",
     "roofline.importers.xspace.cpu",
     "roofline.importers.xspace.gpu",
+    "roofline.importers.xspace.reader",
     "roofline.importers.xspace.tpu",
 )
 # Tables without single kernels: their files are never joined with those of other formats.
