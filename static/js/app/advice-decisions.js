@@ -1,7 +1,7 @@
 // Findings of the card "What would help" are accepted, dismissed and taken back.
 
-import { connectionProblem, Problem } from "../text/problem.js";
 import { find, findAll } from "../ui/dom.js";
+import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 
 const root = document.querySelector("[data-advice]");
@@ -17,14 +17,9 @@ function wire(root) {
         const reason = group.querySelector("input")?.value ?? "";
         const state = button.dataset.adviceState;
         button.disabled = true;
-        try {
+        button.disabled = await attempt(fault, async () => {
           await change("POST", url, { finding: group.dataset.adviceDecide, state, reason });
           location.reload();
-        } catch (error) {
-          const problem = error instanceof Problem ? error : connectionProblem();
-          fault.textContent = `${problem.message} ${problem.remedy}`;
-          fault.hidden = false;
-          button.disabled = false;
-        }
+        });
       });
 }

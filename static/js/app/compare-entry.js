@@ -1,9 +1,9 @@
 // From a profile to a comparison: by dropping a second file on the page.
 
-import { connectionProblem, Problem } from "../text/problem.js";
+import { Problem, problemWords } from "../text/problem.js";
 import { percent } from "../text/format.js";
 import { find, part } from "../ui/dom.js";
-import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
+import { droppedFiles, wireFileDrop } from "../upload/dropped-files.js";
 import { refusal } from "../upload/refusal.js";
 import { sendFiles } from "../upload/send-files.js";
 import { notify } from "../page/toast.js";
@@ -22,36 +22,24 @@ export function wireCompareEntry() {
  */
 function wireDrop(id, limits) {
   const target = find(HTMLElement, "[data-drop-compare]");
-  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
   let isBusy = false;
-  const over = (/** @type {number} */ change) => {
-    depth = change === 0 ? 0 : Math.max(0, depth + change);
-    target.hidden = depth === 0;
-  };
-  /** @param {"dragenter" | "dragleave" | "dragover" | "drop"} type @param {(transfer: DataTransfer) => void} handler */
-  const listen = (type, handler) =>
-    document.addEventListener(type, (event) => {
-      const transfer = event.dataTransfer;
-      if (!carriesFiles(transfer)) return;
-      event.preventDefault(); // also while busy: the browser would open the file and leave the page
-      if (!isBusy) handler(transfer);
-    });
-  listen("dragenter", () => over(1));
-  listen("dragleave", () => over(-1));
-  listen("dragover", (transfer) => {
-    transfer.dropEffect = "copy";
-  });
-  listen("drop", async (transfer) => {
-    over(0);
+  /** @param {DataTransfer} transfer */
+  async function onDrop(transfer) {
     isBusy = true;
     say(0); // at once: a folder may take long to search, and a server to answer
     try {
       await upload(await droppedFiles(transfer), id, limits);
     } catch (error) {
-      const problem = error instanceof Problem ? error : connectionProblem();
-      notify(`${problem.message} ${problem.remedy}`);
+      notify(problemWords(error));
     }
     isBusy = false;
+  }
+  wireFileDrop({
+    isBusy: () => isBusy,
+    onOver: (isOver) => {
+      target.hidden = !isOver;
+    },
+    onDrop,
   });
 }
 

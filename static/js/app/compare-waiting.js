@@ -2,7 +2,7 @@
 
 import { findAll, part } from "../ui/dom.js";
 import { percent } from "../text/format.js";
-import { connectionProblem, Problem } from "../text/problem.js";
+import { problemWords } from "../text/problem.js";
 import { followImportEvents } from "../upload/follow-import.js";
 
 /** @param {HTMLElement} run @param {AbortSignal} signal */
@@ -26,9 +26,7 @@ async function main() {
   const { signal } = new AbortController();
   const ends = await Promise.allSettled(runs.map((run) => follow(run, signal)));
   ends.forEach((end, i) => {
-    if (end.status === "fulfilled") return;
-    const problem = end.reason instanceof Problem ? end.reason : connectionProblem();
-    part("said", runs[i]).textContent = `${problem.message} ${problem.remedy}`;
+    if (end.status === "rejected") part("said", runs[i]).textContent = problemWords(end.reason);
   });
   if (ends.every(({ status }) => status === "fulfilled")) location.reload();
 }

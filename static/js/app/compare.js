@@ -4,7 +4,7 @@ import { createChart, sentFigure } from "../chart/sent.js";
 import { saveRows } from "../page/compare-csv.js";
 import { CompareOps } from "../page/compare-ops.js";
 import { showVersus } from "../page/compare-versus.js";
-import { copyAddress } from "../page/copy-address.js";
+import { copyLink } from "../page/toast.js";
 import { wireSiteHelp } from "../page/site-working.js";
 import {
   foldsOf,
@@ -91,7 +91,7 @@ function wireControls() {
   };
   for (const button of findAll(HTMLElement, "[data-csv]"))
     button.addEventListener("click", async () => saveRows((await shown()).listed, sides));
-  buttonPart("copy-link").addEventListener("click", copyAddress);
+  buttonPart("copy-link").addEventListener("click", () => copyLink());
   const { own, withCtrl } = wireSiteHelp(BUTTONS);
   /** @type {KeyActions} */
   const tabs = Object.fromEntries(

@@ -1,8 +1,8 @@
 // The dialog that has programs captured which run: asks, shows how each address stands, opens what comes of it.
 
-import { change } from "../upload/change.js";
+import { attempt } from "../upload/attempt.js";
+import { change, read } from "../upload/change.js";
 import { bytes } from "../text/format.js";
-import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
 import { buttonPart, find, html, part } from "../ui/dom.js";
 import { remember, remembered } from "../ui/remembered.js";
 
@@ -57,20 +57,12 @@ class CaptureDialog {
     this.dialog.showModal();
   }
 
-  /** @param {unknown} error */
-  say(error) {
-    const problem = error instanceof Problem ? error : connectionProblem();
-    this.fault.textContent = `${problem.message} ${problem.remedy}`;
-    this.fault.hidden = false;
-  }
-
   async capture() {
     const fields = new FormData(this.form);
     const addresses = this.addresses.value.split(/\s+/).filter(Boolean);
     remember(LAST, addresses.join("\n"));
-    this.fault.hidden = true;
     this.submit.disabled = true;
-    try {
+    await attempt(this.fault, async () => {
       const asked = {
         addresses,
         duration_ms: Math.round(Number(fields.get("seconds")) * 1000),
@@ -80,13 +72,10 @@ class CaptureDialog {
         title: fields.get("title"),
       };
       await this.follow(await change("POST", CAPTURES, asked));
-    } catch (error) {
-      this.say(error);
-    } finally {
-      this.url = null;
-      this.stop.hidden = true;
-      this.submit.disabled = false;
-    }
+    });
+    this.url = null;
+    this.stop.hidden = true;
+    this.submit.disabled = false;
   }
 
   /** Shows a capture until it has ended, or until its page can be opened. @param {Capture} capture */
@@ -106,12 +95,8 @@ class CaptureDialog {
   }
 
   /** @param {number} seen @returns {Promise<Capture>} */
-  async next(seen) {
-    const response = await fetch(`${this.url}?wait=${WAIT_S}&seen=${seen}`).finally(() =>
-      clearInterval(this.clock),
-    );
-    if (!response.ok) throw problemFromAnswer(response.status, await response.text());
-    return response.json();
+  next(seen) {
+    return read(`${this.url}?wait=${WAIT_S}&seen=${seen}`).finally(() => clearInterval(this.clock));
   }
 
   /** @param {Capture} capture @param {number} beganAt */
@@ -127,7 +112,8 @@ class CaptureDialog {
     part("capture-hosts", this.dialog).replaceChildren(...rows);
   }
 
-  async end() {
-    if (this.url !== null) await change("DELETE", this.url).catch((error) => this.say(error));
+  end() {
+    const { url } = this;
+    if (url !== null) attempt(this.fault, () => change("DELETE", url));
   }
 }

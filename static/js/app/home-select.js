@@ -1,9 +1,9 @@
 // Selecting profiles of the list to compare them; the selection outlives searching and paging.
 
-import { compareAddress } from "../state/compare-address.js";
+import { compareAddress } from "../state/compare-query.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 
-/** @import { DatedRun } from "../state/compare-address.js" */
+/** @import { DatedRun } from "../state/compare-query.js" */
 
 const MOST = 16; // as many as one comparison takes
 

@@ -1,16 +1,16 @@
 // The home page: takes files and samples, follows their import, finds recent profiles.
 
 import { wireCopyButtons } from "../ui/clipboard.js";
-import { csrfHeaders } from "../upload/csrf.js";
 import { around, find, findAll, part } from "../ui/dom.js";
-import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
+import { carriesFiles, droppedFiles, wireFileDrop } from "../upload/dropped-files.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
 import { wireCapture } from "./home-capture.js";
 import { wireFound } from "./home-found.js";
 import { wireHomeKeys } from "./home-keys.js";
 import { wireList } from "./home-list.js";
-import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
+import { Problem, problemOf } from "../text/problem.js";
+import { change } from "../upload/change.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
 import { QUEUED, drawnImport, drawnUpload } from "../upload/import-steps.js";
@@ -160,16 +160,7 @@ async function startPair(a, b, signal) {
 }
 
 /** @param {string} url @param {AbortSignal} signal */
-async function startSample(url, signal) {
-  let response;
-  try {
-    response = await fetch(url, { method: "POST", headers: csrfHeaders(), signal });
-  } catch (error) {
-    throw signal.aborted ? error : connectionProblem();
-  }
-  if (!response.ok) throw problemFromAnswer(response.status, await response.text());
-  return response.json();
-}
+const startSample = (url, signal) => change("POST", url, undefined, signal);
 
 /**
  * From the first byte to the profile's page.
@@ -238,7 +229,7 @@ async function cancel() {
 function fail(error, parcel = NOTHING) {
   const statusUrl = job?.ownStatusUrl ?? "";
   end();
-  const problem = error instanceof Problem ? error : connectionProblem();
+  const problem = problemOf(error);
   show(errorCard);
   showProblem(errorCard, problem, parcel);
   const onProblem = (/** @type {Problem} */ other) => fail(other, parcel);
@@ -275,35 +266,10 @@ function wirePicker() {
   });
 }
 
-function wireDrop() {
-  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
-  /** @param {number} change 0: the files were dropped */
-  const over = (change) => {
-    depth = change === 0 ? 0 : Math.max(0, depth + change);
-    document.body.classList.toggle("dragging", depth > 0);
-    part("drop-title").textContent = depth > 0 ? "Release to add the files" : dropTitle;
-  };
-  /**
-   * @param {"dragenter" | "dragleave" | "dragover" | "drop"} type
-   * @param {(transfer: DataTransfer) => void} handler
-   */
-  const listen = (type, handler) =>
-    document.addEventListener(type, (event) => {
-      const transfer = event.dataTransfer;
-      if (!carriesFiles(transfer)) return;
-      event.preventDefault(); // also while busy: the browser would open the file and leave the page
-      if (job === null) handler(transfer);
-      else transfer.dropEffect = "none";
-    });
-  listen("dragenter", () => over(1));
-  listen("dragleave", () => over(-1));
-  listen("dragover", (transfer) => {
-    transfer.dropEffect = "copy";
-  });
-  listen("drop", (transfer) => {
-    over(0);
-    take(transfer);
-  });
+/** @param {boolean} isOver */
+function markDrop(isOver) {
+  document.body.classList.toggle("dragging", isOver);
+  part("drop-title").textContent = isOver ? "Release to add the files" : dropTitle;
 }
 
 function wirePaste() {
@@ -336,7 +302,7 @@ wireHomeKeys();
 wireCopyButtons();
 wireReport(errorCard);
 wirePicker();
-wireDrop();
+wireFileDrop({ isBusy: () => job !== null, onOver: markDrop, onDrop: take });
 wirePaste();
 part("cancel", importCard).addEventListener("click", cancel);
 part("choose", errorCard).addEventListener("click", () => {

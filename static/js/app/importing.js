@@ -2,7 +2,7 @@
 
 import { find, part } from "../ui/dom.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
-import { connectionProblem, Problem } from "../text/problem.js";
+import { Problem, problemOf } from "../text/problem.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
 import { QUEUED, drawnImport } from "../upload/import-steps.js";
@@ -47,7 +47,7 @@ async function follow(start) {
   function fail(error) {
     card.end();
     importCard.hidden = true;
-    show(error instanceof Problem ? error : connectionProblem());
+    show(problemOf(error));
   }
 
   const cancel = part("cancel", importCard);

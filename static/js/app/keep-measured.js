@@ -1,6 +1,6 @@
 // Keeps the measured savings of accepted findings in the ledger.
 
-import { connectionProblem, Problem } from "../text/problem.js";
+import { problemWords } from "../text/problem.js";
 import { find } from "../ui/dom.js";
 import { change } from "../upload/change.js";
 
@@ -18,8 +18,7 @@ function wire(root, keep) {
       await change("POST", keep.dataset.keepUrl ?? "", { after: root.dataset.after });
       note.textContent = "Kept. Five of a rule on a device correct its later predictions.";
     } catch (error) {
-      const problem = error instanceof Problem ? error : connectionProblem();
-      note.textContent = `${problem.message} ${problem.remedy}`;
+      note.textContent = problemWords(error);
       keep.disabled = false;
     }
   });

@@ -1,7 +1,7 @@
 // Notes that are kept with the profile: those the server wrote into the page, and the way to change them.
 
 import { notify } from "../page/toast.js";
-import { connectionProblem, Problem } from "../text/problem.js";
+import { problemWords } from "../text/problem.js";
 import { change } from "../upload/change.js";
 
 /** @import { KeptNote } from "../types/pins.js" */
@@ -17,8 +17,5 @@ export function keptNotes(page) {
 const keeperAt = (url) => ({
   keep: (note) => change("POST", url, note),
   remove: (id) => change("DELETE", `${url}/${encodeURIComponent(id)}`),
-  onFault(error) {
-    const problem = error instanceof Problem ? error : connectionProblem();
-    notify(`${problem.message} ${problem.remedy}`);
-  },
+  onFault: (error) => notify(problemWords(error)),
 });

@@ -20,7 +20,7 @@ import { createChosenHardware, isSameChoice, withQuery } from "../state/chosen-h
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
 import { createModel } from "../state/model.js";
 import { listingOf, parseQuery, toQuery } from "../state/query.js";
-import { createStore } from "../state/store.js";
+import { addressOf, createStore } from "../state/store.js";
 import { problemFromAnswer } from "../text/problem.js";
 import { isPeakOf } from "../text/roofs.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
@@ -227,7 +227,7 @@ function wire({ view, store, model, hardware, paint }) {
   wireWorking({ view, model, store });
   wireSubject();
   wireFirstChart();
-  buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
+  buttonPart("copy-link").addEventListener("click", () => copyLink(addressOf(store.get())));
   buttonPart("copy-pandas").addEventListener("click", copyPandas);
   buttonPart("print").addEventListener("click", () => print());
   if (findAll(HTMLElement, "[data-drop-compare]").length > 0) wireCompareEntry(); // not behind a link

@@ -4,8 +4,7 @@ import { dateTime } from "../text/format.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
 import { find, findAll, html, part } from "../ui/dom.js";
 import { attempt } from "../upload/attempt.js";
-import { change } from "../upload/change.js";
-import { read } from "../upload/read.js";
+import { change, read } from "../upload/change.js";
 
 /**
  * A share link as the server lists it.

@@ -1,6 +1,6 @@
 // Hosts of a run as profiles of their own: opened from the run's page, one, or against the representative.
 
-import { connectionProblem, Problem } from "../text/problem.js";
+import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 import { html } from "../ui/dom.js";
 
@@ -22,18 +22,12 @@ export function hostLinks(host, { representative }) {
   const buttons = [button("Its own profile", [host.name])];
   if (host.state === "read" && representative && representative !== host.name)
     buttons.push(button(`Against ${representative}`, [representative, host.name]));
-  return [html("p", { class: "host-links" }, ...buttons), fault];
+  return [html("p", { class: "host-links wrap" }, ...buttons), fault];
 }
 
 /** Goes there once the server knows the profiles. @param {string[]} hosts @param {HTMLElement} fault */
-async function open(hosts, fault) {
-  fault.hidden = true;
-  try {
+const open = (hosts, fault) =>
+  attempt(fault, async () => {
     const found = await change("POST", `/api/v1/runs/${runId()}/profiles`, { hosts });
     location.assign(found.compare_url ?? `/p/${found.profiles[0].id}`);
-  } catch (error) {
-    const problem = error instanceof Problem ? error : connectionProblem();
-    fault.textContent = `${problem.message} ${problem.remedy}`;
-    fault.hidden = false;
-  }
-}
+  });

@@ -1,6 +1,6 @@
 // Copying the link of a run of hosts: the open host, the colours and the list are in it.
 
-import { copyAddress } from "../page/copy-address.js";
+import { copyLink } from "../page/toast.js";
 import { buttonPart } from "../ui/dom.js";
 
-buttonPart("copy-link").addEventListener("click", copyAddress);
+buttonPart("copy-link").addEventListener("click", () => copyLink());

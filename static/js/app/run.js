@@ -52,7 +52,7 @@ class RunView {
       linksOf: (host) => hostLinks(host, model),
     });
     this.tables = createRunTables({ model, onChange: (change) => this.set(change), onOpen: open });
-    wireTabs(part("tabs"), (id) => {
+    this.showTab = wireTabs(part("tabs"), (id) => {
       const tab = TABS.find((one) => one === id) ?? "ops";
       this.set({ tab, sort: SORTS[tab], q: "", page: 1 });
     });
@@ -82,7 +82,9 @@ class RunView {
   show() {
     const { state } = this;
     this.drawer.show(this.host, false);
-    showTab(state.tab);
+    this.showTab(state.tab);
+    const [tabs, tab] = [part("tabs"), find(HTMLElement, `#tab-${state.tab}`)];
+    tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - BEFORE_TAB;
     this.tables.show(state);
     const field = find(HTMLInputElement, "#filter-name");
     if (field.value !== state.q) field.value = state.q;
@@ -126,18 +128,6 @@ class RunView {
       ({ meta, x }) => meta.role === "marks" && x.length > 0,
     );
     return ring;
-  }
-}
-
-/** All tabs share one panel; on a phone the list of tabs scrolls to the chosen one. @param {string} chosen */
-function showTab(chosen) {
-  for (const tab of findAll(HTMLElement, "[role=tab]", part("tabs"))) {
-    const isChosen = tab.id === `tab-${chosen}`;
-    tab.setAttribute("aria-selected", String(isChosen));
-    tab.tabIndex = isChosen ? 0 : -1;
-    if (!isChosen) continue;
-    find(HTMLElement, "#panel").setAttribute("aria-labelledby", tab.id);
-    part("tabs").scrollLeft = tab.offsetLeft - part("tabs").offsetLeft - BEFORE_TAB;
   }
 }
 

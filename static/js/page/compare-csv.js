@@ -2,7 +2,7 @@
 
 import { TERM_NAMES } from "../text/compare-words.js";
 import { fileName, toCsv } from "../text/csv.js";
-import { html } from "../ui/dom.js";
+import { saveCsv } from "../ui/save.js";
 
 /** @import { ChangeRow } from "../types/comparison.js" */
 
@@ -31,13 +31,8 @@ const HEADER = [
 
 /** @param {ChangeRow[]} rows @param {{ title: string }[][]} sides */
 export function saveRows(rows, sides) {
-  const link = html("a", {});
-  link.href = URL.createObjectURL(
-    new Blob([toCsv(HEADER, rows.map(line))], { type: "text/csv;charset=utf-8" }),
-  );
-  link.download = fileName(sides[0][0].title, "to", sides[1][0].title, "comparison.csv");
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+  const name = fileName(sides[0][0].title, "to", sides[1][0].title, "comparison.csv");
+  saveCsv(toCsv(HEADER, rows.map(line)), name);
 }
 
 /** @param {ChangeRow} row */

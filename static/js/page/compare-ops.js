@@ -1,12 +1,13 @@
 // The operations of a comparison: tabs, search, sorting and pages of one table.
 
-import { TABS, openedTab, rowsOf } from "../state/compare-rows.js";
+import { openedTab, rowsOf, TABS } from "../state/compare-rows.js";
 import { timeScale } from "../text/compare-words.js";
 import { count } from "../text/format.js";
 import { find, part } from "../ui/dom.js";
+import { wireTabs } from "../ui/keyboard.js";
 import { createCompareTable } from "./compare-table.js";
 
-/** @import { ChangeRow, Comparison, CompareState, TabId } from "../types/comparison.js" */
+/** @import { ChangeRow, Comparison, CompareState } from "../types/comparison.js" */
 
 export class CompareOps {
   /** @type {ChangeRow | null} */
@@ -29,7 +30,10 @@ export class CompareOps {
       onSelect: (row) => this.#toggle(row),
       onChange: (change) => this.set(change),
     });
-    this.showTab = wireTabs((tab) => this.set({ tab, page: 1 }));
+    this.showTab = wireTabs(part("tabs"), (id) =>
+      this.set({ tab: TABS.find((tab) => tab === id), page: 1 }),
+    );
+    for (const id of TABS) part(`count="${id}"`).textContent = count(rows[id].length);
     const field = find(HTMLInputElement, "#filter-name");
     field.value = state.q;
     field.addEventListener("input", () => this.set({ q: field.value, page: 1 }));
@@ -50,7 +54,7 @@ export class CompareOps {
 
   show() {
     this.table.show(this.state);
-    this.showTab(this.state.tab, this.rows);
+    this.showTab(this.state.tab);
   }
 
   /** Selects another row of the table. @param {number} step */
@@ -70,32 +74,4 @@ export class CompareOps {
     this.#selected = this.#selected === row ? null : row;
     this.table.select(this.#selected?.key ?? null);
   }
-}
-
-/**
- * Tabs as the ARIA pattern has them; all of them show the same panel.
- * @param {(tab: TabId) => void} onChoose
- */
-function wireTabs(onChoose) {
-  const tabs = TABS.map((id) => ({ id, button: find(HTMLElement, `#tab-${id}`) }));
-  tabs.forEach(({ id, button }, i) => {
-    button.addEventListener("click", () => onChoose(id));
-    button.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      const next = tabs[(i + step + tabs.length) % tabs.length];
-      next.button.focus();
-      onChoose(next.id);
-    });
-  });
-  /** @param {TabId} chosen @param {Record<TabId, ChangeRow[]>} rows */
-  return (chosen, rows) => {
-    for (const { id, button } of tabs) {
-      button.setAttribute("aria-selected", String(id === chosen));
-      button.tabIndex = id === chosen ? 0 : -1;
-      part(`count="${id}"`).textContent = count(rows[id].length);
-    }
-    find(HTMLElement, "#panel").setAttribute("aria-labelledby", `tab-${chosen}`);
-  };
 }

@@ -7,6 +7,7 @@ import { toMarkdown, toTsv } from "../text/copied.js";
 import { columnScale } from "../text/format.js";
 import { fileName, toCsv } from "../text/csv.js";
 import { PIN_COLUMNS, PIN_HEAD, pinTexts } from "../text/pin-words.js";
+import { save, saveCsv } from "../ui/save.js";
 import { entryOf } from "./cells.js";
 
 /** @import { Column, Page, ProgramPoint, Unit, Value } from "../types/page-data.js" */
@@ -18,19 +19,6 @@ import { entryOf } from "./cells.js";
 /** @import { Picture } from "../chart/save.js" */
 
 /** @typedef {"markdown" | "tsv"} TextFormat */
-
-const CSV = "text/csv;charset=utf-8";
-const LIFETIME_MS = 30_000; // the click only starts the download; the address must outlive it
-
-/** @param {Blob} content @param {string} name */
-function save(content, name) {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), LIFETIME_MS);
-}
 
 /**
  * A cell value as a word where the data hold an index.
@@ -90,7 +78,7 @@ export function saveOps(model, title, state, rows, pins) {
           lines.map((line, i) => [...line, ...marks[i]]),
         )
       : toCsv(idsOf(columns), lines);
-  save(new Blob([text], { type: CSV }), fileName(title, "operations.csv"));
+  saveCsv(text, fileName(title, "operations.csv"));
 }
 
 /**
@@ -129,7 +117,7 @@ export function saveProgram(model, title, state) {
   /** @param {string} id @returns {(point: ProgramPoint) => Value} */
   const reader = (id) => (point) => pointValue(point, id);
   const lines = linesOf(model, columns, model.view(state.infeed).program, reader);
-  save(new Blob([toCsv(idsOf(columns), lines)], { type: CSV }), fileName(title, "program.csv"));
+  saveCsv(toCsv(idsOf(columns), lines), fileName(title, "program.csv"));
 }
 
 /**
@@ -145,7 +133,7 @@ export function savePins(title, records, format) {
     return;
   }
   const lines = records.map((record) => PIN_COLUMNS.map((id) => record[id]));
-  save(new Blob([toCsv(PIN_COLUMNS, lines)], { type: CSV }), fileName(title, "pins.csv"));
+  saveCsv(toCsv(PIN_COLUMNS, lines), fileName(title, "pins.csv"));
 }
 
 /** Pins as a table of Markdown. @param {readonly PinRecord[]} records */
@@ -163,7 +151,7 @@ export function saveAllOps(pages, title) {
     return linesOf(model, model.columns, rows, reader).map((line) => [i === 0, ...line]);
   });
   const header = ["include_infeed_outfeed", ...idsOf(models[0].columns)];
-  save(new Blob([toCsv(header, lines)], { type: CSV }), fileName(title, "operations-all.csv"));
+  saveCsv(toCsv(header, lines), fileName(title, "operations-all.csv"));
 }
 
 /**

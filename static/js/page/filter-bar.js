@@ -4,12 +4,11 @@ import { toggled } from "../state/filter.js";
 import { keyOf } from "../text/roofs.js";
 import { canDropInfeed, JOINED } from "../state/model.js";
 import { isFiltered, parseValue, withoutFilters } from "../state/query.js";
-import { partLabel } from "../text/budget-words.js";
 import { count, percent } from "../text/format.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { choose, offer } from "../ui/select.js";
 import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
-import { shownCategory } from "../text/words.js";
+import { partLabel, shownCategory } from "../text/words.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */

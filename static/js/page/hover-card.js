@@ -44,7 +44,7 @@ export function memoryTable(model, get) {
   const headers = head.map((text) => html("th", { scope: "col" }, text));
   return html(
     "table",
-    { class: "memory" },
+    { class: "memory small-text" },
     html("thead", {}, html("tr", {}, ...headers)),
     html("tbody", {}, ...rows.map(row)),
   );

@@ -117,9 +117,9 @@ function option({ kind, name, hint, keys }, i) {
   const one = html(
     "li",
     { role: "option", "aria-selected": false },
-    html("span", { class: "palette-kind" }, kind),
+    html("span", { class: "palette-kind muted" }, kind),
     html("span", { class: "palette-name", title: name }, name),
-    hint ? html("span", { class: "palette-hint" }, hint) : null,
+    hint ? html("span", { class: "palette-hint muted small-text" }, hint) : null,
     keys ? html("kbd", {}, keys) : null,
   );
   one.id = `palette-${i}`;

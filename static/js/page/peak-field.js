@@ -39,7 +39,7 @@ export function createPeakField({ key, kind, label }, coreWord, onChange) {
   const undo = undoButton(label, () => onChange(""));
   const swatch = html("i", { class: "swatch" });
   const name = html("span", { class: "text" });
-  const origin = html("span", { class: "origin-line" });
+  const origin = html("span", { class: "origin-line row" });
   const remarks = html("div", { class: "remarks" });
   const item = html("li", {}, html("label", {}, swatch, name, field), origin, remarks);
 

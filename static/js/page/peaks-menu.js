@@ -146,6 +146,6 @@ export class PeaksMenu {
     const words = `${own}, catalogue ${text(found.catalogue)}. ${found.explanation} `;
     const on = { click: () => store.set({ dev: catalogued?.id ?? null, zoom: null }) };
     const use = html("button", { class: "linkish", type: "button", on }, "Use the catalogue’s");
-    return [html("p", { class: "explained" }, words, catalogued ? use : null)];
+    return [html("p", { class: "explained muted" }, words, catalogued ? use : null)];
   }
 }

@@ -244,7 +244,7 @@ export class Pins {
         { type: "button", class: "pin-name", on: { click: select } },
         html("bdi"),
       ),
-      facts: html("span", { class: "pin-facts" }),
+      facts: html("span", { class: "pin-facts muted small-text" }),
       note,
       printed: html("p", { class: "pin-text" }),
       keep: html("button", {

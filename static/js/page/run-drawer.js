@@ -68,7 +68,7 @@ function chips(found) {
     );
   return [
     html("h3", {}, "Chips, same-work ratio"),
-    html("table", { class: "dumb" }, html("tbody", {}, ...found.map(row))),
+    html("table", { class: "dumb small-text" }, html("tbody", {}, ...found.map(row))),
   ];
 }
 
@@ -106,7 +106,7 @@ function deviations({ deviations: found }, { representative }) {
     html("h3", {}, `Largest deviations from ${representative}`),
     html(
       "table",
-      { class: "dumb ops" },
+      { class: "dumb small-text ops" },
       html("thead", {}, html("tr", {}, ...heads.map((one) => html("th", { scope: "col" }, one)))),
       html("tbody", {}, ...found.map(row)),
     ),

@@ -5,6 +5,7 @@ import { METRIC_WORDS, metricText, waitNote } from "../text/run-words.js";
 import { fileName, toCsv } from "../text/csv.js";
 import { find, html, part, svg } from "../ui/dom.js";
 import { mark } from "../ui/marks.js";
+import { saveCsv } from "../ui/save.js";
 import { Table } from "../ui/table.js";
 
 /** @import { HostRow, RunCollective, RunModel, RunOp, RunStep, RunState, RunTab } from "../types/run.js" */
@@ -89,15 +90,8 @@ export function createRunTables({ model, onChange, onOpen }) {
     save() {
       const of = columns[shown?.tab ?? "ops"];
       const cells = listed.map((row) => of.map(({ read }) => read(row)));
-      const link = html("a", {});
-      const text = toCsv(
-        of.map(({ id }) => id),
-        cells,
-      );
-      link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-      link.download = fileName("run", `${shown?.tab ?? "ops"}.csv`);
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 0);
+      const ids = of.map(({ id }) => id);
+      saveCsv(toCsv(ids, cells), fileName("run", `${shown?.tab ?? "ops"}.csv`));
     },
   };
 }

@@ -1,11 +1,8 @@
 // A word that goes by itself, and a notice that stays.
 
-import { addressOf } from "../state/store.js";
 import { copyText } from "../ui/clipboard.js";
 import { buttonPart, part } from "../ui/dom.js";
 import { remember, remembered } from "../ui/remembered.js";
-
-/** @import { ViewState } from "../types/view-state.js" */
 
 const SHOWN_MS = 2400;
 
@@ -33,9 +30,9 @@ export function toast(text) {
   setTimeout(() => shown.classList.remove("shown"), SHOWN_MS);
 }
 
-/** Copies the link to this very view. @param {ViewState} state */
-export async function copyLink(state) {
-  const copied = await copyText(new URL(addressOf(state), location.href).href);
+/** Copies the link to this very view. @param {string} [path] where the address bar does not have it yet */
+export async function copyLink(path = location.href) {
+  const copied = await copyText(new URL(path, location.href).href);
   toast(
     copied
       ? "Link copied: it opens this very view"

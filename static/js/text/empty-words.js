@@ -1,6 +1,5 @@
 // Why nothing is drawn or listed, in words. Pure.
 
-import { reasons } from "./diagnostics.js";
 import { count } from "./format.js";
 
 /** @import { Diagnostic, ProgramPoint } from "../types/page-data.js" */
@@ -81,3 +80,15 @@ export function noProgramText(points) {
   if (points[0].total_time_us === null) return "No time was measured, so the program has no total.";
   return "FLOPs and bytes of too little of the time are known, so the program has no place on a roofline.";
 }
+
+const SEVERITIES = /** @type {const} */ (["error", "warning", "info"]);
+const MOST_REASONS = 3;
+
+/**
+ * Why there is nothing to see, from the most severe diagnostics.
+ * @param {readonly Diagnostic[]} diagnostics
+ */
+export const reasons = (diagnostics) =>
+  SEVERITIES.flatMap((severity) => diagnostics.filter((one) => one.severity === severity))
+    .slice(0, MOST_REASONS)
+    .map((one) => [one.message, one.remedy].filter(Boolean).join(" "));

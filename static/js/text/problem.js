@@ -44,6 +44,15 @@ export function connectionProblem(more = "") {
   });
 }
 
+/** What was caught, as a problem: what the server did not describe is a lost connection. @param {unknown} error */
+export const problemOf = (error) => (error instanceof Problem ? error : connectionProblem());
+
+/** The same as a line of text. @param {unknown} error */
+export function problemWords(error) {
+  const { message, remedy } = problemOf(error);
+  return `${message} ${remedy}`;
+}
+
 /**
  * The problem an answer of the server describes. What stands between (a proxy, say) answers in
  * other words, so anything that is not our JSON becomes a sentence with its status.

@@ -3,7 +3,7 @@
 import { DASH } from "./format.js";
 import { amount, plainText, say } from "./sentences.js";
 
-/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
+/** @import { Bound, Budget, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
 
 /**
  * The word in the place of a share of the roof where an op has none because it is a prediction.
@@ -128,3 +128,17 @@ export function counted(n, text, one) {
 
 /** XProf's category of idle time is in capitals: files and links keep it, the page says "idle". @param {string} name */
 export const shownCategory = (name) => (name === "IDLE" ? "idle" : name);
+
+/** @type {Record<string, string>} */
+const PART_KINDS = { at_roof: "at the roof", below_roof: "below the roof" };
+
+/**
+ * The name of a chosen part: "below the HBM roof", "exposed ICI".
+ * @param {Budget | null | undefined} budget
+ * @param {string} part
+ */
+export function partLabel(budget, part) {
+  const found = budget?.parts.find(({ id }) => id === part);
+  const text = found?.label ?? PART_KINDS[part] ?? part;
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

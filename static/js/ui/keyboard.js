@@ -99,7 +99,7 @@ export function activate(list, item) {
 const TAB_STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 
 /**
- * Tabs as the ARIA pattern has them: arrows move, one of them is a tab stop.
+ * Tabs of one panel as the ARIA pattern has them: arrows move, one of them is a tab stop.
  * @param {HTMLElement} tablist
  * @param {(id: string) => void} onChoose the id of a tab without "tab-"
  * @returns {(chosen: string) => void} shows one
@@ -122,7 +122,7 @@ export function wireTabs(tablist, onChoose) {
       const selected = tab.id === `tab-${chosen}`;
       tab.setAttribute("aria-selected", String(selected));
       tab.tabIndex = selected ? 0 : -1;
-      find(HTMLElement, `#${tab.getAttribute("aria-controls")}`).hidden = !selected;
+      if (selected) find(HTMLElement, "#panel").setAttribute("aria-labelledby", tab.id);
     }
   };
 }

@@ -1,5 +1,5 @@
 // The files of a drop or a paste. A dropped folder stands for the profiles in it, so that the
-// profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is. Pure.
+// profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is.
 
 const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
 // Other files that a folder may hold, as a workload of rocprof-compute does: beside captures, such files
@@ -32,6 +32,40 @@ export async function droppedFiles(transfer) {
   const names = new Set(folders.map((folder) => folder.name));
   const found = await Promise.all(folders.map(profilesBelow));
   return [...plain.filter((file) => !names.has(file.name)), ...found.flat()];
+}
+
+/**
+ * Takes files that are dropped anywhere on the page.
+ * @param {object} options
+ * @param {() => boolean} options.isBusy no drop is taken then
+ * @param {(isOver: boolean) => void} options.onOver files are dragged over the page, or no more
+ * @param {(transfer: DataTransfer) => void} options.onDrop
+ */
+export function wireFileDrop({ isBusy, onOver, onDrop }) {
+  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
+  /** @param {number} to */
+  const move = (to) => {
+    depth = Math.max(0, to);
+    onOver(depth > 0);
+  };
+  /** @param {"dragenter" | "dragleave" | "dragover" | "drop"} type @param {(transfer: DataTransfer) => void} handler */
+  const listen = (type, handler) =>
+    document.addEventListener(type, (event) => {
+      const transfer = event.dataTransfer;
+      if (!carriesFiles(transfer)) return;
+      event.preventDefault(); // also while busy: the browser would open the file and leave the page
+      if (!isBusy()) handler(transfer);
+      else transfer.dropEffect = "none";
+    });
+  listen("dragenter", () => move(depth + 1));
+  listen("dragleave", () => move(depth - 1));
+  listen("dragover", (transfer) => {
+    transfer.dropEffect = "copy";
+  });
+  listen("drop", (transfer) => {
+    move(0);
+    onDrop(transfer);
+  });
 }
 
 /** @param {FileSystemEntry} entry @returns {entry is FileSystemDirectoryEntry} */

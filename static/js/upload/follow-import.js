@@ -1,7 +1,7 @@
 // Follows one import until it ends: told by the server as it happens, or by asking.
 
 import { Problem, problemFromAnswer } from "../text/problem.js";
-import { csrfHeaders } from "./csrf.js";
+import { csrfHeaders } from "./change.js";
 import { listen } from "./import-events.js";
 
 /** @import { ServerProgress } from "./import-steps.js" */

@@ -1,7 +1,6 @@
 // How far an import is, as its card says it: step, fraction, words. Pure.
 
 import { bytes, percent } from "../text/format.js";
-import { timeLeft } from "../text/time-left.js";
 
 /** @import { Sent } from "./meter.js" */
 
@@ -94,4 +93,13 @@ export const isBefore = (step, other) => STEPS.indexOf(step) < STEPS.indexOf(oth
 export function stepState(step, current) {
   if (step === current) return "now";
   return isBefore(step, current) ? "done" : "next";
+}
+
+/** "about 9 s left"; empty while nothing is known. @param {number | null | undefined} seconds */
+export function timeLeft(seconds) {
+  if (seconds == null || !Number.isFinite(seconds)) return "";
+  if (seconds < 1) return "less than 1\u00a0s left";
+  if (seconds < 55) return `about ${Math.ceil(seconds)}\u00a0s left`;
+  if (seconds < 3300) return `about ${Math.ceil(seconds / 60)}\u00a0min left`;
+  return `about ${Math.ceil(seconds / 3600)}\u00a0h left`;
 }

@@ -1,7 +1,7 @@
 // Sends files to the server and says how far they are.
 
 import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
-import { csrfHeaders } from "./csrf.js";
+import { csrfHeaders } from "./change.js";
 import { folderOf } from "./dropped-files.js";
 import { createMeter } from "./meter.js";
 import { totalBytes } from "./refusal.js";

@@ -1,9 +1,11 @@
 // An upload that holds several profiles: which files belong together, and buttons that import them so.
 // The server kept the files: nothing is sent again.
 
-import { csrfHeaders } from "./csrf.js";
+import { change } from "./change.js";
 import { findAll, html, part } from "../ui/dom.js";
-import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
+import { problemOf } from "../text/problem.js";
+
+/** @import { Problem } from "../text/problem.js" */
 
 /**
  * @typedef {object} FileGroup files that make one profile together
@@ -83,7 +85,7 @@ export function offerSplit(card, problem, { statusUrl, mayChange, onProblem }) {
     try {
       showMade(card, box, await splitUpload(statusUrl, numbers));
     } catch (error) {
-      onProblem(error instanceof Problem ? error : connectionProblem());
+      onProblem(problemOf(error));
     }
   };
   box.replaceChildren(
@@ -150,7 +152,7 @@ function unreadableList({ unreadable }) {
       html("span", { class: "muted" }, message),
     ),
   );
-  return html("ul", { class: "groups unreadable", hidden: !rows.length }, ...rows);
+  return html("ul", { class: "groups unreadable small-text", hidden: !rows.length }, ...rows);
 }
 
 /**
@@ -162,12 +164,7 @@ async function splitUpload(statusUrl, groups) {
   const chosen = groups.map((number) => `&group=${number}`).join("");
   // The page of one profile shows how its import goes on; a list of several says how each ended.
   const waitS = groups.length === 1 ? 0 : 60;
-  const response = await fetch(`${statusUrl}/split?wait=${waitS}${chosen}`, {
-    method: "POST",
-    headers: { Accept: "application/json", ...csrfHeaders() },
-  });
-  if (!response.ok) throw problemFromAnswer(response.status, await response.text());
-  return (await response.json()).profiles;
+  return (await change("POST", `${statusUrl}/split?wait=${waitS}${chosen}`)).profiles;
 }
 
 /**

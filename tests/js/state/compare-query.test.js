@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  compareAddress,
   foldsOf,
   otherRuns,
   parseCompare,
@@ -46,4 +47,17 @@ test("open folds are in the address, and an older link to a tab opens the operat
   assert.deepEqual(foldsOf("open=split%2Cfacts"), ["split", "facts"]);
   assert.deepEqual(foldsOf("tab=groups"), ["ops"]);
   assert.equal(withFold("tab=groups&q=mul", "ops", false), "");
+});
+
+const OLD = { id: "old", created: "2026-01-01T00:00:00Z" };
+const NEW = { id: "new", created: "2026-02-01T00:00:00Z" };
+const MIDDLE = { id: "mid", created: "2026-01-15T00:00:00Z" };
+
+test("the older run is A, in whichever order they were chosen", () => {
+  assert.equal(compareAddress([NEW, OLD]), "/c/old..new");
+  assert.equal(compareAddress([OLD, NEW]), "/c/old..new");
+});
+
+test("runs between them are compared with A, too", () => {
+  assert.equal(compareAddress([MIDDLE, NEW, OLD]), "/c/old..new?vs=mid");
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { emptyWords, noProgramText } from "../../../static/js/text/empty-words.js";
+import { emptyWords, noProgramText, reasons } from "../../../static/js/text/empty-words.js";
 import { programPoint } from "../builders.js";
+
+/** @import { Diagnostic } from "../../../static/js/types/page-data.js" */
 
 const found = {
   format: "XSpace (JAX)",
@@ -74,4 +76,30 @@ test("the program's empty chart says what is missing", () => {
   assert.match(noProgramText([]), /no program totals/);
   assert.match(noProgramText([programPoint({ total_time_us: null })]), /No time was measured/);
   assert.match(noProgramText([programPoint({ total_time_us: 1 })]), /too little of the time/);
+});
+
+/**
+ * @param {Diagnostic["severity"]} severity
+ * @param {string} message
+ * @param {string} [remedy]
+ * @returns {Diagnostic}
+ */
+const diagnostic = (severity, message, remedy = "") => ({
+  severity,
+  code: message,
+  message,
+  remedy,
+  count: 1,
+  filter: null,
+});
+
+const ALL = [
+  diagnostic("info", "a"),
+  diagnostic("error", "b", "Do c."),
+  diagnostic("warning", "d"),
+  diagnostic("info", "e"),
+];
+
+test("three reasons at most, the most severe first, each with what to do", () => {
+  assert.deepEqual(reasons(ALL), ["b Do c.", "d", "a"]);
 });

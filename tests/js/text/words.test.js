@@ -5,6 +5,7 @@ import {
   atLeast,
   boundWord,
   counted,
+  partLabel,
   placeSentence,
   programName,
 } from "../../../static/js/text/words.js";
@@ -107,4 +108,13 @@ test("names and counts", () => {
   assert.equal(programName({ scope: "total_hw", label: "Total (HW)" }), "Total (HW)");
   assert.equal(counted(1, "1", "host"), "1 host");
   assert.equal(counted(3, "3", "host"), "3 hosts");
+});
+
+const parts = [{ id: "below_roof.hbm", label: "below the HBM roof", time_us: 1 }];
+const budget = { total_us: 1, floor_us: 0, parts };
+
+test("a part has the words of the server, a kind of parts its own", () => {
+  assert.equal(partLabel(budget, "below_roof.hbm"), "Below the HBM roof");
+  assert.equal(partLabel(budget, "at_roof"), "At the roof");
+  assert.equal(partLabel(null, "idle"), "Idle");
 });

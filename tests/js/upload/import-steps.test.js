@@ -7,6 +7,7 @@ import {
   drawnUpload,
   isBefore,
   stepState,
+  timeLeft,
 } from "../../../static/js/upload/import-steps.js";
 
 test("the upload fills the first half of the bar", () => {
@@ -74,4 +75,13 @@ test("an import that waits again is before the step that it had reached", () => 
   const { step } = drawnImport({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 });
   assert.ok(isBefore(step, "store"));
   assert.ok(!isBefore("read", "read"));
+});
+
+test("time left is rounded up and has sensible units", () => {
+  assert.equal(timeLeft(null), "");
+  assert.equal(timeLeft(Number.POSITIVE_INFINITY), "");
+  assert.equal(timeLeft(0.3), "less than 1\u00a0s left");
+  assert.equal(timeLeft(8.2), "about 9\u00a0s left");
+  assert.equal(timeLeft(70), "about 2\u00a0min left");
+  assert.equal(timeLeft(7000), "about 2\u00a0h left");
 });
