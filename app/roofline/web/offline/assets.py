@@ -70,7 +70,7 @@ BUNDLES = {
         for name in ("tokens", "base", "page", "working", "gain", "compare", "narrow")
     ),
     "css/costs.bundle.css": tuple(
-        f"css/{name}.css" for name in ("tokens", "base", "page", "costs", "narrow")
+        f"css/{name}.css" for name in ("tokens", "base", "page", "op-cost", "costs", "narrow")
     ),
     "css/run.bundle.css": tuple(
         f"css/{name}.css"
