@@ -25,10 +25,10 @@ from roofline.model.units import PS_PER_US, gib_to_gb
 
 OUTLIER_RATIO = 0.3
 _FEW = 2  # steps: which of them is usual cannot be told
+_ALL = 1 - 1e-9  # of the time, but for rounding
 
-# The columns that follow from the ops that have a place on the roofline.
-_ALL = 1 - 1e-9
 _SLACK = 0.02  # of the FLOPs: with less missing a rate is as good as exact
+# The columns that follow from the ops that have a place on the roofline.
 _OF_PLACEMENT = (
     "operational_intensity",
     "intensity",
