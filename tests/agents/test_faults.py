@@ -55,7 +55,11 @@ FAULTS = [
     Fault("samples/pytorch/nccl_message_sizes.json.gz", "unknown", "cost of 39 ms is not known."),
     Fault("samples/pytorch/mi300x_vllm_graph_decode.json.gz", "unknown", NO_WORK),
     Fault("samples/pytorch/mi300x_sglang_decode.json.gz", "unknown", NO_WORK),
-    Fault("samples/pytorch/mi300x_vllm_graph_capture.json.gz", "unknown", "the rest is not in the"),
+    Fault(
+        "samples/pytorch/mi300x_vllm_graph_capture.json.gz",
+        "unknown",
+        "the file has no times of the rest",
+    ),
     Fault("samples/pytorch/trace_diff_v100.json.gz", "unknown", NO_WORK),
     Fault("samples/pytorch/trace_diff_a100.json.gz", "unknown", "(59 % known)"),
     Fault("samples/nsight_systems/rtx3090_tensorrt_nvtx_2023.1.sqlite.gz", "unknown", NO_WORK),

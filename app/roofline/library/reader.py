@@ -194,9 +194,11 @@ class ProfileReader:
 
         return self._healed(profile_id, read)
 
-    def advice(self, ready: Ready) -> bytes | None:
+    def advice(self, profile_id: str) -> bytes | None:
         """Advice, for the frame of a ready page; `None` if it cannot be read."""
-        found = self._results.file(ready.manifest.id, ADVICE)
+        self._check(profile_id)
+        is_ready = self._queries.is_ready(profile_id)  # a moment after its results are there
+        found = self._results.file(profile_id, ADVICE) if is_ready else None
         try:
             return None if found is None else found.plain()
         except DamagedResultError:

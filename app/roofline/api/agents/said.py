@@ -112,7 +112,7 @@ def _times(subject: Subject, scale: Scale) -> Iterator[tuple[str, Said]]:
     impossible = "operations with impossible numbers"
     yield f"{{}} {impossible[:9]}", Said(count(len(subject.ops.doubtful)), impossible, "the file")
     outside = Said(scale.length(subject.outside.total_us or 0.0), "time outside of it", _TIMES)
-    yield "{} lie", outside
+    yield "{} (?:lie|of an idle start)", outside
     if subject.sample is not None:
         yield "median step takes {}", Said(scale.length(subject.sample.median_us), "median", _TIMES)
         for which, ratio in subject.sample.left_out.items():

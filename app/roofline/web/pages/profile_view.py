@@ -70,7 +70,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> ProfileVie
         report_url="",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
-        shown=_shown(state, reader.advice(state) if isinstance(state, Ready) else None),
+        shown=_shown(state, reader.advice(profile_id)),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
 
@@ -121,7 +121,8 @@ def _decided(
     reader: ProfileReader, lists: ProfileLists, state: State, book: AdviceBook
 ) -> bytes | None:
     """The advice with what people of this server decided."""
-    if not isinstance(state, Ready) or (found := reader.advice(state)) is None:
+    found = reader.advice(state.manifest.id) if isinstance(state, Ready) else None
+    if found is None or not isinstance(state, Ready):
         return None
     return book.advice(reader, lists, state.manifest, found)
 
