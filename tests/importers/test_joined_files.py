@@ -27,7 +27,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Host, Profile, Provenance
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text
-from roofline.presentation.verdict import lines_of
+from roofline.presentation.verdict import lines_of, work_hint
 from tests.conftest import ROOT
 from tests.importers.kineto_profiles import codes
 from tests.importers.test_nsight_systems import parts_us
@@ -176,8 +176,12 @@ def test_the_first_lines_say_which_knowledge_is_missing(tmp_path: Path) -> None:
     (step,) = imported(page).next_steps
     assert (step.kind, step.command) == ("when", "nsys profile --trace=cuda,nvtx -o report PROGRAM")
     program.unlink()
-    (rest,) = joined(tmp_path, [SCALE, REST], [counted(SCALE, 0)]).next_steps
-    assert (rest.kind, rest.of) == ("what", "rest"), "the kernel that was not counted"
+    both = joined(tmp_path, [SCALE, REST], [counted(SCALE, 0)])
+    (rest,) = both.next_steps
+    assert (rest.kind, rest.of) == ("what", "rest(int)"), "the kernel that was not counted"
+    wrapped = replace(rest, of=f"void cutlass::Kernel2<{PRODUCT[:12]}>(Params)")
+    said = plain_text(work_hint(replace(both, next_steps=(wrapped,))))
+    assert said.startswith(f"Count {PRODUCT[:12]} with"), "the name that the headline has"
 
 
 @pytest.mark.parametrize(

@@ -376,7 +376,8 @@ def work_hint(profile: Profile) -> Sentence:
     counting = _counting(profile)
     if counting is None or lacking:
         return say(lacking or _BY_COUNTERS.get(profile.format_id, "first_cost"))
-    return say("first_count", kernels=cut(counting.of or "its kernels"), tool=counting.tool)
+    kernels = cut(short_name(counting.of).text) if counting.of else "its kernels"
+    return say("first_count", kernels=kernels, tool=counting.tool)
 
 
 def _host_hint(profile: Profile) -> str:

@@ -90,22 +90,25 @@ def base_name(form: str) -> str:
     return form.partition("<")[0].removesuffix("...").rpartition("::")[2]
 
 
-def longest(kernels: Kernels | None, ops: Bools) -> tuple[str, ...]:
+def longest(kernels: Kernels | None, ops: Bools) -> dict[str, str]:
     """The beginnings of names of kernels of `ops` that take most time, at most five, the longest
-    first. A profiler finds a kernel by these 60 letters.
+    first, each with a kernel's whole name. A profiler finds a kernel by these 60 letters.
 
     Those without a name of letters, digits and underscores alone are left out: a name stands in a
     command.
     """
     if kernels is None:
-        return ()
+        return {}
     time_ps = np.bincount(kernels.name, kernels.time_ps * ops[kernels.op], len(kernels.names))
     times: dict[str, float] = {}
-    for name, ps in zip(kernels.names, time_ps.tolist(), strict=True):
+    whole: dict[str, str] = {}
+    for ps, name in sorted(zip(time_ps.tolist(), kernels.names, strict=True), reverse=True):
         base = base_name(one_form(name))[:_MOST_LETTERS]
         if ps and _PLAIN.fullmatch(base) and not is_communication(base):
             times[base] = times.get(base, 0.0) + ps
-    return tuple(sorted(times, key=lambda name: -times[name])[:_MOST_NAMED])
+            whole.setdefault(base, name)
+    chosen = sorted(times, key=lambda base: -times[base])[:_MOST_NAMED]
+    return {base: whole[base] for base in chosen}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

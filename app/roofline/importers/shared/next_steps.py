@@ -72,7 +72,7 @@ def _work(profile: Profile) -> Iterator[NextStep]:
         command=command,
         adds=f"FLOPs, bytes and busy shares of {', '.join(names) or 'its kernels'}",
         tool="rocprof-compute" if is_amd else "Nsight Compute",
-        of=names[0] if names else "",
+        of=next(iter(names.values()), ""),
     )
 
 
