@@ -49,6 +49,12 @@ class AdviceLedger:
         with self._database.read() as connection:
             return _texts(connection.execute(_every(viewer)))
 
+    def decided(self) -> list[str]:
+        """The profiles of which a finding was accepted or dismissed."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(advice_decision.c.profile_id).distinct())
+            return [*rows.scalars()]
+
     def hidden_from(self, viewer: Viewer) -> set[str]:
         """The profiles that `viewer` does not see: their measurements are not told."""
         with self._database.read() as connection:

@@ -140,6 +140,11 @@ class ProfileStore:
         for one in self.queries.ready():
             self._on_change(one)
 
+    def _series_changed(self, profile_id: str) -> None:
+        """A run that came, or has another name, may be the one that accepted findings wait for."""
+        for one in {profile_id, *self.advice.decided()}:
+            self._on_change(one)
+
     def notes_changed(self, profile_id: str) -> None:
         """Lets answers be made anew that show the notes on points of a profile."""
         self._on_change(profile_id)
@@ -259,7 +264,7 @@ class ProfileStore:
             is_gone = statements.state(connection, job.profile_id) is None
         if is_gone:
             self.shared_results.remove(job.profile_id)
-        self._on_change(job.profile_id)
+        self._series_changed(job.profile_id)
         return counts
 
     def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
@@ -316,7 +321,7 @@ class ProfileStore:
                 statements.set_tags(connection, profile_id, tags)
             if found:
                 write_search_text(connection, profile_id)
-        self._on_change(profile_id)
+        self._series_changed(profile_id)
         if "visibility" in values:  # the advice of others tells what it measured of them
             self.advice_changed()
         return found

@@ -116,6 +116,25 @@ def test_the_next_capture_of_a_series_says_what_was_saved(client: Client) -> Non
     assert done["text"] in client.get("/s/nightly").text
 
 
+def test_a_kept_page_does_not_wait_for_a_capture_that_is_there(client: Client) -> None:
+    content = SAMPLE.read_bytes()
+    before, apart = (
+        client.upload(content, names=(f"{name}.json",), title=name).json()["id"]
+        for name in ("nightly", "apart")
+    )
+    first = client.get(f"/api/v1/profiles/{before}/advice").json()["findings"][0]
+    decided(client, before, first["id"], "accepted")
+    assert "waiting for the next capture" in client.get(f"/p/{before}").text
+    edit = {"json": {"title": "nightly"}}
+    assert client.request("PATCH", f"/api/v1/profiles/{apart}", **edit).status_code == 200
+    assert "measured 0" in client.get(f"/p/{before}").text, "of a run that was renamed"
+    second = client.get(f"/api/v1/profiles/{apart}/advice").json()["findings"][0]
+    decided(client, apart, second["id"], "accepted")
+    assert "waiting for the next capture" in client.get(f"/p/{apart}").text
+    client.upload(content, names=("new.json",), title="nightly")
+    assert "measured 0" in client.get(f"/p/{apart}").text, "of a run that came"
+
+
 def test_decisions_that_cannot_be_are_refused(client: Client) -> None:
     table = (
         b"# device: a CPU\n# peak_fp64: 3.1 TFLOP/s\n# peak_dram: 380 GB/s\n"
