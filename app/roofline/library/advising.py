@@ -93,8 +93,8 @@ class AdviceBook:
         sides = Sides(a=(_stored_run(reader, before),), b=(_stored_run(reader, after),))
         for one in self.measured(before.id, after.id, sides):
             self._put(one)
-        self._store.advice_changed(before.id)
-        self._store.advice_changed(after.id)
+        self._store.answers_changed(before.id)
+        self._store.answers_changed(after.id)
 
     def decide(
         self, profile_id: str, stored: bytes, finding: str, decision: Decision, reason: str
@@ -125,7 +125,7 @@ class AdviceBook:
                 reason=reason if decision == "dismissed" else "",
             )
             self._put(entry)
-        self._store.advice_changed(profile_id)
+        self._store.answers_changed(profile_id)
 
     def measured(self, profile_id: str, after_id: str, sides: Sides) -> "list[Entry]":
         """Accepted findings of a profile as the comparison `sides` shows them; not kept yet.
@@ -164,7 +164,7 @@ class AdviceBook:
         for one in entries:
             self._put(one)
         self._put_hits(entries)
-        self._store.advice_changed(profile_id)
+        self._store.answers_changed(profile_id)
 
     def entries(self, profile_id: str) -> "list[Entry]":
         """The entries of a profile."""
@@ -226,7 +226,7 @@ class AdviceBook:
                 if one.hit is not None
             ]
         )
-        self._store.advice_changed()
+        self._store.answers_changed()
 
 
 def _waits(entry: "Entry") -> bool:

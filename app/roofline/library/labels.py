@@ -97,7 +97,7 @@ def keep_note(
     _check_point(reader, profile_id, note)
     kept = replace(note, text=text, at=timestamp())
     store.notes.put(profile_id, kept)
-    store.notes_changed(profile_id)
+    store.answers_changed(profile_id)
     return kept
 
 
@@ -107,7 +107,7 @@ def remove_note(store: ProfileStore, profile_id: str, note_id: str) -> None:
         raise NoteNotFoundError(
             "The profile has no note with this id.", remedy="It may have been removed before."
         )
-    store.notes_changed(profile_id)
+    store.answers_changed(profile_id)
 
 
 def _check_point(reader: ProfileReader, profile_id: str, note: PointNote) -> None:

@@ -132,8 +132,8 @@ class ProfileStore:
         self.database.check()
         self.blobs.head("blobs/00/none")
 
-    def advice_changed(self, profile_id: str | None = None) -> None:
-        """Lets answers be made anew that show the advice of a profile, or of every profile."""
+    def answers_changed(self, profile_id: str | None = None) -> None:
+        """Lets answers be made anew that show the advice or notes of a profile, or of every one."""
         if profile_id is not None:
             self._on_change(profile_id)
             return
@@ -144,10 +144,6 @@ class ProfileStore:
         """A run that came, or has another name, may be the one that accepted findings wait for."""
         for one in {profile_id, *self.advice.decided()}:
             self._on_change(one)
-
-    def notes_changed(self, profile_id: str) -> None:
-        """Lets answers be made anew that show the notes on points of a profile."""
-        self._on_change(profile_id)
 
     def close(self) -> None:
         """Gives the database's connections back."""
@@ -323,7 +319,7 @@ class ProfileStore:
                 write_search_text(connection, profile_id)
         self._series_changed(profile_id)
         if "visibility" in values:  # the advice of others tells what it measured of them
-            self.advice_changed()
+            self.answers_changed()
         return found
 
     def put_into_trash(self, profile_id: str, reason: str) -> bool:
