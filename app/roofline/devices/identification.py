@@ -183,7 +183,10 @@ def _off_clock(part: Part, traits: DeviceTraits) -> float:
     cycles = traits.all_cycles_per_ns
     if rate is None or not cycles:
         return math.nan
-    exponent = math.log2(rate.value / (cycles * part.devices_per_chip * GIGA))
+    per_cycle = rate.value / (cycles * part.devices_per_chip * GIGA)
+    if not per_cycle:  # the clock of a damaged file
+        return math.inf
+    exponent = math.log2(per_cycle)
     return abs(exponent - round(exponent))
 
 

@@ -171,12 +171,12 @@ def _is_soft(subject: Subject) -> bool:
 def _longest(subject: Subject, names: Sequence[str]) -> Sentence | str:
     """The op that takes most of the time, of several without any known cost."""
     width_us = subject.ops.width_us[: len(names)]
-    share = float(width_us.max(initial=0.0)) / subject.time_us
+    longest_us = float(width_us.max(initial=0.0))
     is_known = subject.parts.known > _LITTLE * subject.parts.work
-    if len(names) < 2 or share < _MUCH or is_known:
+    if len(names) < 2 or not longest_us > _MUCH * subject.time_us or is_known:
         return ""
     name = cut(short_name(names[int(width_us.argmax())]).text)
-    return say("goal_longest", share=ratio(share), name=name)
+    return say("goal_longest", share=ratio(longest_us / subject.time_us), name=name)
 
 
 def cut(name: str) -> str:
