@@ -2,13 +2,23 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.tools.house import House, aims, ceilings, counts
+
+IMPORTERS = Path(__file__).parents[1] / "app/roofline/importers"
 
 
 def test_no_count_is_above_its_ceiling() -> None:
     found, most = counts(House()), ceilings()
     assert found.keys() == most.keys() == aims().keys()
     assert {name: count for name, count in found.items() if count > most[name]} == {}
+
+
+@pytest.mark.parametrize("name", ["nsight_systems", "rocprof_compute", "rocprofiler_sdk"])
+def test_an_importer_of_what_other_profilers_write_has_at_most_900_lines(name: str) -> None:
+    files = [path.read_text().count("\n") for path in (IMPORTERS / name).glob("*.py")]
+    assert 0 < sum(files) <= 900
 
 
 def test_a_house_that_is_tangled_is_found(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from roofline.importers.nsight_systems.tables import START_END, Recording
 from roofline.importers.pytorch.collectives import called_collective
-from roofline.importers.pytorch.inputs import json_of
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.shared.databases import ABSENT
@@ -21,6 +20,7 @@ from roofline.importers.shared.events import Names
 from roofline.importers.shared.kernel_names import group_name
 from roofline.importers.shared.nesting import nest
 from roofline.importers.shared.steps import step_ranges
+from roofline.importers.shared.tables_text import json_of
 from roofline.model.op_columns import I64, Bools
 
 _OPERATOR = re.compile(

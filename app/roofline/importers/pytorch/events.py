@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.collectives import called_collective, collective_of, message_of
 from roofline.importers.pytorch.header import EVENTS_KEY, device_properties, read_header
-from roofline.importers.pytorch.inputs import json_of, read_inputs
+from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.json_text import ABSENT
 from roofline.importers.pytorch.scan import (
     END,
@@ -41,6 +41,7 @@ from roofline.importers.pytorch.trace import (
     node_id,
 )
 from roofline.importers.shared.kernel_names import Collective, is_collective
+from roofline.importers.shared.tables_text import json_of
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import I64, Bools
 from roofline.model.profile import SHAPE_AXES

@@ -4,13 +4,13 @@ A family of operators has formulas of them. For people, tensors are written in X
 all formats share: `bf16[64,128]{1,0}`.
 """
 
-import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from roofline.importers.shared.tables_text import json_of
 from roofline.model.plain_data import read_beside
 
 PACKED_FP4 = "fp4"
@@ -181,15 +181,6 @@ def _sizes(value: object) -> tuple[int, ...] | None:
         return None
     sizes = tuple(part for part in value if type(part) is int and 0 <= part < 2**48)
     return sizes if len(sizes) == len(value) else None
-
-
-def json_of(text: str) -> object:
-    """JSON as its objects, `None` for what is not JSON."""
-    try:
-        result: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return result
 
 
 def _list(value: object) -> list[object]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from roofline.importers.pytorch.attribution import attribute, settle_lists
 from roofline.importers.pytorch.events import read_trace
-from roofline.importers.pytorch.inputs import Tensor, json_of
+from roofline.importers.pytorch.inputs import Tensor
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.trace import Trace
+from roofline.importers.shared.tables_text import json_of
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import F64, I64
 from roofline.model.units import NS_PER_US

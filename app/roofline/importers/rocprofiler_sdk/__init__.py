@@ -3,9 +3,8 @@
 Format: "JSON output schema" in https://rocm.docs.amd.com/projects/rocprofiler-sdk; tried: JSON
 made up after that schema, databases (rocpd) of ROCm 7.1, the CSV files of its documentation. Read:
 kernels and copies with their times, counters of dispatches (several passes of one program
-together), agents.
-Also read: tables of sums (`*_kernel_stats.csv`, `results.stats.csv` of rocprof 1).
-Lost: API calls of HIP and HSA, markers, memory allocations, samples of the program counter.
+together), agents, ranges, sums (`*_kernel_stats.csv`, `results.stats.csv` of rocprof 1).
+Lost: other calls of HIP and HSA, memory allocations, samples of the program counter.
 """
 
 import re

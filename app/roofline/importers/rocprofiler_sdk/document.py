@@ -7,7 +7,8 @@ become the tables of a database, in which each dispatch and each call has an eve
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,9 +20,11 @@ from roofline.importers.rocprofiler_sdk.tables import (
     MARKER,
     PREFIX,
     SIZES,
+    Counters,
     Json,
     Process,
     ProcessTables,
+    add_counter,
     kernel_name,
     text_of,
     whole,
@@ -37,12 +40,19 @@ from roofline.model.units import GIB
 TOOL = "rocprofiler-sdk-tool"
 MOST_BYTES = 2 * GIB
 SUMS = ({"name", "calls", "totaldurationns"},)
-_GPU = 2  # rocprofiler_agent_type_t
+_GPU = ("2", "GPU")  # rocprofiler_agent_type_t
 _MAX_ROWS = 1_000_000
 _NAME = re.compile(r"(.*?)_?(?:kernel|memory_copy|counter|agent|marker_api|hip_api|hsa_api)_")
 _AGENT = re.compile(r"(?:Agent )?(\d{1,20})")
 _TIMES = {"start": "start_timestamp", "end": "end_timestamp"}
 _DISPATCH = {**_TIMES, **{name: name for name in (*SIZES, "dispatch_id", "agent_id")}}
+_AXES = frozenset("xyz")
+_ENDS = {name: name for name in ("src_agent_id", "dst_agent_id")}
+# Columns of CSV that JSON spells otherwise.
+_IN_JSON = {
+    "agent_type": "type", "node_id": "id",
+    "source_agent_id": "src_agent_id", "destination_agent_id": "dst_agent_id",
+}  # fmt: skip
 # The records of a process by the columns of their file.
 _COLUMNS = (
     ("counted", {"counter_name", "counter_value", "dispatch_id", "kernel_name"}),
@@ -63,95 +73,71 @@ def read_file(source: SourceFile, names: Names) -> list[Process]:
         )
     try:
         content = json.loads(bytes(source.data))
+        listed = [_listed(source.name, tool) for tool in _records(content, TOOL)]
     except (ValueError, RecursionError) as error:
         at = f" at byte {error.pos:,}" if isinstance(error, json.JSONDecodeError) else ""
         raise CorruptProfileError(
             f"{source.name} breaks off or is damaged{at}: it is not JSON.",
             remedy="Let rocprofv3 finish writing, or copy the file again.",
         ) from error
-    tools = content.get(TOOL) if isinstance(content, dict) else None
-    tools = tools if isinstance(tools, list) else [tools]
-    listed = [_listed(source.name, tool) for tool in tools if isinstance(tool, dict)]
     return [one.process(names) for one in listed]
 
 
 def _listed(file_name: str, tool: Json) -> "_Listed":
     symbols = {
-        whole(symbol.get("kernel_id")): kernel_name(symbol)
-        for symbol in _list(tool, "kernel_symbols")
+        whole(one.get("kernel_id")): kernel_name(one) for one in _flat(tool, "kernel_symbols")
     }
-    names = {
-        _handle(counter, "id"): text_of(counter, "name") for counter in _list(tool, "counters")
+    counters = {str(one.get("id")): text_of(one, "name") for one in _flat(tool, "counters")}
+    operations = [one.get("operations") for one in _records(tool, "strings", "buffer_records")]
+    directions: dict[tuple[int | None, int | None], str] = {
+        (kind, number): str(text)
+        for kind, texts in enumerate(operations)
+        for number, text in enumerate(texts if isinstance(texts, list) else ())
     }
-    kinds = _list(_object(tool, "strings"), "buffer_records")
-    buffers, callbacks = _object(tool, "buffer_records"), _object(tool, "callback_records")
+
+    kernels = _flat(tool, "buffer_records", "kernel_dispatch")
+    counted = _flat(tool, "callback_records", "counter_collection")
+    for one in (*kernels, *counted):
+        kernel, pairs = whole(one.get("kernel_id")), _flat(one, "records")
+        one["kernel_name"] = symbols.get(kernel) or f"kernel {kernel}"
+        one["counters"] = [(counters.get(str(x.get("counter_id"))), x.get("value")) for x in pairs]
+    copies = _flat(tool, "buffer_records", "memory_copy")
+    for one in copies:
+        one["direction"] = directions.get((whole(one.get("kind")), whole(one.get("operation"))), "")
     return _Listed(
         file_name=file_name,
-        pid=whole(_object(tool, "metadata").get("pid")),
-        agents=[
-            {**agent, "agent_type": "GPU", "node_id": _handle(agent, "id")}
-            for agent in _list(tool, "agents")
-            if agent.get("type") == _GPU and _handle(agent, "id") is not None
-        ],
-        kernels=[_kernel(record, symbols) for record in _list(buffers, "kernel_dispatch")],
-        counted=[
-            {
-                **_kernel(_object(record, "dispatch_data"), symbols),
-                "counters": [
-                    (names.get(_handle(one, "counter_id")), one.get("value"))
-                    for one in _list(record, "records")
-                ],
-            }
-            for record in _list(callbacks, "counter_collection")
-        ],
-        copies=[
-            {
-                **record,
-                "direction": _operation(record, kinds),
-                "source_agent_id": _handle(record, "src_agent_id"),
-                "destination_agent_id": _handle(record, "dst_agent_id"),
-            }
-            for record in _list(buffers, "memory_copy")
-        ],
+        pid=next((whole(one.get("pid")) for one in _records(tool, "metadata")), None),
+        records=defaultdict(
+            list,
+            agents=_flat(tool, "agents"),
+            kernels=kernels,
+            counted=counted,
+            copies=copies,
+        ),
     )
 
 
-def _kernel(record: Json, symbols: Mapping[int | None, str]) -> Json:
-    """A dispatch, the keys of which are inside each other in JSON."""
-    info = _object(record, "dispatch_info")
-    kernel = whole(info.get("kernel_id"))
-    sizes = {
-        f"{of}_{axis}": size
-        for of in ("grid_size", "workgroup_size")
-        for axis, size in _object(info, of).items()
-    }
-    name = symbols.get(kernel) or f"kernel {kernel}"
-    return {**record, **info, "kernel_name": name, "agent_id": _handle(info, "agent_id"), **sizes}
+def _records(record: object, *keys: str) -> list[Json]:
+    """The records under these keys, one or a list of them."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    found = record if isinstance(record, list) else [record]
+    return [one for one in found if isinstance(one, dict)]
 
 
-def _operation(record: Json, kinds: Sequence[Json]) -> str:
-    """The name of a record, as `MEMORY_COPY_HOST_TO_DEVICE`."""
-    kind, number = whole(record.get("kind")), whole(record.get("operation"))
-    found = kinds[kind].get("operations") if kind is not None and kind < len(kinds) else None
-    operations = found if isinstance(found, list) else []
-    return str(operations[number]) if number is not None and number < len(operations) else ""
+def _flat(record: Json, *keys: str) -> list[Json]:
+    """The records under these keys, each with the keys of the objects in it: an id is one around
+    its `handle`, a size one around `x`, `y` and `z`."""
+    return [_with_leaves({}, one) for one in _records(record, *keys)]
 
 
-def _object(record: Json, key: str) -> Json:
-    value = record.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(record: Json, key: str) -> list[Json]:
-    value = record.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _handle(record: Json, key: str) -> int | None:
-    """An id: a number, or an object around one."""
-    value = record.get(key)
-    number = value.get("handle") if isinstance(value, dict) else value
-    return number if type(number) is int and 0 <= number < 2**64 else None
+def _with_leaves(flat: Json, record: Json, name: str = "") -> Json:
+    for key, value in record.items():
+        if isinstance(value, dict):
+            _with_leaves(flat, value, key)
+        else:
+            flat[name if key == "handle" else f"{name}_{key}" if key in _AXES else key] = value
+    return flat
 
 
 def sheet_of(head: bytes) -> str | None:
@@ -172,7 +158,7 @@ def read_sheets(sources: Sequence[SourceFile], names: Names) -> list[Process]:
             found.file_name = source.name
         text, remedy = decode(bytes(source.data)), "Copy it again, or let rocprofv3 finish writing."
         table = read_whole_table(text, name=source.name, max_rows=_MAX_ROWS, remedy=remedy)
-        header = [cell.lower() for cell in table.header]
+        header = [_IN_JSON.get(cell.lower(), cell.lower()) for cell in table.header]
         for row in table.rows:
             line: dict[str, Any] = dict(zip(header, row, strict=False))
             for of in ("grid_size", "workgroup_size"):
@@ -181,7 +167,7 @@ def read_sheets(sources: Sequence[SourceFile], names: Names) -> list[Process]:
             if sheet == "counted":
                 line["counters"] = [(line["counter_name"], line["counter_value"])]
             found.pid = found.pid or whole(line.get("process_id"))
-            getattr(found, sheet).append(line)
+            found.records[sheet].append(line)
     return [one.process(names) for one in sets.values()]
 
 
@@ -195,42 +181,37 @@ class _Listed:
 
     file_name: str
     pid: int | None = None
-    kernels: list[Json] = field(default_factory=list)
-    counted: list[Json] = field(default_factory=list)
-    copies: list[Json] = field(default_factory=list)
-    agents: list[Json] = field(default_factory=list)
-    calls: list[Json] = field(default_factory=list)
+    records: dict[str, list[Json]] = field(default_factory=lambda: defaultdict(list))
+    counters: Counters = field(default_factory=dict)
     apart: int = 0
 
     def process(self, names: Names) -> Process:
         """The process. Raises `CorruptProfileError` where its records are of two programs."""
-        gpus = [one for one in self.agents if str(one.get("agent_type")).strip().upper() == "GPU"]
-        described = {_number(one.get("node_id")): one for one in gpus}
+        gpus = [one for one in self.records["agents"] if str(one.get("type")).upper() in _GPU]
+        described = {_number(one.get("id")): one for one in gpus}
         found = ProcessTables(self._tables(), names).process(self.file_name, described)
-        return replace(found, pid=self.pid or 0, apart=self.apart)
+        return replace(found, pid=self.pid or 0, counters=self.counters, apart=self.apart)
 
     def _tables(self) -> Tables:
-        texts, counters = Names(), Names()
+        texts = Names()
         kernels, of_record = self._dispatches(texts)
         kernels.numbers["event_id"] = np.arange(len(kernels)) + 1
-        self.calls, self.copies = (self._near(kernels, one) for one in (self.calls, self.copies))
-        domains = [str(one.get("domain")) for one in self.calls]
-        calls = _table(self.calls, **_TIMES, tid="thread_id", key="correlation_id")
+        for of in ("calls", "copies"):
+            if _is_apart(kernels, _table(self.records[of], **_TIMES)):
+                self.apart += len(self.records.pop(of))
+        called, copied = self.records["calls"], self.records["copies"]
+        domains = [str(one.get("domain")) for one in called]
+        calls = _table(called, **_TIMES, tid="thread_id", key="correlation_id")
         calls["key"][[at for at, one in enumerate(domains) if one.startswith(MARKER)]] = 0
         calls.numbers["event_id"] = np.arange(len(calls)) + len(kernels) + 1
-        calls.numbers["name_id"] = texts.places(str(one.get("function")) for one in self.calls)
-        ends = {"src_agent_id": "source_agent_id", "dst_agent_id": "destination_agent_id"}
-        copies = _table(self.copies, **_TIMES, **ends, size="bytes")
-        ways = [text_of(one, "direction") or "memory copy" for one in self.copies]
-        copies.numbers["name_id"] = texts.places(ways)
-        counted = zip(of_record[len(self.kernels) :].tolist(), self.counted, strict=True)
-        values = [
-            (at + 1, counters.number(str(name).strip()), _real(value))
-            for at, one in counted
-            for name, value in one["counters"]
-            if name
-        ]
-        event, counter = np.array([one[:2] for one in values], np.int64).reshape(-1, 2).T
+        calls.numbers["name_id"] = texts.places(str(one.get("function")) for one in called)
+        copies = _table(copied, **_TIMES, **_ENDS, size="bytes")
+        copies.numbers["name_id"] = texts.places(text_of(one, "direction") for one in copied)
+        counted = self.records["counted"]
+        places = of_record[len(of_record) - len(counted) :].tolist()
+        for at, one in zip(places, counted, strict=True):
+            for name, value in one["counters"]:
+                add_counter(self.counters, at, str(name or "").strip(), _real(value))
         events = {
             "id": np.arange(len(kernels) + len(calls)) + 1,
             "stack_id": np.append(kernels["key"], calls["key"]),
@@ -241,31 +222,19 @@ class _Listed:
             "memory_copy": copies,
             "region": calls,
             "event": Table(numbers=events),
-            "pmc_event": Table(
-                numbers={"event_id": event, "pmc_id": counter},
-                reals={"value": np.array([value for *_, value in values], np.float64)},
-            ),
-            "info_pmc": numbered(counters.texts, "symbol"),
             "info_kernel_symbol": numbered(texts.texts, "display_name"),
             "string": numbered(texts.texts, "string"),
         }
         return Tables({f"{PREFIX}{name}": table for name, table in found.items()})
 
-    def _near(self, kernels: Table, records: list[Json]) -> list[Json]:
-        """The records, or none where their file has another clock than the kernels."""
-        if not _is_apart(kernels, _table(records, **_TIMES)):
-            return records
-        self.apart += len(records)
-        return []
-
     def _dispatches(self, texts: Names) -> tuple[Table, I64]:
         """The kernels in the order of time, and the place of each record among them: what a trace
         does not say of a dispatch, the table of its counters may."""
-        records = [*self.kernels, *self.counted]
+        records = [*self.records["kernels"], *self.records["counted"]]
         names = [kernel_name(one) or "unnamed kernel" for one in records]
         table = _table(records, **_DISPATCH, key="correlation_id")
         table.numbers["kernel_id"] = texts.places(names)
-        traced, counted = np.split(np.arange(len(records)), [len(self.kernels)])
+        traced, counted = np.split(np.arange(len(records)), [len(self.records["kernels"])])
         if _is_apart(table.selected(traced), table.selected(counted)):
             for name in _TIMES:  # the counters are those of these kernels, in another run
                 table.numbers[name][counted] = ABSENT
@@ -276,12 +245,12 @@ class _Listed:
             known = np.flatnonzero(column != ABSENT)[::-1]  # of equal places the last stays
             table.numbers[name] = np.full(len(first), ABSENT)
             table.numbers[name][place[known]] = column[known]
-            if name == "kernel_id" and len(other := np.flatnonzero(table[name][place] != column)):
-                at = int(other[0])
-                ours = texts.texts[table[name][place[at]]]
+        ours = [texts.texts[kernel] for kernel in table["kernel_id"][place].tolist()]
+        for one, name, other in zip(number.tolist(), ours, names, strict=True):
+            if name != other:
                 raise CorruptProfileError(
-                    f"{self.file_name}: dispatch {number[at]} is {ours[:60]} in one table"
-                    f" and {names[at][:60]} in another.",
+                    f"{self.file_name}: dispatch {one} is {name[:60]} in one table"
+                    f" and {other[:60]} in another.",
                     remedy="Give the files of one run: their names begin with one number.",
                 )
         order = np.lexsort([np.maximum(table[of], 0) for of in ("end", "start")])
@@ -290,11 +259,10 @@ class _Listed:
 
 def _is_apart(one: Table, other: Table) -> bool:
     """True where all times of `other` are far from all times of `one`."""
-    timed = [table.selected(np.flatnonzero(table["start"] > 0)) for table in (one, other)]
-    spans = [(table["start"].min(), table["end"].max()) for table in timed if len(table)]
-    if len(spans) < 2:
+    timed = [table.selected(table["start"] > 0) for table in (one, other)]
+    if not all(map(len, timed)):
         return False
-    (begin, end), (other_begin, other_end) = spans
+    (begin, end), (other_begin, other_end) = ((t["start"].min(), t["end"].max()) for t in timed)
     return bool(max(other_begin - end, begin - other_end) > APART_NS)
 
 
@@ -303,9 +271,8 @@ def _table(records: Sequence[Json], **columns: str) -> Table:
     table = Table()
     for name, key in columns.items():
         number_of = _number if key.endswith("agent_id") else whole
-        cells = [number_of(one.get(key)) for one in records]
-        known = [ABSENT if cell is None else cell for cell in cells]
-        table.numbers[name] = np.array(known, np.int64)
+        cells = (number_of(one.get(key)) for one in records)
+        table.numbers[name] = np.array([ABSENT if x is None else x for x in cells], np.int64)
     return table
 
 

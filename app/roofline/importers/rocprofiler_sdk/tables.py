@@ -6,21 +6,22 @@ one `stack_id`; correlation ids are 0 in ROCm 7.1. `rocpd_info_process`, which h
 and the command line, is never read.
 """
 
-import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from roofline.importers.shared.amd_counters import AmdSize, amd_size
-from roofline.importers.shared.databases import ABSENT, Database, Table, Tables
+from roofline.importers.shared.databases import ABSENT, Database, Table, Tables, joined
 from roofline.importers.shared.events import Names, place_of
 from roofline.importers.shared.kernel_names import group_name, shown
 from roofline.importers.shared.nesting import nest, paths_of
 from roofline.importers.shared.steps import step_ranges
+from roofline.importers.shared.tables_text import json_of
 from roofline.importers.source import SourceFile
-from roofline.model.device import DeviceTraits
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.op_columns import I32, I64
 from roofline.model.units import KILO, NS_PER_S
 
@@ -36,39 +37,38 @@ SIZES = tuple(f"{of}_size_{axis}" for of in ("grid", "workgroup") for axis in "x
 EVENT = ("start", "end", "agent_id", "name", "dispatch_id", "launched", "path", "size", *SIZES)
 _LONGEST_NS, _MOST = 30 * 86_400 * NS_PER_S, 2**62
 _MAX_NAME, _MOST_LETTERS, _DIGITS = 2_000, 200, 21
-_WORK = (f"{PREFIX}kernel_dispatch", f"{PREFIX}memory_copy")
+_WORK = re.compile(f"{PREFIX}(?:kernel_dispatch|memory_copy)(.*)", re.DOTALL)
 
-Json = Mapping[str, Any]
+Json = dict[str, Any]
+Counters = dict[int, dict[str, float]]
 
 
 class Agent(NamedTuple):
-    """A GPU: its product's name, what tells its kind, and its size for shares of counters."""
+    """A GPU, and its size for shares of counters."""
 
-    name: str
-    traits: DeviceTraits
+    device: ReportedDevice
     size: AmdSize
 
 
-UNKNOWN = Agent(name="AMD GPU", traits=DeviceTraits(), size=AmdSize())
+UNKNOWN = Agent(ReportedDevice(kind=DeviceKind.GPU, name="AMD GPU", core_count=1), AmdSize())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Process:
-    """Kernels and copies of one process; agents by the numbers that these have.
+    """Kernels and then copies of one process; agents by the numbers that these have.
 
-    Columns are those of `EVENT`, of copies without those of a dispatch; `ABSENT` is unknown. Times
-    are ns of the machine's clock, both known or neither. `launched` is when the host called; `name`
-    and `path`, the ranges around that call, are places among the names of the upload. Grids are in
-    work items, sizes in bytes. `counters` are those of a kernel, by its row. `apart` records were
-    left out, as their clock is another. `steps` are the begin and end of ranges that are called so.
+    Columns are those of `EVENT`; `ABSENT` is unknown, and the dispatch of a copy. Times are ns of
+    the machine's clock, both known or neither. `launched` is when the host called; `name` and
+    `path`, the ranges around that call, are places among the names of the upload. Grids are in work
+    items, sizes in bytes. `counters` are those of a kernel, by its row. `apart` records were left
+    out, as their clock is another. `steps` are the begin and end of ranges that are called so.
     """
 
     file_name: str
     pid: int
     agents: Mapping[int, Agent]
-    kernels: Table
-    copies: Table
-    counters: dict[int, dict[str, float]]
+    events: Table
+    counters: Counters
     steps: I64
     apart: int = 0
 
@@ -76,12 +76,8 @@ class Process:
 def read_database(source: SourceFile, names: Names) -> list[Process]:
     """The processes in `source`. Raises `CorruptProfileError` for damage."""
     database = Database(source)
-    suffixes = dict.fromkeys(
-        name.removeprefix(kind)
-        for name in sorted(database.tables)
-        for kind in _WORK
-        if name.startswith(kind)
-    )
+    found = [match for name in sorted(database.tables) if (match := _WORK.match(name))]
+    suffixes = dict.fromkeys(match[1] for match in found)
     return [ProcessTables(database, names, suffix).process(source.name) for suffix in suffixes]
 
 
@@ -89,17 +85,29 @@ class ProcessTables:
     """The tables of one process."""
 
     def __init__(self, file: Database | Tables, names: Names, suffix: str = "") -> None:
-        self._read, self._suffix, self._names = file.read, suffix, names
-        strings = self._read(self._of("string"), needed=("id",), texts=("string",))
+        self._file, self._suffix, self._names = file, suffix, names
+        strings = self._read("string", "id", texts=("string",))
         self._strings = strings.texts_by("id", "string")
 
-    def _of(self, name: str) -> str:
-        return f"{PREFIX}{name}{self._suffix}"
+    def _read(self, name: str, *needed: str, **wanted: Any) -> Table:
+        return self._file.read(f"{PREFIX}{name}{self._suffix}", needed=needed, **wanted)
+
+    def _events(self, name: str, *needed: str, optional: Sequence[str]) -> Table:
+        """A table of events, without times that cannot be."""
+        table = self._read(name, "start", "end", *needed, optional=optional)
+        begin, end = table["start"], table["end"]
+        is_sound = (begin >= 0) & (end > begin) & (end - begin < _LONGEST_NS)
+        for edge in ("start", "end"):
+            table[edge][~is_sound] = ABSENT
+        return table
 
     def _described(self, name: str, *texts: str) -> dict[int, Json]:
         """The rows of a small table by id, with what `extdata` holds beside its columns."""
-        table = self._read(self._of(name), needed=("id",), texts=(*texts, "extdata"))
-        return {row["id"]: {**_object(row.get("extdata")), **row} for row in table.rows()}
+        found = {}
+        for row in self._read(name, "id", texts=(*texts, "extdata")).rows():
+            more = json_of(row.get("extdata", ""))
+            found[row["id"]] = {**more, **row} if isinstance(more, dict) else row
+        return found
 
     def process(self, file_name: str, gpus: Mapping[int, Json] | None = None) -> Process:
         """The process; its GPUs are `gpus`, or those that the tables describe."""
@@ -107,21 +115,18 @@ class ProcessTables:
             agents = self._described("info_agent", "type", "name", "product_name", "user_name")
             gpus = {number: row for number, row in agents.items() if row.get("type") == "GPU"}
         kernels, steps = self._kernels()
-        pid = kernels["pid"].tolist()
         return Process(
             file_name=file_name,
-            pid=pid[0] if pid and pid[0] != ABSENT else 0,
+            pid=int(kernels["pid"].max(initial=0)),
             agents={number: agent_of(row) for number, row in gpus.items()},
-            kernels=kernels,
-            copies=self._copies(np.array([*gpus], np.int64)),
+            events=joined([kernels, self._copies(np.array([*gpus], np.int64))], EVENT),
             counters=self._counters(kernels["event_id"]),
             steps=steps,
         )
 
     def _kernels(self) -> tuple[Table, I64]:
-        needed = ("start", "end", "agent_id", "kernel_id", "dispatch_id")
-        optional = ("event_id", "pid", *SIZES)
-        table = _timed(self._read(self._of("kernel_dispatch"), needed=needed, optional=optional))
+        needed = ("agent_id", "kernel_id", "dispatch_id")
+        table = self._events("kernel_dispatch", *needed, optional=("event_id", "pid", *SIZES))
         symbols = self._described("info_kernel_symbol", "display_name", "kernel_name")
         table.numbers["name"] = self._names.numbers(
             lambda one: kernel_name(symbols.get(one, {})) or f"kernel {one}", table["kernel_id"]
@@ -131,9 +136,8 @@ class ProcessTables:
     def _add_calls(self, kernels: Table) -> I64:
         """When the host called for each kernel, and the path of ranges of roctx around that call,
         outermost first, without numbers of instances; the steps among these ranges."""
-        events = self._read(self._of("event"), needed=("id",), optional=("stack_id", "category_id"))
-        columns = ("tid", "end", "name_id")
-        calls = self._read(self._of("region"), needed=("start", "event_id"), optional=columns)
+        events = self._read("event", "id", optional=("stack_id", "category_id"))
+        calls = self._read("region", "start", "event_id", optional=("tid", "end", "name_id"))
         order = np.argsort(calls["start"], kind="stable")
         event = place_of(calls["event_id"], events["id"])
         category, key = (_at(events[of], event) for of in ("category_id", "stack_id"))
@@ -141,73 +145,56 @@ class ProcessTables:
         first = place_of(own, key[order])
         launched, tid = (_at(calls[of][order], first) for of in ("start", "tid"))
         kernels.numbers["launched"] = launched
-        kinds = {number: self._strings.get(number) or "" for number in np.unique(category).tolist()}
-        markers = [number for number, kind in kinds.items() if kind.startswith(MARKER)]
+        markers = [one for one, text in self._strings.items() if (text or "").startswith(MARKER)]
         ranges = calls.selected(np.isin(category, markers) & (calls["end"] > calls["start"]))
-        if not len(ranges):
+        begin, end, n = ranges["start"], ranges["end"], len(ranges)
+        if not n:
             return np.zeros((0, 2), np.int64)
         named, name = np.unique(ranges["name_id"], return_inverse=True)
         _, thread = np.unique(np.append(ranges["tid"], tid), return_inverse=True)
-        outer, around, outside_in = nest(
-            begin=ranges["start"],
-            duration=ranges["end"] - ranges["start"],
-            thread=thread[: len(ranges)],
-            point_ns=launched,
-            point_thread=thread[len(ranges) :],
-        )
+        spans = {"begin": begin, "duration": end - begin, "thread": thread[:n]}
+        outer, around, outside_in = nest(**spans, point_ns=launched, point_thread=thread[n:])
         texts = [(self._strings.get(number) or "")[:_MOST_LETTERS] for number in named.tolist()]
         groups = [group_name(shown(text)).replace("/", "∕") or "range" for text in texts]
         path, found = paths_of(groups, name, outer, outside_in)
         numbers = np.append(self._names.places(found), ABSENT)
         kernels.numbers["path"] = _at(numbers[path], around)
         called, group = np.unique(groups, return_inverse=True)
-        span = ranges["start"], ranges["end"]
-        return step_ranges(called.tolist(), group[name], *span, thread[: len(ranges)])
+        return step_ranges(called.tolist(), group[name], begin, end, thread[:n])
 
-    def _counters(self, event_of: I64) -> dict[int, dict[str, float]]:
-        """Counters by kernel; one counter has a row per instance of its block."""
+    def _counters(self, event_of: I64) -> Counters:
+        """Counters by kernel."""
         kinds = self._described("info_pmc", "symbol", "name")
         names = {number: row.get("symbol") or row.get("name", "") for number, row in kinds.items()}
-        table = self._read(self._of("pmc_event"), needed=("event_id", "pmc_id"), reals=("value",))
-        counters: dict[int, dict[str, float]] = {}
+        table = self._read("pmc_event", "event_id", "pmc_id", reals=("value",))
+        counters: Counters = {}
         columns = (table["event_id"].tolist(), table["pmc_id"].tolist(), table.reals["value"])
         for event, kind, value in zip(*columns, strict=True):
-            name = names.get(kind, "")
-            if name and 0 <= value < _MOST:
-                mine = counters.setdefault(event, {})
-                mine[name] = mine.get(name, 0.0) + value
+            add_counter(counters, event, names.get(kind, ""), value)
         events = event_of.tolist() if counters else []
         return {at: counters[event] for at, event in enumerate(events) if event in counters}
 
     def _copies(self, gpus: I64) -> Table:
-        needed = ("start", "end", "size", "src_agent_id", "dst_agent_id")
-        table = _timed(self._read(self._of("memory_copy"), needed=needed, optional=("name_id",)))
+        needed = ("size", "src_agent_id", "dst_agent_id")
+        table = self._events("memory_copy", *needed, optional=("name_id",))
         source, target = table["src_agent_id"], table["dst_agent_id"]
-        is_gpu = [np.isin(end, gpus).astype(np.int64) for end in (source, target)]
-        is_known = (table["size"] >= 0) & (table["size"] < _MOST)
-        table.numbers["size"] = np.where(is_known, table["size"], ABSENT)
-        is_peer = is_gpu[0] * is_gpu[1] * (source != target)
+        from_gpu, to_gpu = np.isin(source, gpus), np.isin(target, gpus)
+        table["size"][(table["size"] < 0) | (table["size"] >= _MOST)] = ABSENT
         name = table.numbers["name"] = self._names.numbers(
-            self._copy_name, table["name_id"], is_peer, *is_gpu
+            lambda one, is_peer: (self._strings.get(one) or "memory copy") + PEER * is_peer,
+            table["name_id"],
+            (from_gpu & to_gpu & (source != target)).astype(np.int64),
         )
-        inwards = np.array([text.endswith("HOST_TO_DEVICE") for text in self._names.texts])
-        is_in = (is_gpu[0] == 0) & ((is_gpu[1] == 1) | inwards.astype(np.bool_)[name])
-        table.numbers["agent_id"] = np.where(is_in, target, source)
+        inwards = np.array([text.endswith("HOST_TO_DEVICE") for text in self._names.texts], bool)
+        table.numbers["agent_id"] = np.where(~from_gpu & (to_gpu | inwards[name]), target, source)
         return table
 
-    def _copy_name(self, number: int, is_peer: int, *is_gpu: int) -> str:
-        source, target = (("HOST", "DEVICE")[end] for end in is_gpu)
-        name = self._strings.get(number) or f"MEMORY_COPY_{source}_TO_{target}"
-        return f"{name}{PEER}" if is_peer else name
 
-
-def _timed(table: Table) -> Table:
-    """The table without times that cannot be."""
-    begin, end = table["start"], table["end"]
-    is_sound = (begin >= 0) & (end > begin) & (end - begin < _LONGEST_NS)
-    for name in ("start", "end"):
-        table.numbers[name] = np.where(is_sound, table[name], ABSENT)
-    return table
+def add_counter(counters: Counters, event: int, name: str, value: float) -> None:
+    """Add a counter to those of an event: one counter has a value per instance of its block."""
+    if name and 0 <= value < _MOST:
+        mine = counters.setdefault(event, {})
+        mine[name] = mine.get(name, 0.0) + value
 
 
 def _at(column: I64, place: I32) -> I64:
@@ -216,33 +203,21 @@ def _at(column: I64, place: I32) -> I64:
     return found
 
 
-def _object(text: str | None) -> Mapping[str, object]:
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def agent_of(agent: Json) -> Agent:
     """The GPU that `agent` describes, under the keys of rocprofv3."""
-    name, architecture = text_of(agent, "name"), _architecture(agent)
+    name, version = text_of(agent, "name"), whole(agent.get("gfx_target_version"))
+    # 90402 is gfx942: two digits of the version, then stepping, as hexadecimal digits.
+    made = f"gfx{version // 10_000}{version // 100 % 100:x}{version % 100:x}" if version else ""
+    architecture = name if name.startswith("gfx") else made
     numbers = ("cu_count", "max_engine_clk_fcompute", "num_xcc", "max_waves_per_cu")
     units, clock_mhz, dies, waves = (whole(agent.get(key)) or None for key in numbers)
     clock_ghz = clock_mhz / KILO if clock_mhz else None
+    name = text_of(agent, "product_name") or text_of(agent, "user_name") or name or architecture
+    traits = DeviceTraits(processor_count=units, clock_ghz=clock_ghz, architecture=architecture)
     return Agent(
-        name=text_of(agent, "product_name") or text_of(agent, "user_name") or name or architecture,
-        traits=DeviceTraits(processor_count=units, clock_ghz=clock_ghz, architecture=architecture),
-        size=amd_size(architecture, units=units, clock_ghz=clock_ghz, dies=dies, unit_waves=waves),
+        ReportedDevice(kind=DeviceKind.GPU, name=name, core_count=1, traits=traits),
+        amd_size(architecture, units=units, clock_ghz=clock_ghz, dies=dies, unit_waves=waves),
     )
-
-
-def _architecture(agent: Json) -> str:
-    """`gfx942` from 90402: two digits of the version, then stepping, as hexadecimal digits."""
-    name, version = text_of(agent, "name"), whole(agent.get("gfx_target_version"))
-    if name.startswith("gfx") or not version:
-        return name if name.startswith("gfx") else ""
-    return f"gfx{version // 10_000}{version // 100 % 100:x}{version % 100:x}"
 
 
 def kernel_name(symbol: Json) -> str:

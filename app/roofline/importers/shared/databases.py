@@ -118,7 +118,7 @@ class Tables:
                 for name in (*names["needed"], *names["optional"], *wanted.get("distinct", ()))
             },
             texts={name: known.texts.get(name, none) for name in names["texts"]},
-            reals={name: known.reals[name] for name in names["reals"] if name in known.reals},
+            reals={name: known.reals.get(name, np.zeros(0)) for name in names["reals"]},
             distinct={name: [] for name in wanted.get("distinct", ())},
         )
 

@@ -183,10 +183,9 @@ def without_steps(ops: OpTable, op_time_ps: int, provenance: Provenance, **rest:
         ops=ops,
         op_time_ps=op_time_ps,
         normalised_op_time_ps=op_time_ps,
-        steps=no_steps(tuple(ops.traffic_bytes)),
         flop_provenance=provenance,
         bytes_provenance=provenance,
-        **{"time_ps": op_time_ps, **rest},
+        **{"time_ps": op_time_ps, "steps": no_steps(tuple(ops.traffic_bytes)), **rest},
     )
 
 

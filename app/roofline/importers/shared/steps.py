@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpRows
 from roofline.importers.shared.stream_timeline import Steps
 from roofline.importers.shared.sweep import Windows
@@ -62,6 +63,8 @@ def steps_of(
 
 def step_table(steps: Sequence[Steps], step: I64, rows: OpRows) -> StepTable:
     """The table of the steps of all devices; `step` is that of each of `rows` (-1: none)."""
+    if not steps:
+        return no_steps(tuple(rows.traffic_bytes))
     n_steps = len(steps[0].number)
     begin, end = (
         np.array([getattr(one.windows, edge) for one in steps]) * PS_PER_NS

@@ -5,6 +5,7 @@ locale of their user. What a file means is decided once per file, never cell by 
 """
 
 import csv
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -46,6 +47,15 @@ def decode(data: bytes) -> str:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
     return data.decode("utf-8", "replace")
+
+
+def json_of(text: str) -> object:
+    """JSON as its objects, `None` for what is not JSON."""
+    try:
+        result: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return result
 
 
 def first_row(head: bytes) -> tuple[str, ...]:

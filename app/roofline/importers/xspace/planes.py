@@ -7,7 +7,6 @@ environment: JAX writes `jax_version`, `jaxlib_version` and `cpu_version` or the
 backend, with the version that its platform states.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from google.protobuf.message import DecodeError, Message
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
+from roofline.importers.shared.tables_text import json_of
 from roofline.importers.source import SourceFile
 from roofline.importers.xspace import event_scan
 from roofline.importers.xspace.captures import Captured
@@ -376,11 +376,7 @@ def open_space(buf: Bytes, file_name: str) -> Space:
 def _recording(warning: str) -> object:
     if not warning.startswith(RECORDING):
         return None
-    try:
-        found: object = json.loads(warning.removeprefix(RECORDING))
-    except (ValueError, RecursionError):
-        return None
-    return found
+    return json_of(warning.removeprefix(RECORDING))
 
 
 _SUFFIX = "_version"
