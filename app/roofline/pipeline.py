@@ -72,7 +72,7 @@ def opened_files(
             limits=UnpackLimits(),
             progress=progress,
         )
-        yield opened, (*notes, *map(_exported_note, said))
+        yield opened, (*notes, *map(exported_note, said))
 
 
 def open_sources(
@@ -181,7 +181,8 @@ def analysis_as_xprof(sources: Sequence[SourceFile], profile: Profile) -> Roofli
     return analyse(profile, device, AnalysisOptions(xprof_compat=True))
 
 
-def _exported_note(said: str) -> Diagnostic:
+def exported_note(said: str) -> Diagnostic:
+    """The note of what was done with a report before it was read."""
     return Diagnostic(severity=Severity.INFO, code="exported-reports", message=said)
 
 

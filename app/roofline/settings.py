@@ -55,6 +55,7 @@
 | `ROOFLINE_DASK_CA`               | none                      | PEM files for its TLS: authority, |
 | `ROOFLINE_DASK_CERT`, `_DASK_KEY` | none                     | certificate and its key           |
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
+| `ROOFLINE_NSYS`                  | none: off                 | a program that exports reports    |
 | `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
 | `ROOFLINE_CAPTURE_TARGETS`       | none: off                 | programs that may be captured     |
 | `ROOFLINE_CAPTURE_GROUPS`        | none: administrators      | `oidc`: groups that may capture   |
@@ -183,6 +184,7 @@ class Settings(BaseSettings):
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
     buckets: Words = ()
+    nsys: Path | None = None
     capture_targets: Words = ()
     capture_groups: Words = ()
     captures_per_hour: int = Field(default=12, gt=0)

@@ -8,6 +8,7 @@ Nothing of that needs a right of this process, so it works in containers; root g
 
 import ctypes
 import errno
+import json
 import os
 import platform
 import struct
@@ -28,7 +29,8 @@ _WRITE = (
     _READ | _WRITE_FILE | _REMOVE_FOLDER | _REMOVE_FILE | _MAKE_FOLDER | _MAKE_FILE
     | _REFER | _TRUNCATE
 )  # fmt: skip
-_OF_FILES = 1 | _READ_FILE | _WRITE_FILE | _TRUNCATE
+_EXECUTE = 1
+_OF_FILES = _EXECUTE | _READ_FILE | _WRITE_FILE | _TRUNCATE
 # How many of the rights, counted from bit 0, each version of Landlock knows.
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 _NEWEST_RIGHTS = 16
@@ -40,6 +42,8 @@ _SYSTEM = (
     "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime",
     "/dev/urandom", "/dev/zero", "/proc/self", "/sys/devices/system/cpu",
 )  # fmt: skip
+
+_PROGRAMS = ("/bin", "/sbin")  # where they are not links to those of /usr
 
 # Calls, and their numbers on x86-64 and aarch64; -1 where there is none. A child has no others.
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -91,6 +95,27 @@ _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where the call's data are
 
 
+def start_confined() -> None:
+    """Become the program of the last arguments of this process, confined as the first, JSON, says.
+
+    It has its limits and no network. Exits where the system cannot keep files from it.
+    """
+    from roofline.children.sandbox import give_up_network, limit_process
+    from roofline.model.outer_limits import ImportLimits
+
+    said, *command = sys.argv[1:]
+    asked = json.loads(said)
+    if _landlock_version() < 1:
+        sys.exit("this system has no Landlock, without which no program is started here.")
+    give_up_network()
+    limit_process(ImportLimits(**asked["limits"]), asked["size_bytes"])
+    own = Path(command[0]).resolve()
+    # Programs with libraries of their own: PLACE/bin/nsys, PLACE/target-linux-x64/nsys.
+    is_part = own.parent.name == "bin" or own.parent.name.startswith("target-")
+    confine([asked["reads"]], asked["writes"], [str(own.parents[1 if is_part else 0])])
+    os.execv(own, command)
+
+
 def missing() -> tuple[str, ...]:
     """What this system lacks for `confine`, in words."""
     found = []
@@ -101,9 +126,10 @@ def missing() -> tuple[str, ...]:
     return tuple(found)
 
 
-def confine(reads: Iterable[str], writes: str) -> None:
+def confine(reads: Iterable[str], writes: str, runs: Sequence[str] = ()) -> None:
     """From now on this process reads `reads` and its own code, and writes below `writes`.
 
+    With `runs` it starts programs that lie below these and the system's, which have all calls.
     What `missing` names is left out. Raises `OSError` where the system refuses the rest. Only while
     the process has one thread.
     """
@@ -111,9 +137,9 @@ def confine(reads: Iterable[str], writes: str) -> None:
         return
     _checked(_libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))
     if _landlock_version() >= 1:
-        _restrict_files(reads, writes)
+        _restrict_files(reads, writes, runs)
     _give_up_capabilities()
-    architecture = _architecture()
+    architecture = None if runs else _architecture()
     if architecture is not None:
         program = b"".join(_filter(architecture, os.getpid()))
         steps = ctypes.create_string_buffer(program, len(program))
@@ -130,7 +156,7 @@ def _give_up_capabilities() -> None:
     raise OSError(ctypes.get_errno(), "capset")
 
 
-def _restrict_files(reads: Iterable[str], writes: str) -> None:
+def _restrict_files(reads: Iterable[str], writes: str, runs: Sequence[str]) -> None:
     version = _landlock_version()
     known = (1 << _RIGHTS.get(version, _NEWEST_RIGHTS)) - 1
     fields = (known, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
@@ -139,6 +165,8 @@ def _restrict_files(reads: Iterable[str], writes: str) -> None:
     try:
         for place in (*_code(), *_SYSTEM, *reads):
             _allow(rules, place, _READ & known)
+        for place in (*_SYSTEM, *_PROGRAMS, *runs) if runs else ():
+            _allow(rules, place, _READ | _EXECUTE)
         _allow(rules, os.devnull, (_READ | _WRITE_FILE) & known)
         _allow(rules, writes, _WRITE & known)
         _checked(_libc().syscall(_RESTRICT, rules, 0))

@@ -42,7 +42,7 @@ from roofline.imports.messages import ImportRequest
 from roofline.model.device import Device
 from roofline.model.profile import Profile
 from roofline.model.stored import stored
-from roofline.pipeline import analysis_as_xprof, open_sources, read_profile
+from roofline.pipeline import analysis_as_xprof, exported_note, open_sources, read_profile
 from roofline.presentation.capture_titles import title_of_capture
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
@@ -93,6 +93,7 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     sources = chosen(sources, request.digests)
     measurements = measurements_digest()  # before they are used: a change meanwhile shows
     try:
+        notes = (*notes, *map(exported_note, request.notes))
         profile, device = read_profile(sources, notes=notes, progress=report)
     except MixedUploadError as error:
         raise located(error, sources) from error

@@ -4,25 +4,32 @@ A job may be delivered twice or be cut off anywhere. Only the owner of its lease
 and the same files give the same results, so running it again does no harm.
 """
 
+import json
 import logging
 import os
 import secrets
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from functools import partial
+from pathlib import Path
 
+from roofline.children.confinement import start_confined
 from roofline.children.messages import Body
 from roofline.children.program import ProgramLost, again
+from roofline.children.sandbox import needed_environment
 from roofline.errors import (
     ImportStoppedError,
     RooflineError,
     StorageFullError,
     StoreUnavailableError,
+    UploadRejectedError,
 )
+from roofline.importers.intake.folders import EXPORT_BESIDE, export_report, is_report
 from roofline.imports.children import ChildLost, ImportTask, died, run_import
 from roofline.imports.messages import ImportRequest, Progress
 from roofline.model.outer_limits import MAX_ATTEMPTS, ImportLimits
@@ -39,6 +46,7 @@ PAUSE_S = 15.0
 MORE_BYTES = MIB
 # Progress in the job table more often than this is a commit that nothing reads.
 BEAT_EVERY_S = 1.0
+_START_CONFINED = f"import {start_confined.__module__} as m; m.{start_confined.__name__}()"
 _log = logging.getLogger("roofline.jobs")
 
 
@@ -69,7 +77,8 @@ class RunEnd(Enum):
 class RunParts:
     """The shared parts of this process's runs; `most_running` imports of one person run at once.
 
-    `on_page` hears the id of a profile whose page can be shown while its job goes on.
+    `on_page` hears the id of a profile whose page can be shown while its job goes on. `nsys` is the
+    program that exports reports of Nsight Systems; without it they are refused.
     """
 
     store: ProfileStore
@@ -77,6 +86,7 @@ class RunParts:
     limits: ImportLimits
     room: DiskRoom
     most_running: int | None = None
+    nsys: Path | None = None
     on_page: Callable[[str], None] = lambda _id: None
 
 
@@ -208,11 +218,18 @@ class JobRun:
             self.task.advance("unpack", done / self._size_bytes)
             self._beat(self.task.progress)
 
-        files = []
+        files, said = [], []
         for number, file in enumerate(found.files):
-            path = area.root / f"raw-{number:04d}"
+            name, path = file.name, area.root / f"raw-{number:04d}"
             self._store.raw.fetch(file, path, tick=tick)
-            files.append((file.name, str(path), file.size_bytes))
+            if self._parts.nsys is not None and is_report(path):
+                export = f"{name.rpartition('.')[0] or name}.sqlite"
+                if export in [other.name for other in found.files]:
+                    said.append(EXPORT_BESIDE.format(name))
+                    continue
+                said.append(self._export(self._parts.nsys, path, name, partial(tick, 0)))
+                name, path = export, path.with_suffix(".sqlite")
+            files.append((name, str(path), path.stat().st_size))
         return ImportRequest(
             profile_id=found.id,
             created_at=found.created_at,
@@ -223,7 +240,33 @@ class JobRun:
             exports=str(area.exports),
             limits=self._parts.limits,
             keep_free_bytes=self._parts.room.kept_free_bytes,
+            notes=said,
         )
+
+    def _export(self, nsys: Path, report: Path, name: str, tick: Callable[[], None]) -> str:
+        """Exports a report by the server's own program, which sees it and a folder of its own.
+
+        The export is moved out of that folder: no link in its place is followed.
+        """
+        folder = report.with_suffix(".export")
+        folder.mkdir()
+        given = {
+            "limits": asdict(self._parts.limits),
+            "size_bytes": report.stat().st_size,
+            "reads": str(report.resolve()),
+            "writes": str(folder),
+        }
+        command = (sys.executable, "-c", _START_CONFINED, json.dumps(given), str(nsys))
+        own = dict.fromkeys(("HOME", "TMPDIR"), str(folder))
+        environment, target = needed_environment() | own, folder / "report.sqlite"
+        said = export_report(command, report, target, name, environment=environment, tick=tick)
+        moved = target.rename(report.with_suffix(".sqlite"))
+        if moved.is_symlink():
+            raise UploadRejectedError(
+                f"nsys left a link in place of the export of {name}.",
+                remedy="Export it yourself, and upload the export.",
+            )
+        return said
 
     def _renew(self, progress: Progress) -> None:
         """Renews the lease; raises where the job was cancelled or is another process's."""

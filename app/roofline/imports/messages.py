@@ -23,6 +23,8 @@ class ImportRequest:
 
     What the page needs goes to the folder `results`, all other results to `exports`.
 
+    `notes` say what was done with files before.
+
     `digests` are the SHA-256 of the files to import, of those that are in `files` or in archives
     there; `None` for all. `keep_free_bytes` of the disk with `folder` stay free.
     """
@@ -36,6 +38,7 @@ class ImportRequest:
     exports: str
     limits: ImportLimits
     keep_free_bytes: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:

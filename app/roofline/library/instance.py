@@ -182,6 +182,7 @@ class Instance:
             limits=limits,
             room=room,
             most_running=settings.user_imports,
+            nsys=settings.nsys,
             on_page=self.waiting.shown,
         )
         self.runs = JobRuns(parts, self._ended)

@@ -3,8 +3,8 @@ capture, or CSV files of rocprofv3.
 
 Reports of Nsight Systems, which only its own program unpacks: exported where that is installed.
 
-This runs on the user's own machine, for the user's own files: a server never does it, because a
-report would be the input of a parser whose source is not public.
+This runs on the user's own machine, for the user's own files. A server exports a report only where
+its settings name the program, and confined: the parser's source is not public.
 """
 
 import os
@@ -12,10 +12,13 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from roofline.errors import UploadRejectedError
 
@@ -110,10 +113,11 @@ def _written_at(files: list[Path]) -> float:
 
 MAGIC = b"NVIDIA Tegra Profiler Report"
 _PROGRAM = "nsys"
-_LONGEST_S = 600
+_LONGEST_S, _TICK_S = 600.0, 0.2
 _LARGEST_BYTES = 8 << 30
 _VERSION = re.compile(r"(\d{4}\.\d+)")
-_SAID = 300
+EXPORT_BESIDE = "{} was not read: its export is among the files."
+_SAID, _READ_BACK = 300, 4_096
 
 
 def exported(paths: Sequence[Path], into: Path) -> tuple[list[Path], tuple[str, ...]]:
@@ -126,60 +130,87 @@ def exported(paths: Sequence[Path], into: Path) -> tuple[list[Path], tuple[str, 
     stems = {path.stem for path in paths if path.suffix == ".sqlite"}
     result, said = [], []
     for path in paths:
-        if not _is_report(path):
+        if not is_report(path):
             result.append(path)
         elif path.stem in stems:
-            said.append(f"{path.name} was not read: its export is among the files.")
+            said.append(EXPORT_BESIDE.format(path.name))
         elif program is None:
             result.append(path)
         else:
-            result.append(_export(program, path, into))
-            said.append(f"{path.name} was exported with {_version(program)}.")
+            into.mkdir(parents=True, exist_ok=True)
+            result.append(into / f"{path.stem}.sqlite")
+            said.append(export_report((*_limited(), program), path, result[-1]))
     return result, tuple(said)
 
 
-def _is_report(path: Path) -> bool:
+def is_report(path: Path) -> bool:
+    """True for a report of Nsight Systems itself."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
     return False
 
 
-def _export(program: str, path: Path, into: Path) -> Path:
-    into.mkdir(parents=True, exist_ok=True)
-    target = into / f"{path.stem}.sqlite"
+def export_report(
+    command: Sequence[str],
+    path: Path,
+    target: Path,
+    name: str = "",
+    *,
+    environment: Mapping[str, str] | None = None,
+    tick: Callable[[], None] = lambda: None,
+) -> str:
+    """Write the export of a report, called `name`, to `target` with the program that `command`
+    starts; what was done. `tick` is called meanwhile, and what it raises ends the program.
+
+    Raises `UploadRejectedError` where the program fails, with its message.
+    """
     options = ("export", "--type", "sqlite", "--include-blobs=true", "--force-overwrite=true")
-    code, output = _run([program, *options, "-o", str(target), str(path.absolute())])
+    run = partial(_run, environment=environment, tick=tick, folder=target.parent)
+    code, output = run([*command, *options, "-o", str(target), str(path.absolute())])
+    name = name or path.name
     if code or not target.is_file():
         text = " ".join(output.split())[-_SAID:]
         raise UploadRejectedError(
-            f"nsys could not export {path.name}: {text or f'it ended with code {code}'}",
+            f"nsys could not export {name}: {text or f'it ended with code {code}'}",
             remedy="Export it with the version of Nsight Systems that wrote it, or a newer one.",
         )
-    return target
+    match = _VERSION.search(run([*command, "--version"])[1])
+    return f"{name} was exported with {f'nsys {match[1]}' if match else 'nsys'}."
 
 
-def _version(program: str) -> str:
-    _, output = _run([program, "--version"])
-    match = _VERSION.search(output)
-    return f"nsys {match[1]}" if match else "nsys"
-
-
-def _run(command: Sequence[str]) -> tuple[int, str]:
-    """Exit code and output of a program, which is ended with its children after ten minutes."""
-    process = subprocess.Popen(
-        [*_limited(), *command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=_LONGEST_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return -1, f"it ran for more than {_LONGEST_S // 60} minutes"
-    return process.returncode, output.decode("utf-8", "replace")
+def _run(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None,
+    tick: Callable[[], None],
+    folder: Path,
+) -> tuple[int, str]:
+    """Exit code and last output of a program, which is ended with its children after ten minutes,
+    and when the time of this process is over. Its output is a file without a name in `folder`."""
+    with TemporaryFile(dir=folder) as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            start_new_session=True,
+        )
+        ends_at, code = time.monotonic() + _LONGEST_S, None
+        try:
+            while code is None and time.monotonic() < ends_at:
+                tick()
+                with suppress(subprocess.TimeoutExpired):
+                    code = process.wait(_TICK_S)
+        finally:
+            with suppress(ProcessLookupError, AttributeError):  # Windows has no groups
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        if code is None:
+            return -1, f"it ran for more than {_LONGEST_S / 60:.0f} minutes"
+        output.seek(-min(output.tell(), _READ_BACK), os.SEEK_END)
+        return code, output.read().decode("utf-8", "replace")
 
 
 def _limited() -> tuple[str, ...]:
