@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from roofline.importers.source import SourceFile
 from roofline.model.ceilings import Ceiling
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import OpTable, Profile
+from roofline.pipeline import analyse_files
 from tests.profiles import imported
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import Kernel
@@ -105,6 +107,45 @@ def test_no_share_of_a_report_is_above_the_named_ones() -> None:
                     assert max(found.values()) >= headline / 100 - 0.02
                     seen += 1
     assert seen > 60
+
+
+def own_shares(path: Path) -> dict[str, float]:
+    """The highest share, in per cent, that a file itself states of each kernel: means over time."""
+    read = read_report if path.suffix == ".ncu-rep" else read_tables
+    times, sums = defaultdict[str, float](float), defaultdict[tuple[str, str], float](float)
+    for launch in read(SourceFile(path)).launches:
+        time_ns = launch.numbers.get("gpu__time_duration.sum", 0.0)
+        times[launch.name] += time_ns
+        for name in HEADLINES:
+            sums[launch.name, name] += time_ns * launch.numbers.get(f"{name}{SHARE}", 0.0)
+    return {
+        one: max(sums[one, of] for of in HEADLINES) / lasted
+        for one, lasted in times.items()
+        if lasted
+    }
+
+
+HEADLINES = (
+    "sm__throughput",
+    "gpu__compute_memory_throughput",
+    "lts__throughput",
+    "gpu__dram_throughput",
+)
+SAMPLES = [*REAL.glob("*.ncu-rep"), *REAL.glob("*.csv"), *SAMPLE.parent.glob("a100-*")]
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES), ids=lambda path: path.name)
+def test_the_nearest_ceiling_is_the_highest_share_of_the_file_or_a_note_says_why(
+    path: Path,
+) -> None:
+    analysis, stated = analyse_files([path]), own_shares(path)
+    found = zip(analysis.ops.name[:-1], analysis.nearest.ratios().tolist(), strict=False)
+    other = [name for name, share in found if abs(100 * share - stated[name]) > 2]
+    notes = [one.count for one in analysis.profile.diagnostics if one.code == "l1-counted-half"]
+    assert (other, notes) == (
+        ["kernel_C(double *, const double *, int)"] * len(notes),
+        [2] * len(notes),
+    )
 
 
 @needs_shared

@@ -50,6 +50,7 @@ _BUSY_METRICS = SHARE_METRICS | {SM_ACTIVE_CYCLES, *_ELAPSED_CYCLES}
 # Turing's L1 moves 64 bytes a cycle and needs two for a wavefront, but the metric's peak is one a
 # cycle (Jia et al., "Dissecting the NVIDIA Turing T4 GPU via Microbenchmarking", 2019).
 _TURING = (7, 5)
+_MEMORY_HEADLINE = f"gpu__compute_memory_throughput{_ELAPSED}"
 _TWICE_ON_TURING = "l1tex__data_pipe_lsu_wavefronts"
 _SHARE_THE_PIPE = (Ceiling.TENSOR, Ceiling.FP64, Ceiling.FP16)
 _PER_SM = {CeilingKind.SM, CeilingKind.PIPE}
@@ -89,6 +90,13 @@ def _measured(numbers: Numbers) -> Iterator[tuple[Ceiling, float]]:
             yield ceiling, min(1.0, max(0.0, percent * factor / 100))
     if all(way in numbers for way in _DRAM_WAYS):
         yield Ceiling.DRAM, min(1.0, sum(numbers[way] for way in _DRAM_WAYS) / 100)
+
+
+def is_counted_half(numbers: Numbers) -> bool:
+    """True where the report's own throughput of the memory has half of what Turing's L1 did."""
+    stated = numbers.get(_MEMORY_HEADLINE)
+    l1 = busy_shares(numbers).get(Ceiling.L1, 0.0) if _capability(numbers) == _TURING else 0.0
+    return stated is not None and l1 > stated / 100 + SAME
 
 
 def _capability(numbers: Numbers) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from roofline.importers.nsight_compute.busy import is_counted_half
 from roofline.importers.nsight_compute.launches import Capture, Launch
 from roofline.importers.nsight_compute.work import LaunchWork
 from roofline.model.compute import ComputeUnit
@@ -45,7 +46,8 @@ def diagnostics(captures: Sequence[Capture], pairs: Pairs) -> Iterator[Diagnosti
     if len(models) > 1:
         yield noted(_NOTES, "several-gpu-models", models=", ".join(models))
     vague = sum(capture.vague_cells for capture in captures)
-    yield from counted(_NOTES, {"few-digits": vague})
+    half = sum(is_counted_half(launch.numbers) for launch, _ in measured)
+    yield from counted(_NOTES, {"few-digits": vague, "l1-counted-half": half})
     if cut := [capture.file_name for capture in captures if capture.is_cut]:
         yield noted(_NOTES, "cut-table", names=", ".join(cut))
 
