@@ -264,6 +264,35 @@ def test_lookups_of_fbgemm(found: Signature, flop: int | None, moved: int | None
     assert (found.flop, found.moved_bytes) == (flop, moved)
 
 
+@pytest.mark.parametrize("has_mixed", [True, False])
+@pytest.mark.parametrize(("kind", "times"), [("unweighted", 1), ("weighted", 2)])
+def test_gradients_of_fbgemm(kind: str, times: int, has_mixed: bool) -> None:
+    """The lookups above, backwards: gradients of 100 x 192 results in bf16, rows of 64 halves."""
+    arguments: list[tuple[Any, str, str]] = [
+        ([100, 192], "c10::BFloat16", ""),
+        ([1_000_000], "c10::Half", ""),
+        *[([0], "c10::Half", "")] * 2,
+        *[([3], INT, "")] * 2,
+        ([4], "int", ""),
+        ([], "Scalar", "64"),
+        *[([], "Scalar", "False")] * has_mixed,
+        ([4], INT, ""),
+        ([], "Scalar", "20"),
+        ([3000], INT, ""),
+        ([301], INT, ""),
+        ([], "Scalar", "0"),
+        ([3000], "int" if times == 1 else FP32, ""),
+    ]
+    name = f"fbgemm::split_embedding_backward_codegen_rowwise_adagrad_{kind}_exact_cuda"
+    dims, types, values = map(list, zip(*arguments, strict=True))
+    found = signature(name, dims, types, values)
+    assert found.flop == times * 3000 * 64
+    assert found.moved_bytes == 2 * 3000 * 64 * 2 + OTHERS + 100 * 192 * 2
+    assert found.is_vector
+    unknown = signature(name, dims, types, [""] * len(values))
+    assert (unknown.flop, unknown.moved_bytes) == (None, None), "old traces have no plain values"
+
+
 def test_bytes_of_lookups_are_said_to_be_without_reuse(tmp_path: Path) -> None:
     dims = [[0], [1_000_000], [0], [0], [3], [3], [4], [], [], [4], [], [3000], [301]]
     kinds = [

@@ -6,10 +6,12 @@ neither is arithmetic of integers. Random numbers have no formula: what a genera
 choice. How many instructions a function takes differs by device and by library: every entry has the
 factor by which its FLOPs may be more.
 
-Lookups in many tables at once: the forward pass of FBGEMM's embedding tables. Source: `fbgemm_gpu`,
-codegen of `split_embedding_codegen_lookup_*_function`: weights of several places, offsets of the
-tables' widths [T + 1], their total and largest width, sizes of hashes, their bits, indices [L],
-offsets of bags [T·B + 1], how bags are pooled, and weights of the indices.
+Lookups in many tables at once: FBGEMM's embedding tables. Source: `fbgemm_gpu`, codegen of
+`split_embedding_codegen_lookup_*_function`: weights of several places, offsets of the tables'
+widths [T + 1], their total and largest width, sizes of hashes, their bits, indices [L], offsets of
+bags [T·B + 1], how bags are pooled, and weights of the indices. The backward pass,
+`split_embedding_backward_codegen_*_exact_cuda`, has the gradient [B, total width] before the
+weights, and no total: it adds up a gradient for each lookup, and reads and writes each row.
 
 Kernels that Inductor generates: `triton_poi_fused_add_mul_3` names the operators that it fused. Its
 arguments are tensors, written ones among them, and at the end the number of its elements: `xnumel`,
@@ -184,6 +186,11 @@ _FBGEMM = {
     for name in _OPTIMIZERS
     for kind in ("", "_pt2")
 }
+_FBGEMM_BACKWARD = {
+    f"fbgemm::split_embedding_backward_codegen_{name}_{kind}_exact_cuda"
+    for name in _OPTIMIZERS
+    for kind in ("weighted", "unweighted")
+}
 _NOT_POOLED = 2  # PoolingMode.NONE: a row for each index
 _LEAST_WIDTH, _RESULT_BYTES = 4, 4
 
@@ -201,28 +208,38 @@ class _Lookup:
 
 def _lookup(inputs: Inputs) -> _Lookup | None:
     """The call, `None` where the widths of the tables are not recorded, as in old traces."""
+    is_backward = inputs.operator in _FBGEMM_BACKWARD
     places = range(1, len(inputs.tensors))
-    at = next((k for k in places if inputs.number(k) and inputs.number(k + 1)), None)
-    if at is None:
-        return None
-    widths, total, most = inputs.tensor(at - 1), inputs.number(at), inputs.number(at + 1)
-    indices, bags = inputs.tensor(at + 4), inputs.tensor(at + 5)
-    weights = [one for k in range(at - 1) if (one := inputs.tensor(k)) and one.dtype in FLOATS]
-    if not (weights and widths and indices and bags and total and most):
+    at = next((k for k in places if inputs.number(k) and (is_backward or inputs.number(k + 1))), 0)
+    gradient = inputs.tensor(0) if is_backward else None
+    total = gradient.shape[-1] if gradient and gradient.shape else inputs.number(at)
+    widths, most = inputs.tensor(at - 1), inputs.number(at if is_backward else at + 1)
+    # Behind the largest width, since 2025 whether widths differ, and what tells hashes.
+    first = at + 3 + (inputs.flag(at + 1) is not None) if is_backward else at + 4
+    indices, bags = inputs.tensor(first), inputs.tensor(first + 1)
+    found = [inputs.tensor(k) for k in range(is_backward, at - 1)]
+    weights = [one for one in found if one and one.dtype in FLOATS]
+    if not (at and weights and widths and indices and bags and total and most):
         return None
     tables = math.prod(widths.shape) - 1
     if tables < 1 or not bags.elements or not 0 < most <= total <= tables * most:
         return None
     n_indices, n_bags = math.prod(indices.shape), (math.prod(bags.shape) - 1) // tables
     least = max(total - (tables - 1) * most, min(_LEAST_WIDTH, most))
-    is_pooled = inputs.number(at + 6) != _NOT_POOLED
-    results = n_bags * total if is_pooled else n_indices * least
+    is_pooled = inputs.number(first + 2) != _NOT_POOLED
+    results = (n_bags * total if is_pooled else n_indices * least) * _RESULT_BYTES
+    is_weighted = "_weighted_" in inputs.operator
+    if not is_backward:
+        is_weighted = inputs.tensor(first + 3) is not None
     return _Lookup(
         elements=n_indices * least,
         most_elements=n_indices * most,
-        weight_bytes=max(weights, key=lambda tensor: tensor.elements).item_bytes or 0,
-        other_bytes=(indices.size_bytes or 0) + (bags.size_bytes or 0) + results * _RESULT_BYTES,
-        flop_per_element=(1 + (inputs.tensor(at + 7) is not None)) * is_pooled,
+        weight_bytes=(max(weights, key=lambda tensor: tensor.elements).item_bytes or 0)
+        * (1 + is_backward),  # read, and written
+        other_bytes=(indices.size_bytes or 0)
+        + (bags.size_bytes or 0)
+        + ((gradient.size_bytes or 0) if gradient else results),
+        flop_per_element=(1 + is_weighted) * is_pooled,
     )
 
 
@@ -248,11 +265,11 @@ def _lookup_precision(inputs: Inputs) -> str:
 
 
 LOOKUPS = Family(
-    names=_FBGEMM,
+    names=_FBGEMM | _FBGEMM_BACKWARD,
     flops=_lookup_flop,
     moved=_lookup_moved,
     precision=_lookup_precision,
-    reads_values=_FBGEMM,
+    reads_values=_FBGEMM | _FBGEMM_BACKWARD,
     slack=_lookup_slack,
 )
 
