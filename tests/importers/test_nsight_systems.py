@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import math
 import random
 import shutil
 import sqlite3
+import struct
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -402,6 +404,63 @@ def test_work_without_times_is_refused_by_its_column(tmp_path: Path) -> None:
     path = changed(tmp_path, f"ALTER TABLE {KERNEL} RENAME COLUMN start TO begins")
     with pytest.raises(IncompleteProfileError, match=f"its table {KERNEL} has no column start"):
         imported(path)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "payload", "wire"),
+    [
+        # 2 (n - 1) / n of 1 MiB, of two ranks; the result of an all-gather is of both.
+        ("ncclAllReduce", "all-reduce", 2**20, 2**20),
+        ("ncclAllGather", "all-gather", 2**21, 2**20),
+        ("ncclSend", "send", 2**20, 2**20),
+    ],
+)
+@pytest.mark.parametrize("damage", [b"", b"cut", b"large"])
+def test_sizes_of_messages_are_those_of_nccls_payloads(
+    call: str, kind: str, payload: int, wire: int, damage: bytes, tmp_path: Path
+) -> None:
+    """Ranges around the launches of three collectives on each of two ranks."""
+    init = struct.pack("<IIIIQQQII", 1, 0, 7, 0, 16, 48, 4711, 2, 0)
+    message = struct.pack("<IIIIQQQQ", 1, 0, 8, 0, 16, 48, 4711, 2**20)
+    if damage == b"large":
+        message = message[:-8] + struct.pack("<Q", 2**60)
+    elif damage:
+        message = message[:-1]
+    with copy_of(TWO_RANKS, tmp_path) as (path, database):
+        database.execute("ALTER TABLE NVTX_EVENTS ADD COLUMN binaryData BLOB")
+        database.execute(
+            "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES"
+            " (domainId INT, schemaId INT, type INT, name TEXT, offset INT)"
+        )
+        database.executemany(
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, ?, ?, ?, ?)",
+            [
+                (7, 18, "NCCL communicator ID", None),
+                (7, 5, "No. of ranks", 8),
+                (8, 18, "NCCL communicator ID", None),
+                (8, 22, "Message size [bytes]", 8),
+                (8, 99, "of an unknown type", 0),
+            ],
+        )
+        launches = database.execute(
+            "SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+            " WHERE correlationId % 10 = 3"
+        ).fetchall()
+        rows = [(start - 100, end + 100, call, tid, message) for start, end, tid in launches]
+        rows.append((100, 200, "ncclCommInitRank", launches[0][2], init))
+        database.executemany(
+            "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, binaryData)"
+            " VALUES (?, ?, 59, ?, ?, 1, ?)",
+            rows,
+        )
+    timeline = imported(path).timeline
+    assert timeline is not None
+    moved, seen = timeline.transfers, timeline.transfers.occurrences
+    mine = np.isin(seen.transfer, np.flatnonzero(np.array(moved.kind) == kind))
+    assert seen.count[mine].tolist() == [3, 3]
+    expected = [3.0 * payload] * 2 if not damage else [math.nan] * 2
+    assert np.array_equal(seen.payload_bytes[mine], expected, equal_nan=True)
+    assert damage or seen.wire_bytes[mine].tolist() == [3 * wire] * 2
 
 
 def test_kernels_of_a_graph_count_and_not_the_graph(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ Format: "SQLite schema reference", https://docs.nvidia.com/nsight-systems/UserGu
 NVTX ranges with the shapes of `emit_nvtx`, the GPUs, samples of GPU metrics.
 Also read: tables of `nsys stats` of 2022 to 2026, which list work or add it up (`tables.py`).
 Lost: samples of the CPU, calls of the operating system, allocations of memory, unified memory's
-page faults, payloads of ranges. The environment and the command line in the file are never read.
+page faults, payloads but NCCL's. The environment and the command line in the file are never read.
 """
 
 from collections.abc import Sequence

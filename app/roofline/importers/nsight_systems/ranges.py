@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from roofline.importers.nsight_systems.tables import START_END, Recording
-from roofline.importers.pytorch.collectives import called_collective
+from roofline.importers.pytorch.collectives import nccl_messages
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.shared.databases import ABSENT
@@ -22,6 +22,7 @@ from roofline.importers.shared.nesting import nest
 from roofline.importers.shared.steps import step_ranges
 from roofline.importers.shared.tables_text import json_of
 from roofline.model.op_columns import I64, Bools
+from roofline.model.profile import distinct_rows
 
 _OPERATOR = re.compile(
     r"(?P<name>[^,]{1,300}?)(?:, (?P<rest>(?:seq|op_id|sizes|input_op_ids) = .*))?"
@@ -73,11 +74,11 @@ def add_ranges(trace: Trace, recording: Recording, thread: I64, ran: I64) -> Non
         name=len(trace.names) + number[plain],
     )
     trace.names += [signature.operator for signature in trace.signatures]
-    names = [texts[k].removeprefix("nccl:").removeprefix("nccl") for k in number[calls].tolist()]
-    trace.calls = [called_collective(name, ()) for name in names]
-    trace.called.extend(
-        **{name: column[calls] for name, column in spans.items()}, moved=np.arange(len(calls))
-    )
+    pairs, moved = distinct_rows([number[calls], table["binaryData"][calls]])
+    names = [text.removeprefix("nccl:").removeprefix("nccl") for text in texts]
+    called = [(names[text], payload) for text, payload in pairs.tolist()]
+    trace.calls = [*nccl_messages(called, recording.payloads)]
+    trace.called.extend(**{name: column[calls] for name, column in spans.items()}, moved=moved)
 
 
 def _crossing(begin: I64, end: I64, thread: I64) -> Bools:

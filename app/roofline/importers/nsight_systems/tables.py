@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.pytorch.collectives import payloads_of
 from roofline.importers.pytorch.trace import api_of
 from roofline.importers.shared.databases import ABSENT, Database, Table, Tables, joined, numbered
 from roofline.importers.shared.events import Names, place_of
@@ -58,6 +59,7 @@ _BETWEEN_HOSTS, PEER_TO_PEER, MEMSET = 9, "Memcpy PtoP", "Memset (Device)"
 _UNIFIED = (11, 12, 13)
 _MEMORIES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 _WARNING = 2  # severity of a diagnostic
+_FIELDS = "NVTX_PAYLOAD_SCHEMA_ENTRIES"
 _OVERHEAD = ("PROFILER_OVERHEAD", f"{_PREFIX}OVERHEAD")
 _COLLECTED = re.compile(r"Number of CUDA events collected:\s*([\d,]{1,20})")
 _NOT_OF_GPUS = re.compile(r"(?i)paranoid|OpenGL|NVTX events|CPU|sampl|sched|context switch")
@@ -74,6 +76,7 @@ class Recording:
     numbers by the ids of that table. `launches` are calls, with what each starts (`api`); `ranges`
     are those of NVTX, with the texts `range_text` at the places `text`. `graph_time_ns` is the time
     of graphs that were recorded as one event each, `overhead` are spans of the profiler's own work.
+    `payloads` have the fields of what NVTX recorded with ranges, which have places among them.
     """
 
     def __init__(self, file_name: str, file: Database | Tables) -> None:
@@ -191,8 +194,12 @@ class Recording:
             needed=("start", "eventType", "globalTid"),
             optional=("end", "textId"),
             distinct=("text",),
+            blobs=("binaryData",),
             numbered=IDS,
         )
+        whole = ("domainId", "schemaId", "type")
+        fields = self._read(_FIELDS, needed=whole, optional=("offset",), texts=("name",))
+        self.payloads = payloads_of(table.distinct["binaryData"], fields.rows())
         is_range = np.isin(table["eventType"], (59, START_END, 70)) & (table["start"] >= 0)
         is_range &= table["start"] < 2**62
         ranges, texts = table.selected(is_range), table.distinct["text"]

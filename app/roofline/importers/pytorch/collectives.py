@@ -2,12 +2,16 @@
 
 A kernel's name is not the collective: several run as `ncclKernel_SendRecv`. What torch writes into
 the kernel's arguments counts first (`Collective name`, `In msg nelems`, `Group size`, `dtype`),
-then what the calls around its launch tell (`attribution.py`).
+then what the calls around its launch tell (`attribution.py`). NCCL records the bytes of each call
+as the payload of an NVTX range.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from roofline.importers.pytorch.header import device_properties, whole
 from roofline.importers.pytorch.inputs import Tensor, total_bytes
@@ -45,6 +49,14 @@ _TYPES = {
     "float8_e5m2": ("f8e5m2", 1),
 }
 _RANK_CHARACTERS = 2_000
+# What stands before a payload in exports of 2026: domain, schema, its size and that of both (found
+# by nsys-ai, `nccl_payload_breakdown`). Bytes of a field by its type: 32 bits, an id, a size.
+_PAYLOAD = struct.Struct("<I4xI4xQQ")
+_FIELD_BYTES, _NOT_READ = {5: 4, 18: 8, 22: 8}, 2**62
+_COMMUNICATOR, _RANKS, _SIZE = "NCCL communicator ID", "No. of ranks", "Message size [bytes]"
+_MOST_BYTES = 2**50
+# The payload of these is of all ranks together.
+_OF_ALL_RANKS, _PAIRS = ("all-gather", "reduce-scatter", "all-to-all"), ("send", "recv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,38 @@ def called_collective(name: str, tensors: Sequence[Sequence[Tensor]]) -> Collect
     if kind == "reduce-scatter":
         return Collective(kind, second, _times(second, first))
     return Collective(kind, second if kind == "all-to-all" else first)
+
+
+def payloads_of(blobs: Iterable[str], fields: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
+    """The fields of NVTX payloads, a character per byte, by their schemas; none of unsound ones."""
+    of_schema = defaultdict[tuple[int, int], dict[str, tuple[int, int]]](dict)
+    for row in fields:
+        place = (row.get("offset", 0), _FIELD_BYTES.get(row["type"], _NOT_READ))
+        of_schema[row["domainId"], row["schemaId"]][row.get("name", "")] = place
+    found = []
+    for blob in (text.encode("latin-1") for text in blobs):
+        head, values = blob[: _PAYLOAD.size], blob[_PAYLOAD.size :]
+        domain, schema, size, whole = _PAYLOAD.unpack(head.ljust(_PAYLOAD.size, b"\0"))
+        is_sound = whole == len(blob) and size == len(values)
+        known = of_schema[domain, schema] if is_sound else {}
+        read = {of: (at, at + n) for of, (at, n) in known.items() if 0 <= at <= size - n}
+        found.append({of: int.from_bytes(values[slice(*at)], "little") for of, at in read.items()})
+    return found
+
+
+def nccl_messages(
+    calls: Iterable[tuple[str, int]], payloads: Sequence[Mapping[str, int]]
+) -> Iterator[Collective]:
+    """What calls of NCCL move, each told by its name and the place of its payload (-1: none), which
+    has the bytes of one rank's message. How many ranks there are is in the communicator's own."""
+    ranks = {one.get(_COMMUNICATOR): one[_RANKS] for one in payloads if _RANKS in one}
+    for name, at in calls:
+        call, payload = called_collective(name, ()), payloads[at] if at >= 0 else {}
+        size, group = payload.get(_SIZE, _MOST_BYTES), ranks.get(payload.get(_COMMUNICATOR), 0)
+        times = group if call.kind in _OF_ALL_RANKS else 1
+        if size < _MOST_BYTES and times:
+            call = Collective(call.kind, float(size * times), 0 if call.kind in _PAIRS else group)
+        yield call
 
 
 def called_collective_of(call: Signature) -> Collective | None:

@@ -123,9 +123,9 @@ def _read_records(  # type: ignore[no-untyped-def]
             slot = slots[column]
             if slot >= 0:
                 if kind >= 12:
-                    is_short = width <= _LONGEST_TEXT
-                    kinds[slot, row] = TEXT if kind & 1 and is_short else BLOB
-                    values[slot, row] = ((cell + shift) << _TEXT_BITS) | width
+                    held = min(width, np.int64(_LONGEST_TEXT))
+                    kinds[slot, row] = TEXT if kind & 1 and held == width else BLOB
+                    values[slot, row] = ((cell + shift) << _TEXT_BITS) | held
                 elif kind == 8 or kind == 9:
                     kinds[slot, row] = WHOLE
                     values[slot, row] = kind - 8

@@ -18,6 +18,7 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.shared.database_rows import (
+    BLOB,
     NULL,
     REAL,
     TEXT,
@@ -71,7 +72,7 @@ class Table:
     with a fraction (NaN where a cell is not a number).
 
     Of a column in `distinct` there are the distinct texts, and as a number the place of each among
-    them, -1 where a cell is not a text.
+    them, -1 where a cell is not a text. Blobs are texts with a character per byte.
     """
 
     numbers: dict[str, I64] = field(default_factory=dict)
@@ -115,12 +116,16 @@ class Tables:
         return Table(
             numbers={
                 name: known.numbers.get(name, absent).copy()
-                for name in (*names["needed"], *names["optional"], *wanted.get("distinct", ()))
+                for name in (*names["needed"], *names["optional"], *_distinct_of(wanted))
             },
             texts={name: known.texts.get(name, none) for name in names["texts"]},
             reals={name: known.reals.get(name, np.zeros(0)) for name in names["reals"]},
-            distinct={name: [] for name in wanted.get("distinct", ())},
+            distinct={name: [] for name in _distinct_of(wanted)},
         )
+
+
+def _distinct_of(wanted: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    return (*wanted.get("distinct", ()), *wanted.get("blobs", ()))
 
 
 def numbered(texts: Sequence[str], column: str) -> Table:
@@ -177,6 +182,7 @@ class Database:
         texts: Sequence[str] = (),
         reals: Sequence[str] = (),
         distinct: Sequence[str] = (),
+        blobs: Sequence[str] = (),
         numbered: tuple[bytes, bytes] = (b"", b""),
     ) -> Table:
         """The table's columns; no rows where the table is not in the file, or a needed column is
@@ -188,7 +194,8 @@ class Database:
         is missing, and `CorruptProfileError` where cells of more than a hundredth of the rows have
         another type.
         """
-        stored, wanted = self._stored.get(table), [*needed, *optional, *texts, *reals, *distinct]
+        stored = self._stored.get(table)
+        wanted = [*needed, *optional, *texts, *reals, *distinct, *blobs]
         slot = {name: k for k, name in enumerate(dict.fromkeys(wanted))}
         missing = [name for name in needed if stored and name not in stored.names]
         if missing:
@@ -218,10 +225,13 @@ class Database:
             whole = result.numbers.pop(name)
             known = np.where(kinds[name][kept] == REAL, whole.view(np.float64), np.nan)
             result.reals[name] = np.where(kinds[name][kept] == WHOLE, whole, known)
-        for name in distinct:
-            is_text = kinds[name][kept] == TEXT
-            words, place = rows.distinct(result.numbers[name][is_text], numbered)
-            result.distinct[name] = [self._text(rows, word) for word in words.tolist()]
+        for name in (*distinct, *blobs):
+            is_text = kinds[name][kept] == (BLOB if name in blobs else TEXT)
+            same = numbered if name in distinct else (b"", b"")
+            words, place = rows.distinct(result.numbers[name][is_text], same)
+            codec = self._codec if name in distinct else "latin-1"
+            found = [rows.text(word).decode(codec, "replace") for word in words.tolist()]
+            result.distinct[name] = found
             result.numbers[name] = np.full(len(is_text), -1)
             result.numbers[name][is_text] = place
         return result
