@@ -217,6 +217,27 @@ def test_omniperf_1_spelling(tmp_path: Path) -> None:
     assert profile.ops.time_ps.tolist() == [GEMM.ns * 1000]
 
 
+SYSTEM_OF_OMNIPERF_1 = {
+    "workload_name": "w", "host_name": "node7", "host_rocmver": "5.1.3-66", "gpu_soc": "gfx90a",
+    "numSE": "8", "numCU": "104", "numSIMD": "4", "waveSize": "64", "maxWavesPerCU": "32",
+    "L1": "16", "L2": "8192", "sclk": "1700", "mclk": "1600", "L2Banks": "32", "name": "mi200",
+    "hbmBW": "1638.4",
+}  # fmt: skip
+
+
+def test_the_machine_of_omniperf_1(tmp_path: Path) -> None:
+    """Its `sysinfo.csv` has other names of most columns, and no command."""
+    files = {"sysinfo.csv": table([SYSTEM_OF_OMNIPERF_1])}
+    found = analyse_files([written(tmp_path / "w", {**workload(), **files})])
+    device = found.profile.device
+    assert (found.device.part_id, device.name, device.traits.hostname) == (
+        "mi210", "mi200", "node7",
+    )  # fmt: skip
+    assert (device.traits.processor_count, device.traits.clock_ghz) == (104, 1.7)
+    assert (device.traits.architecture, device.traits.memory_gbs) == ("gfx90a", 1638.4)
+    assert found.profile.environment["rocm_version"] == "5.1.3-66"
+
+
 def test_counters_of_single_channels_are_added_up(tmp_path: Path) -> None:
     row = dispatch(0, REDUCE)
     for name in ("TCC_EA_RDREQ", "TCC_EA_RDREQ_32B", "TCC_EA_WRREQ", "TCC_EA_WRREQ_64B"):

@@ -1,7 +1,8 @@
 """The CSV files of a workload folder, told apart by their columns, and the device that they state.
 
-Spelling varies by version: `KernelName` and `BeginNs` in Omniperf 1, `Kernel_Name` and
-`Start_Timestamp` since; `HBMBwLow` beside `hbmBwHigh`. Names are compared in lower case.
+Spelling varies by version: `KernelName`, `BeginNs` and `numCU` in Omniperf 1, `Kernel_Name`,
+`Start_Timestamp` and `cu_per_gpu` since; `HBMBwLow` beside `hbmBwHigh`. Names are compared in lower
+case.
 
 `sysinfo.csv` names the device, `roofline.csv` its measured peaks: one row per GPU, as the benchmark
 numbers them. A dispatch's `GPU_ID` counts the machine's processors too, so rows cannot be matched:
@@ -75,7 +76,7 @@ def kind_of(header: Sequence[str]) -> Kind | None:
         if any(_COUNTER.fullmatch(cell.strip()) for cell in header):
             return Kind.COUNTERS
         return Kind.TIMES if "dispatch_id" in names else None
-    if {"workload_name", "command"} <= names:
+    if "workload_name" in names and names & {"command", "gpu_arch"}:
         return Kind.SYSTEM
     return Kind.ROOFS if {"device", "hbmbw"} <= names else None
 
@@ -203,7 +204,7 @@ def gpu_name(system: Mapping[str, str]) -> str:
 
     MI300 parts stand there with their stepping: "MI300X_A1".
     """
-    model = _text(system, "gpu_model") or _text(system, "gpu_soc")
+    model = _text(system, "gpu_model")
     if stepped := _STEPPED.fullmatch(model):
         return f"AMD Instinct {stepped[1]}"
     return model or _traits(system).architecture
@@ -252,7 +253,7 @@ def _traits(system: Mapping[str, str]) -> DeviceTraits:
     return DeviceTraits(
         processor_count=int(units) if units else None,
         clock_ghz=clock_mhz / KILO if clock_mhz else None,
-        memory_gbs=positive(system, "hbm_bw"),
+        memory_gbs=positive(system, "hbm_bw") or positive(system, "hbmbw"),
         architecture=_text(system, "gpu_arch"),
         hostname=_text(system, "hostname"),
     )
