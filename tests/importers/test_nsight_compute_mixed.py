@@ -1,5 +1,6 @@
 """A capture and a report of its kernels make one profile; other mixtures ask which one to open."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,19 @@ def test_counters_of_matching_kernels_join_the_capture(
     joined = next(d for d in profile.diagnostics if d.code == "counters-joined")
     assert "Of its 2 kernels, 1 run" in joined.message
     assert "60 %" in joined.message
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "said"), [(2_000, ""), (4_600, "0.43 times"), (1_000, "2 times")]
+)
+def test_another_build_is_told_by_its_times(
+    capture: Path, tmp_path: Path, time_ns: int, said: str
+) -> None:
+    """Three runs of 2 µs, of which two were counted."""
+    counted = report(tmp_path, *[replace(FUSION, time_ns=time_ns)] * 2)
+    notes = [one.message for one in imported(capture, counted).diagnostics if "speed" in one.code]
+    assert len(notes) == bool(said)
+    assert all(said in one and "took 6 µs in the timeline" in one for one in notes)
 
 
 def test_a_report_of_another_program_asks_which_one_to_open(capture: Path, tmp_path: Path) -> None:

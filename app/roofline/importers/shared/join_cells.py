@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.join_kernels import Match, Matches, Shape, matched
+from roofline.importers.shared.join_kernels import SAME_SPEED, Match, Matches, Shape, matched
 from roofline.model.categories import is_container
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import main_level
@@ -29,9 +29,6 @@ from roofline.model.profile import (
     StepTable,
 )
 from roofline.model.units import PS_PER_US
-
-SAME_SPEED = (0.67, 1.5)
-"""Times of the timeline ÷ times when counted, between which busy shares are taken over."""
 
 _LEAST_COVERED = 0.01  # of the busy time: with less, these are two programs
 _WORTH_A_WORD = 0.1  # spread of counted launches

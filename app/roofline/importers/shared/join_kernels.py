@@ -11,7 +11,7 @@ kernel's launches times how often the program ran it.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,7 +24,10 @@ from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.notes import noted, notes_beside
 from roofline.model.op_columns import F64, I64, U64, Bools
 from roofline.model.profile import Diagnostic, Kernels, OpTable, Profile
+from roofline.model.units import PS_PER_US
 
+SAME_SPEED = (0.67, 1.5)
+"""Times of the timeline ÷ times when counted, between which busy shares are taken over."""
 _NOTES = notes_beside(__file__)
 
 Shape = tuple[int, ...]
@@ -235,11 +238,12 @@ def with_counters(program: Profile, counted: Profile) -> Profile | None:
     if not pairs:
         return None
     measured = _measured(program, counted, pairs)
+    notes = (_coverage(program, measured), *_other_speed(program, counted, pairs))
     counters = replace(program.device.counters, measured=measured)
     return replace(
         program,
         device=replace(program.device, counters=counters),
-        diagnostics=(*program.diagnostics, _coverage(program, measured), *counted.diagnostics),
+        diagnostics=(*program.diagnostics, *notes, *counted.diagnostics),
     )
 
 
@@ -263,6 +267,24 @@ def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
         matched=measured.matched_kernels,
         percent=100 * share,
     )
+
+
+def _other_speed(
+    program: Profile, counted: Profile, matches: list["_Match"]
+) -> Iterator[Diagnostic]:
+    op, kernel = np.array(matches, np.int64).T
+    runs = program.ops.occurrences[op] / counted.ops.occurrences[kernel]
+    ours_ps = float(program.ops.self_time_ps[op].sum(dtype=np.float64))
+    theirs_ps = float((counted.ops.time_ps[kernel] * runs).sum())
+    if theirs_ps and not SAME_SPEED[0] <= ours_ps / theirs_ps <= SAME_SPEED[1]:
+        yield noted(
+            _NOTES,
+            "counted-at-another-speed",
+            ours=f"{ours_ps / PS_PER_US:,.3g} µs",
+            theirs=f"{theirs_ps / PS_PER_US:,.3g} µs",
+            ratio=f"{ours_ps / theirs_ps:,.2g}",
+            file=", ".join(host.file_name for host in counted.hosts),
+        )
 
 
 class _Match(NamedTuple):
