@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from roofline.importers.shared.next_steps import IS_AMD
+from roofline.importers.shared.tables_text import json_of
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
@@ -32,11 +33,8 @@ _HBM = re.compile(
 def read_header(before: bytes, after: bytes) -> dict[str, object]:
     """The keys beside the events; those that can be read if the text is damaged or cut."""
     text = (before.rstrip().rstrip(b"[") + b"[]" + (after or b"}")).decode("utf-8", "replace")
-    try:
-        header = json.loads(text)
-    except (ValueError, RecursionError):
-        return _single_keys(text)
-    return header if isinstance(header, dict) else {}
+    header = json_of(text)
+    return header if isinstance(header, dict) else _single_keys(text)
 
 
 def _single_keys(text: str) -> dict[str, object]:

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.join_kernels import SAME_SPEED, Match, Matches, Shape, matched
+from roofline.importers.shared.join_kernels import (
+    Match,
+    Matches,
+    Shape,
+    is_same_speed,
+    matched,
+    speed_note,
+)
 from roofline.model.categories import is_container
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import main_level
@@ -28,7 +35,6 @@ from roofline.model.profile import (
     Provenance,
     StepTable,
 )
-from roofline.model.units import PS_PER_US
 
 _LEAST_COVERED = 0.01  # of the busy time: with less, these are two programs
 _WORTH_A_WORD = 0.1  # spread of counted launches
@@ -227,7 +233,7 @@ class _Joined:
             places.append(place)
             rows.append(row)
             weights.append(weight)
-            same.append(np.full(len(row), SAME_SPEED[0] <= one.ratio <= SAME_SPEED[1]))
+            same.append(np.full(len(row), is_same_speed(one.ratio)))
         return tuple(np.concatenate(column) for column in (places, rows, weights, same))
 
     def _by_op(self, values: F64) -> F64:
@@ -448,18 +454,11 @@ class _Joined:
 
     def _speeds(self) -> Iterator[Diagnostic]:
         """The matches that took longer or shorter than when they were counted."""
-        far = [
-            one for one in self._matches
-            if not np.isnan(one.ratio) and not SAME_SPEED[0] <= one.ratio <= SAME_SPEED[1]
-        ]  # fmt: skip
-        if not far:
-            return
-        one = max(far, key=lambda one: int(self._kernels.time_ps[one.timed].sum()))
-        ours = float(self._kernels.time_ps[one.timed].astype(np.float64).mean()) / PS_PER_US
-        yield noted(
-            _NOTES, "counted-at-another-speed", len(far), ours=f"{ours:,.3g} µs",
-            theirs=f"{ours / one.ratio:,.3g} µs", ratio=f"{one.ratio:,.2g}", file=self._file,
-        )  # fmt: skip
+        timed = [one for one in self._matches if not np.isnan(one.ratio)]
+        if far := [one for one in timed if not is_same_speed(one.ratio)]:
+            one = max(far, key=lambda one: int(self._kernels.time_ps[one.timed].sum()))
+            ours_ps = float(self._kernels.time_ps[one.timed].astype(np.float64).mean())
+            yield speed_note(len(far), ours_ps, one.ratio, self._file)
 
     def _differences(self, ops: OpTable) -> Iterator[Diagnostic]:
         """Work that was counted and is defined by shapes, too, by the cause of the difference."""

@@ -26,8 +26,6 @@ from roofline.model.op_columns import F64, I64, U64, Bools
 from roofline.model.profile import Diagnostic, Kernels, OpTable, Profile
 from roofline.model.units import PS_PER_US
 
-SAME_SPEED = (0.67, 1.5)
-"""Times of the timeline ÷ times when counted, between which busy shares are taken over."""
 _NOTES = notes_beside(__file__)
 
 Shape = tuple[int, ...]
@@ -269,6 +267,11 @@ def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
     )
 
 
+def is_same_speed(ratio: float) -> bool:
+    """True for times of the timeline ÷ times when counted for which busy shares are the same."""
+    return 0.67 <= ratio <= 1.5
+
+
 def _other_speed(
     program: Profile, counted: Profile, matches: list["_Match"]
 ) -> Iterator[Diagnostic]:
@@ -276,15 +279,16 @@ def _other_speed(
     runs = program.ops.occurrences[op] / counted.ops.occurrences[kernel]
     ours_ps = float(program.ops.self_time_ps[op].sum(dtype=np.float64))
     theirs_ps = float((counted.ops.time_ps[kernel] * runs).sum())
-    if theirs_ps and not SAME_SPEED[0] <= ours_ps / theirs_ps <= SAME_SPEED[1]:
-        yield noted(
-            _NOTES,
-            "counted-at-another-speed",
-            ours=f"{ours_ps / PS_PER_US:,.3g} µs",
-            theirs=f"{theirs_ps / PS_PER_US:,.3g} µs",
-            ratio=f"{ours_ps / theirs_ps:,.2g}",
-            file=", ".join(host.file_name for host in counted.hosts),
-        )
+    if theirs_ps and not is_same_speed(ours_ps / theirs_ps):
+        files = ", ".join(host.file_name for host in counted.hosts)
+        yield speed_note(len(matches), ours_ps, ours_ps / theirs_ps, files)
+
+
+def speed_note(count: int, ours_ps: float, ratio: float, file: str) -> Diagnostic:
+    """The note that `count` kernels took so long in the timeline, `ratio` of when counted."""
+    ours, theirs = (f"{time_ps / PS_PER_US:,.3g} µs" for time_ps in (ours_ps, ours_ps / ratio))
+    code, ratio_text = "counted-at-another-speed", f"{ratio:,.2g}"
+    return noted(_NOTES, code, count, ours=ours, theirs=theirs, ratio=ratio_text, file=file)
 
 
 class _Match(NamedTuple):

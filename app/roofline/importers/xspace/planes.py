@@ -369,14 +369,10 @@ def open_space(buf: Bytes, file_name: str) -> Space:
         elif field.number == 4 and not hostname:
             hostname = text(buf[field.low : field.high].tobytes())
         elif field.number == 3:  # a warning, of which one is ours
-            recording = recording or _recording(text(buf[field.low : field.high].tobytes()))
+            warning = text(buf[field.low : field.high].tobytes())
+            if warning.startswith(RECORDING):
+                recording = recording or json_of(warning.removeprefix(RECORDING))
     return Space(file_name, tuple(planes), hostname, recording)
-
-
-def _recording(warning: str) -> object:
-    if not warning.startswith(RECORDING):
-        return None
-    return json_of(warning.removeprefix(RECORDING))
 
 
 _SUFFIX = "_version"
