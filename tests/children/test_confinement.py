@@ -51,8 +51,9 @@ def test_system_without_landlock_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(confinement.missing()) == 2
 
 
+@pytest.mark.parametrize("starts", [False, True])
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
-def test_filter_has_whole_instructions_and_jumps_inside(architecture: str) -> None:
-    steps = list(confinement._filter(architecture, 4711))
+def test_filter_has_whole_instructions_and_jumps_inside(architecture: str, starts: bool) -> None:
+    steps = list(confinement._filter(architecture, 4711, starts=starts))
     assert all(len(step) == 8 for step in steps)
     assert all(at + 1 + max(step[2], step[3]) < len(steps) for at, step in enumerate(steps[:-1]))

@@ -1,5 +1,6 @@
 """Reports of Nsight Systems are exported where its program is installed; by a server by choice."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -107,6 +108,8 @@ cat "$last" > /dev/null || exit 3
 cat {secret} 2> /dev/null && exit 4
 echo no 2> /dev/null > {tmp_path}/written && exit 5
 [ -z "$AWS_SECRET_ACCESS_KEY" ] || exit 6
+kill -0 {os.getpid()} 2> /dev/null && exit 7
+bash -c ': < /dev/tcp/127.0.0.1/9' 2>&1 | grep -q "not permitted" || exit 8
 {does}
 """)
     program.chmod(0o755)

@@ -84,6 +84,12 @@ _WITH = {
     "kill": ((62, 129), 0, (_OWN,)), "tgkill": ((234, 131), 0, (_OWN,)),
     "tkill": ((200, 130), 0, (_OWN,)), "prlimit": ((302, 261), 0, (_OWN, 0)),
 }  # fmt: skip
+# Calls that a program which starts others has not: sockets, of which Landlock leaves out those with
+# a path, signals to others, and the memory of others.
+_REFUSED = (
+    (41, 198), (62, 129), (200, 130), (234, 131), (129, 138), (297, 240), (101, 117), (310, 270),
+    (311, 271),
+)  # fmt: skip
 _CLONE = (56, 220)
 _THREAD = 0x00010000  # CLONE_THREAD: a thread, not a process
 # Of calls since Linux 5.1: C libraries do without them where a system says that it has none.
@@ -105,8 +111,8 @@ def start_confined() -> None:
 
     said, *command = sys.argv[1:]
     asked = json.loads(said)
-    if _landlock_version() < 1:
-        sys.exit("this system has no Landlock, without which no program is started here.")
+    if missing():
+        sys.exit(f"this system lacks {missing()[0]}: no program is started here.")
     give_up_network()
     limit_process(ImportLimits(**asked["limits"]), asked["size_bytes"])
     own = Path(command[0]).resolve()
@@ -129,7 +135,7 @@ def missing() -> tuple[str, ...]:
 def confine(reads: Iterable[str], writes: str, runs: Sequence[str] = ()) -> None:
     """From now on this process reads `reads` and its own code, and writes below `writes`.
 
-    With `runs` it starts programs that lie below these and the system's, which have all calls.
+    With `runs` it starts programs that lie below these and the system's, which have other calls.
     What `missing` names is left out. Raises `OSError` where the system refuses the rest. Only while
     the process has one thread.
     """
@@ -139,9 +145,9 @@ def confine(reads: Iterable[str], writes: str, runs: Sequence[str] = ()) -> None
     if _landlock_version() >= 1:
         _restrict_files(reads, writes, runs)
     _give_up_capabilities()
-    architecture = None if runs else _architecture()
+    architecture = _architecture()
     if architecture is not None:
-        program = b"".join(_filter(architecture, os.getpid()))
+        program = b"".join(_filter(architecture, os.getpid(), starts=bool(runs)))
         steps = ctypes.create_string_buffer(program, len(program))
         header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
         _checked(_libc().prctl(_SECCOMP, _FILTER, header, 0, 0))
@@ -194,8 +200,9 @@ def _code() -> tuple[str, ...]:
     return sys.prefix, sys.base_prefix, str(Path(__file__).parents[1]), kernels
 
 
-def _filter(architecture: str, own: int) -> Iterator[bytes]:
-    """The instructions of the seccomp filter of the process with the number `own`."""
+def _filter(architecture: str, own: int, *, starts: bool = False) -> Iterator[bytes]:
+    """The instructions of the seccomp filter of the process with the number `own`, which starts
+    programs or does not."""
     column = _COLUMN[architecture]
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUAL, _AUDIT[architecture], skip_if=1)
@@ -204,6 +211,13 @@ def _filter(architecture: str, own: int) -> Iterator[bytes]:
     if architecture == "x86_64":
         yield _step(_AT_LEAST, _X32, skip_else=1)
         yield _step(_RETURN, _KILL)
+    if starts:
+        for numbers in _REFUSED:
+            yield from _answer(numbers[column], [_step(_RETURN, _FAIL | errno.EPERM)])
+        yield _step(_AT_LEAST, _NEW_CALLS, skip_else=1)
+        yield _step(_RETURN, _FAIL | errno.ENOSYS)
+        yield _step(_RETURN, _ALLOW)
+        return
     for call in _ALLOWED.split(","):
         if (number := int(call.split()[1 + column])) >= 0:
             yield from _answer(number, [_step(_RETURN, _ALLOW)])

@@ -29,7 +29,7 @@ from roofline.errors import (
     StoreUnavailableError,
     UploadRejectedError,
 )
-from roofline.importers.intake.folders import EXPORT_BESIDE, export_report, is_report
+from roofline.importers.intake.folders import EXPORT_BESIDE, Tick, export_report, is_report
 from roofline.imports.children import ChildLost, ImportTask, died, run_import
 from roofline.imports.messages import ImportRequest, Progress
 from roofline.model.outer_limits import MAX_ATTEMPTS, ImportLimits
@@ -243,7 +243,7 @@ class JobRun:
             notes=said,
         )
 
-    def _export(self, nsys: Path, report: Path, name: str, tick: Callable[[], None]) -> str:
+    def _export(self, nsys: Path, report: Path, name: str, tick: Tick) -> str:
         """Exports a report by the server's own program, which sees it and a folder of its own.
 
         The export is moved out of that folder: no link in its place is followed.

@@ -116,6 +116,7 @@ _PROGRAM = "nsys"
 _LONGEST_S, _TICK_S = 600.0, 0.2
 _LARGEST_BYTES = 8 << 30
 _VERSION = re.compile(r"(\d{4}\.\d+)")
+Tick = Callable[[], None]
 EXPORT_BESIDE = "{} was not read: its export is among the files."
 _SAID, _READ_BACK = 300, 4_096
 
@@ -157,7 +158,7 @@ def export_report(
     name: str = "",
     *,
     environment: Mapping[str, str] | None = None,
-    tick: Callable[[], None] = lambda: None,
+    tick: Tick = lambda: None,
 ) -> str:
     """Write the export of a report, called `name`, to `target` with the program that `command`
     starts; what was done. `tick` is called meanwhile, and what it raises ends the program.
@@ -179,23 +180,15 @@ def export_report(
 
 
 def _run(
-    command: Sequence[str],
-    *,
-    environment: Mapping[str, str] | None,
-    tick: Callable[[], None],
-    folder: Path,
+    command: Sequence[str], *, environment: Mapping[str, str] | None, tick: Tick, folder: Path
 ) -> tuple[int, str]:
     """Exit code and last output of a program, which is ended with its children after ten minutes,
     and when the time of this process is over. Its output is a file without a name in `folder`."""
     with TemporaryFile(dir=folder) as output:
         process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
             start_new_session=True,
-        )
+        )  # fmt: skip
         ends_at, code = time.monotonic() + _LONGEST_S, None
         try:
             while code is None and time.monotonic() < ends_at:
