@@ -211,6 +211,8 @@ def _lookup(inputs: Inputs) -> _Lookup | None:
     is_backward = inputs.operator in _FBGEMM_BACKWARD
     places = range(1, len(inputs.tensors))
     at = next((k for k in places if inputs.number(k) and (is_backward or inputs.number(k + 1))), 0)
+    if not at:
+        return None
     gradient = inputs.tensor(0) if is_backward else None
     total = gradient.shape[-1] if gradient and gradient.shape else inputs.number(at)
     widths, most = inputs.tensor(at - 1), inputs.number(at if is_backward else at + 1)
@@ -219,7 +221,7 @@ def _lookup(inputs: Inputs) -> _Lookup | None:
     indices, bags = inputs.tensor(first), inputs.tensor(first + 1)
     found = [inputs.tensor(k) for k in range(is_backward, at - 1)]
     weights = [one for one in found if one and one.dtype in FLOATS]
-    if not (at and weights and widths and indices and bags and total and most):
+    if not (weights and widths and indices and bags and total and most):
         return None
     tables = math.prod(widths.shape) - 1
     if tables < 1 or not bags.elements or not 0 < most <= total <= tables * most:
