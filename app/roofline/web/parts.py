@@ -98,23 +98,28 @@ def parts_of(request: Request) -> ServerParts:
     return parts
 
 
-def _library(request: Request) -> ProfileLibrary:
+# `async`: FastAPI would hand each of them to a thread, which takes longer than they do.
+async def _parts(request: Request) -> ServerParts:
+    return parts_of(request)
+
+
+async def _library(request: Request) -> ProfileLibrary:
     return parts_of(request).library
 
 
-def _reader(request: Request) -> ProfileReader:
+async def _reader(request: Request) -> ProfileReader:
     return parts_of(request).reader_for(actor_of(request).viewer)
 
 
-def _lists(request: Request) -> ProfileLists:
+async def _lists(request: Request) -> ProfileLists:
     return parts_of(request).lists_for(actor_of(request).viewer)
 
 
-def _templates(request: Request) -> ServedTemplates:
+async def _templates(request: Request) -> ServedTemplates:
     return parts_of(request).templates
 
 
-Parts = Annotated[ServerParts, Depends(parts_of)]
+Parts = Annotated[ServerParts, Depends(_parts)]
 Library = Annotated[ProfileLibrary, Depends(_library)]
 Reader = Annotated[ProfileReader, Depends(_reader)]
 Lists = Annotated[ProfileLists, Depends(_lists)]

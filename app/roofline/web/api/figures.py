@@ -36,7 +36,7 @@ _pages: LRUCache[str, Page] = LRUCache(_PAGES_KEPT)
 _Text = Annotated[str, Query(max_length=_MOST_TEXT)]
 
 
-def _choice(
+async def _choice(
     infeed: Infeed = "in",
     x: _Text = "auto",
     y: Literal["rate", "share"] = "rate",
@@ -113,7 +113,7 @@ async def figures(
     return await sent_json(request, await run_in_threadpool(_drawn, page, choice, vs.split(",")))
 
 
-def _look(
+async def _look(
     style: Style = "paper",
     width: Annotated[float | None, Query(ge=1, le=2000, description="In millimetres.")] = None,
     top: Annotated[

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
+from starlette.concurrency import run_in_threadpool
 
 from roofline.devices.choice import PeakChoice, read_choice, with_unit
 from roofline.devices.measured import written_at_ns
@@ -102,7 +103,7 @@ _Peaks = Annotated[
 ]
 
 
-def _measured(
+async def _measured(
     from_us: _Time = None,
     to_us: _Time = None,
     host: _Host = "",
@@ -139,13 +140,17 @@ def _read_choice(request: Request, device: str | None, peak: list[str] | None) -
     return read_choice(device, texts[:_MOST_PEAKS])
 
 
-def _choice_of_page(request: Request, device: _Device = None, peak: _Peaks = None) -> PeakChoice:
+async def _choice_of_page(
+    request: Request, device: _Device = None, peak: _Peaks = None
+) -> PeakChoice:
     """The same for an address of a page, which opens without a choice that means nothing here.
 
     The page's script says so.
     """
+    if not request.query_params:
+        return PeakChoice()
     try:
-        return _read_choice(request, device, peak)
+        return await run_in_threadpool(_read_choice, request, device, peak)
     except BadViewError:
         return PeakChoice()
 
@@ -155,26 +160,26 @@ def _base_choice(request: Request, reader: Reader) -> PeakChoice:
     return _choice(request, reader)
 
 
-def _searched(
+async def _searched(
     measured: Annotated[Part, Depends(_measured)], q: _Search = "", sort: _Sort = ""
 ) -> Part:
     return replace(measured, q=q, sort=sort)
 
 
-def _base(
+async def _base(
     searched: Annotated[Part, Depends(_searched)],
     choice: Annotated[PeakChoice, Depends(_base_choice)],
 ) -> Part | None:
     return _with(searched, choice)
 
 
-def _part(
+async def _part(
     searched: Annotated[Part, Depends(_searched)], choice: Annotated[PeakChoice, Depends(_choice)]
 ) -> Part | None:
     return _with(searched, choice)
 
 
-def _part_of_page(
+async def _part_of_page(
     measured: Annotated[Part, Depends(_measured)],
     choice: Annotated[PeakChoice, Depends(_choice_of_page)],
 ) -> Part | None:

@@ -147,7 +147,7 @@ class RunsSeen:
     reader: ProfileReader
 
 
-def _seen(parts: Parts, lists: Lists, reader: Reader) -> RunsSeen:
+async def _seen(parts: Parts, lists: Lists, reader: Reader) -> RunsSeen:
     return RunsSeen(parts, lists, reader)
 
 

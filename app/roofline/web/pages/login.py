@@ -16,7 +16,7 @@ from roofline.web.parts import Pages, Parts
 router = APIRouter(include_in_schema=False)
 
 
-def _door(parts: Parts) -> Door:
+async def _door(parts: Parts) -> Door:
     assert parts.door is not None  # these routes are there in mode `token` only
     return parts.door
 

@@ -25,7 +25,7 @@ class XprofPage:
     xprof: XprofView
 
 
-def _choice(
+async def _choice(
     view: _Text = "",
     cols: _Text = "",
     infeed_program: _Text = "in",
