@@ -1,6 +1,6 @@
 """Advice and its ledger: stored findings with what was decided of them, and what was measured."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,22 +40,26 @@ class AdviceBook:
         self._ledger = store.advice
 
     def advice(
-        self, reader: ProfileReader, lists: ProfileLists, run: Manifest, stored: bytes
-    ) -> bytes:
+        self,
+        reader: ProfileReader,
+        lists: ProfileLists,
+        run: Manifest,
+        stored: Callable[[], bytes | None],
+    ) -> bytes | None:
         """`stored` advice (JSON) of a run as decided and corrected, with what was done before it;
-        the same bytes where nothing was."""
+        `None` where nothing was, or where it cannot be read."""
         every, decided, hits = self._ledger.around(run.id, lists.viewer)
         done: list[Entry] = []
         if every:  # what waits for a next run is measured, and may be this run's
             done = self._settled(reader, lists, run, every)
             decided = self._ledger.of(run.id)
-        if not decided and not hits and not done:
-            return stored
+        if not (decided or hits or done) or (found := stored()) is None:
+            return None
         from roofline.exports.advice_decided import corrected, with_done
         from roofline.presentation.json_text import to_json
 
         told = self._told(lists.viewer, decided)
-        record = corrected(orjson.loads(stored), told, _hits(hits))
+        record = corrected(orjson.loads(found), told, _hits(hits))
         return to_json(with_done(record, done))
 
     def done_lines(

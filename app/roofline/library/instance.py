@@ -33,6 +33,7 @@ from roofline.settings import Settings
 from roofline.storage.disk_room import DiskRoom, disk_reserve_bytes
 from roofline.storage.durable import explained_writes, make_directory
 from roofline.storage.profiles import LEFT_BYTES, ProfileStore
+from roofline.storage.results import Draw
 from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
 from roofline.storage.sweeping import empty_trash
@@ -144,11 +145,12 @@ class Listeners:
     """The events that an instance tells others, from any thread.
 
     `on_import_end` hears of every job that ran in this process, `on_change` the id of each ready
-    profile that this process changed or removed.
+    profile that this process changed or removed; `draw` makes the pieces of a page.
     """
 
     on_import_end: Callable[[ImportReport], None] = lambda _report: None
     on_change: Callable[[str], None] = lambda _id: None
+    draw: Draw = lambda _page, _advice: {}
 
 
 class Instance:
@@ -173,6 +175,7 @@ class Instance:
             ),
             links_last_s=math.inf if settings.link_days is None else settings.link_days * DAY_S,
             on_change=listeners.on_change,
+            draw=listeners.draw,
         )
         self.staging = Staging(root / "incoming")
         self.waiting = Waiting(self.store.jobs)

@@ -100,8 +100,8 @@ class RangeResults:
     """The results of one part: its analysis, and each document of it, made when asked for.
 
     `words` say which part it is; empty for the whole. `own` is there under other peaks than its
-    own. `key` names the content: of all that it is computed from. The page's documents are of
-    `listed`, which has what was searched for beside the longest ops; exports have it alone.
+    own. The page's documents are of `listed`, which has what was searched for beside the longest
+    ops; exports have it alone.
     """
 
     words: str
@@ -111,7 +111,6 @@ class RangeResults:
     analysis: "RooflineAnalysis"
     answered: "Answered"
     listed: "RooflineAnalysis"
-    key: str = ""
 
     @property
     def answer(self) -> "Answer":

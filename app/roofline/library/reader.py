@@ -7,7 +7,7 @@ them to be computed again from the raw files.
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass
@@ -41,6 +41,7 @@ from roofline.storage.results import (
     ADVICE,
     HOSTS,
     PAGE,
+    PIECES,
     RANGES,
     DamagedResultError,
     ResultFile,
@@ -73,10 +74,12 @@ class Importing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A profile that can be read; `page` is the result the page needs."""
+    """A profile that can be read, with the results that its page needs."""
 
     manifest: Manifest
     page: ResultFile
+    advice: ResultFile | None
+    pieces: Mapping[bool, ResultFile | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +141,10 @@ class ProfileReader:
             raise not_found()
         if isinstance(found, Pending):
             return self._importing(found) if found.error is None else _failed(found, found.error)
-        page = self._page(profile_id)
+        page, advice, *pieces = self._shown(profile_id)
         if page is not None:
-            return Ready(manifest=found, page=page)
+            by_right = dict(zip(PIECES, pieces, strict=True))
+            return Ready(manifest=found, page=page, advice=advice, pieces=by_right)
         return self._computing_again(found)
 
     def pending(self, profile_id: str) -> "Future[None] | None":
@@ -193,16 +197,6 @@ class ProfileReader:
             return found, found.packed()
 
         return self._healed(profile_id, read)
-
-    def advice(self, profile_id: str) -> bytes | None:
-        """Advice, for the frame of a ready page; `None` if it cannot be read."""
-        self._check(profile_id)
-        is_ready = self._queries.is_ready(profile_id)  # a moment after its results are there
-        found = self._results.file(profile_id, ADVICE) if is_ready else None
-        try:
-            return None if found is None else found.plain()
-        except DamagedResultError:
-            return None
 
     def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
         """The times behind parts of the profile, or of its hosts; raises like `result`."""
@@ -263,11 +257,12 @@ class ProfileReader:
                 self._results.remove(profile_id)
         raise self._unavailable(profile_id)
 
-    def _page(self, profile_id: str) -> ResultFile | None:
-        page = self._results.file(profile_id, PAGE)
-        if page is None and self._shared_results.obtain(profile_id, self._new_area):
-            page = self._results.file(profile_id, PAGE)
-        return page
+    def _shown(self, profile_id: str) -> Sequence[ResultFile | None]:
+        names = PAGE, ADVICE, *PIECES.values()
+        found = tuple(self._results.files(profile_id, *names))
+        if found[0] is None and self._shared_results.obtain(profile_id, self._new_area):
+            return tuple(self._results.files(profile_id, *names))
+        return found
 
     def _has_results(self, profile_id: str) -> bool:
         """True if the results of a ready profile may be read, from elsewhere if need be."""

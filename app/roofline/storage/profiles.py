@@ -40,7 +40,7 @@ from roofline.storage.records import (
     PackedResults,
     timestamp,
 )
-from roofline.storage.results import ResultStore
+from roofline.storage.results import Draw, ResultStore
 from roofline.storage.revocable import ApiTokens, EndedSessions, People, ShareLinks
 from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
@@ -79,6 +79,7 @@ class ProfileStore:
         user_quota: UserQuota | None = None,
         links_last_s: float = math.inf,
         on_change: Callable[[str], None] = lambda _id: None,
+        draw: Draw = lambda _page, _advice: {},
     ) -> None:
         self.root = root
         self.database = Database(root, database_url)
@@ -95,7 +96,7 @@ class ProfileStore:
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(
-            root / "derived", version, None if self.is_shared else measurements
+            root / "derived", version, None if self.is_shared else measurements, draw
         )
         self.shared_results = SharedResults(root, self.results, self.blobs, self.database)
         self.owner = BlobOwner(self.database, self.blobs, self.raw, root)

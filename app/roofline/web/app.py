@@ -161,7 +161,10 @@ def _parts(settings: Settings) -> ServerParts:
     static = load_static(assets_dir("static"))
     metrics = ServerMetrics()
     changes = Changes()
-    listeners = Listeners(on_import_end=metrics.count_import, on_change=changes.note)
+    templates = ServedTemplates(static)
+    listeners = Listeners(
+        on_import_end=metrics.count_import, on_change=changes.note, draw=templates.drawn
+    )
     backend = build_backend(
         settings, samples_dir=assets_dir("sample_profiles"), listeners=listeners
     )
@@ -179,7 +182,7 @@ def _parts(settings: Settings) -> ServerParts:
         reader_for=backend.reader.seen_by,
         lists_for=partial(ProfileLists, backend.queries),
         static=static,
-        templates=ServedTemplates(static),
+        templates=templates,
         metrics=metrics,
         answers=room_for_answers(settings),
         changes=changes,

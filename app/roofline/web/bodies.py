@@ -5,11 +5,8 @@ Pages show the same: templates are given these bodies, too.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from threading import Condition
 from typing import Any, Literal
 
-import orjson
-from cachetools import LRUCache, cached
 from fastapi import Request
 
 from roofline.errors import MixedUploadError
@@ -17,15 +14,12 @@ from roofline.library.reader import Failed, Importing, Ready, State
 from roofline.library.results_version import changes_since
 from roofline.library.samples import Sample
 from roofline.model.plain_data import alike, taken
-from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.storage.records import Manifest, StoredFile, Summary, Visibility
-from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.http.access import shown_owner
 from roofline.web.http.forwarded import origin_of
 from roofline.web.offline.views import ComputedBody, ErrorBody, ProgressBody, error_body
 
 REV_LENGTH = 16
-FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their name
 
 
 REFUSES_OTHERS = {"extra": "forbid"}
@@ -248,19 +242,3 @@ def progress_body(state: Importing) -> ProgressBody:
 
 def _files(files: Sequence[StoredFile]) -> tuple[FileBody, ...]:
     return tuple(alike(FileBody, one) for one in files)
-
-
-def first_of(state: State) -> FirstView | None:
-    """The first view of a profile; `None` while there is none.
-
-    A request for one that is being made waits for it.
-    """
-    try:
-        return _first_view(state.page) if isinstance(state, Ready) else None
-    except DamagedResultError:  # the script finds that out, too, and has it computed again
-        return None
-
-
-@cached(LRUCache(FIRST_VIEWS), condition=Condition())
-def _first_view(page: ResultFile) -> FirstView:
-    return first_view(orjson.loads(page.plain()))

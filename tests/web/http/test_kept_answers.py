@@ -480,11 +480,7 @@ SHOWN_BY = (
 @contextmanager
 def nothing_kept(client: Client) -> Iterator[None]:
     """As if the server had just been started."""
-    memories: tuple[Memory[Any], ...] = (
-        client.parts.answers,
-        client.parts.ranges,
-        client.parts.templates._frames,
-    )
+    memories: tuple[Memory[Any], ...] = (client.parts.answers, client.parts.ranges)
     kept: list[dict[str, Any]] = [dict(memory._values) for memory in memories]
     for memory in memories:
         memory._values.clear()
@@ -518,7 +514,7 @@ def test_no_spelling_of_an_address_gets_the_page_of_another(
     is_the_same()
 
 
-def test_frame_of_a_page_is_of_what_the_database_says_now(launch: Launch, capture: bytes) -> None:
+def test_a_page_is_of_what_the_database_says_now(launch: Launch, capture: bytes) -> None:
     client = launch(kept_answers_bytes=0)
     body = client.upload(capture, title="Before").json()
     assert "Before" in client.get(f"/p/{body['id']}").text

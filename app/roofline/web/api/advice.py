@@ -115,8 +115,8 @@ async def advice(
         return await stored_advice(request, profile_id, reader, part)
     stored = await stored_record(reader, profile_id)
     run = await run_in_threadpool(reader.manifest, profile_id)
-    content = await run_in_threadpool(parts.advice.advice, reader, lists, run, stored)
-    return await sent_json(request, content)
+    decided = await run_in_threadpool(parts.advice.advice, reader, lists, run, lambda: stored)
+    return await sent_json(request, decided or stored)
 
 
 @router.post("/profiles/{profile_id}/decisions", status_code=204, responses=NOT_YOURS | NOT_READY)

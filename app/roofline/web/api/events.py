@@ -8,7 +8,6 @@ series does not end by itself, so the OpenAPI description leaves it out; docs/co
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -17,13 +16,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from roofline.errors import ProfileNotFoundError, RooflineError
+from roofline.errors import ProfileNotFoundError
 from roofline.library.reader import ProfileLists, ProfileReader
 from roofline.presentation.titles import series_name
 from roofline.storage.records import Manifest
 from roofline.web.api.responses import NOT_THERE
 from roofline.web.api.series import By, Name
-from roofline.web.bodies import ProfileBody, body_of, first_of
+from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.guard import peer_of_request
 from roofline.web.http.rate_limit import Streams
 from roofline.web.offline.views import ErrorBody
@@ -75,8 +74,6 @@ async def follow_profile(
         if (event := _event(body)) != said:
             said = event
             yield event
-        if body.state == "ready":
-            await run_in_threadpool(_prepare, reader, body.id)
         if body.state != "importing" or parts.streams.is_closing:
             return
         try:
@@ -93,12 +90,6 @@ async def _pause(reader: ProfileReader, profile_id: str) -> None:
         await asyncio.sleep(SHORTEST_S)
     else:
         await asyncio.wait({asyncio.wrap_future(future)}, timeout=INTERVAL_S)
-
-
-def _prepare(reader: ProfileReader, profile_id: str) -> None:
-    """Makes the first view: the page that followed the import is about to ask for it."""
-    with suppress(RooflineError):
-        first_of(reader.state(profile_id))
 
 
 def _event(body: ProfileBody) -> ServerSentEvent:

@@ -244,7 +244,7 @@ def results_for(
     times, every = times_for(reader, profile_id, part), part.of_all_ops
     key = f"{profile_id} {etag_of(times.etag, every)}"
     found = parts.ranges.get(key) or parts.computations.once(
-        key, lambda: parts.ranges.put(key, replace(_computed(parts, times, every), key=key))
+        key, lambda: parts.ranges.put(key, _computed(parts, times, every))
     )
     return found.searching(part)
 

@@ -29,7 +29,7 @@ from roofline.web.offline.calculator_views import CalculatorView, ModelView
 from roofline.web.offline.run_view import RunPageView, run_view
 from roofline.web.offline.templates import Templates
 from roofline.web.offline.views import (
-    AboutView,
+    NOTHING,
     CompareView,
     ProfileView,
     RunView,
@@ -147,15 +147,7 @@ def _made_at() -> datetime:
 def _unstored(title: str, sizes: Mapping[str, int]) -> ProfileView:
     """The page of files that no server keeps: bytes of each by its name."""
     files = [StoredFile(name=name, size_bytes=size, sha256="") for name, size in sizes.items()]
-    about = AboutView(
-        note="",
-        tags=(),
-        uploader="",
-        created_at=_made_at().isoformat(timespec="seconds"),
-        expires_at=None,
-        pinned=False,
-        visibility="",
-    )
+    about = replace(NOTHING, created_at=_made_at().isoformat(timespec="seconds"))
     return replace(profile_view("", title, files, "ready", ""), about=about)
 
 
@@ -395,9 +387,7 @@ def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -
     """The view whose addresses are names of documents in the file, without what changes it."""
     return replace(
         view,
-        shown=Shown(
-            "", first=lambda: first_view(page), advice=lambda: orjson.loads(content.advice)
-        ),
+        shown=Shown(lambda: first_view(page), lambda: orjson.loads(content.advice)),
         facts_url="facts",
         view_url="view",
         figures_url="figures",

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,12 @@ from roofline import __version__
 from roofline.api.packaged import assets_dir
 from roofline.presentation.first_view import view as written
 from roofline.presentation.first_view.summary import moment_text
-from roofline.presentation.first_view.view import pieces_of
+from roofline.presentation.first_view.view import first_view, pieces_of
 from roofline.presentation.goal_numbers import Scale
 from roofline.presentation.page_rows import Page, Rows
 from roofline.presentation.quantities import cell, counted, duration, percent, size
 from roofline.web.offline.assets import StaticFiles
+from roofline.web.offline.views import NOTHING, ProfileView, Shown, profile_view
 
 if TYPE_CHECKING:
     from roofline.presentation.charts.choices import Infeed
@@ -69,6 +70,20 @@ class Templates:
         """Pieces of the page as HTML, by the names of their places: those of one view of `page`."""
         return self.macros(_PIECES, pieces_of(Rows(page, infeed)))
 
+    def drawn(self, page: bytes, advice: bytes) -> dict[bool, bytes]:
+        """What its results alone decide of the page of a profile, for people who may change it, and
+        for others: see `stored_pieces`."""
+        data, record = orjson.loads(page), orjson.loads(advice)
+        first, profile_id = first_view(data), data["profile"]["id"]
+        view = profile_view(profile_id, "", (), "ready", f"/api/v1/profiles/{profile_id}")
+        found = {}
+        for may_change in (False, True):
+            shown = Shown(first=lambda: first, advice=lambda: record)
+            seen = replace(view, about=NOTHING, shown=shown, may_change=may_change)
+            self.text("profile.html", view=seen)
+            found[may_change] = orjson.dumps([pieces_version(), shown.pieces])
+        return found
+
     def view_of(
         self, page: dict[str, Any], advice: Mapping[str, Any], infeed: "Infeed"
     ) -> dict[str, Any]:
@@ -102,6 +117,7 @@ def _environment(static: StaticFiles) -> Environment:
         moment=moment_text,
     )
     environment.globals.update(static_url=static.url, version=__version__, counted=counted)
+    environment.globals["kept"] = partial(_kept, environment.filters["safe"])
     return environment
 
 
@@ -110,6 +126,20 @@ def _json(value: object, **usual: Any) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # half of a surrogate pair in a stranger's name, or a key that is a number
         return json.dumps(value, **usual)
+
+
+def _kept(safe: Callable[[str], Any], view: ProfileView, name: str, caller: Any) -> Any:
+    """The piece `name` of a page: as it was stored, or what `caller` writes, the template."""
+    pieces = {} if view.shown is None else view.shown.pieces
+    if name not in pieces:
+        pieces[name] = str(caller())
+    return safe(pieces[name])
+
+
+def stored_pieces(drawn: bytes | None) -> dict[str, str]:
+    """HTML by name, as `Templates.drawn` wrote it; none where templates have changed since."""
+    version, pieces = ("", {}) if drawn is None else orjson.loads(drawn)
+    return pieces if version == pieces_version() else {}
 
 
 def _coded(escape: Callable[[str], Any], text: str) -> Any:
@@ -127,5 +157,5 @@ def _saving(us: float, whole_us: float) -> str:
 def pieces_version() -> str:
     """Of all that writes the pieces beside what a version of results has, by its content."""
     templates, modules = assets_dir("templates"), Path(written.__file__).parent
-    sources = [*sorted(templates.glob("_*.html")), *sorted(modules.glob("*.py"))]
+    sources = [*sorted(templates.glob("*.html")), *sorted(modules.glob("*.py")), Path(__file__)]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]

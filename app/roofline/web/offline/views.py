@@ -96,20 +96,17 @@ class TagView:
 
 
 class Shown:
-    """Results on a page, read when a template asks for them. Those of the same `name` are the same;
-    without one they are not to be kept."""
+    """Results on a page, read when a template asks for them. `pieces` is HTML by name: what is not
+    there yet is written when a template asks for it."""
 
     def __init__(
         self,
-        name: str,
         first: Callable[[], FirstView | None],
         advice: Callable[[], Mapping[str, Any] | None],
+        pieces: dict[str, str] | None = None,
     ) -> None:
-        self.name = name
         self._first, self._advice = first, advice
-
-    def __repr__(self) -> str:
-        return self.name
+        self.pieces = pieces or {}
 
     @cached_property
     def first(self) -> FirstView | None:
@@ -194,17 +191,17 @@ class ProfileView:
         return None if self.shown is None else self.shown.first
 
     @property
+    def has_first(self) -> bool:
+        """True where `first` is there, which it does not read where its pieces are stored."""
+        return self.shown is not None and (bool(self.shown.pieces) or self.first is not None)
+
+    @property
     def preload_url(self) -> str:
         """The view that its script asks for first; empty under other peaks, which it reads."""
         if self.is_by_other_peaks:
             return ""
         ends = f"{'&' if '?' in self.view_url else '?'}infeed=out"
         return f"{self.view_url}{ends}" if self.is_without_infeed else self.view_url
-
-    @property
-    def frame(self) -> str:
-        """All that the page shows, by name, once it is ready: see `Templates.page`."""
-        return "" if self.shown is None or not self.shown.name else repr(self)
 
     @property
     def replay_of(self) -> str:
@@ -231,6 +228,12 @@ class AboutView:
     pinned: bool
     visibility: str
     computed_by: ComputedBody | None = None
+
+
+NOTHING = AboutView(
+    note="", tags=(), uploader="", created_at="", expires_at=None, pinned=False, visibility=""
+)
+"""What people said of a profile before they said anything."""
 
 
 def profile_view(

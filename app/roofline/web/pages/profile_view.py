@@ -1,6 +1,5 @@
 """The view of a profile's page: for people of this server, and for holders of a link."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -14,13 +13,15 @@ from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import Failed, Importing, ProfileLists, ProfileReader, Ready, State
 from roofline.model.plain_data import alike
 from roofline.presentation.first_view.summary import pieces
-from roofline.presentation.first_view.view import first_view
+from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest
+from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.api.notes import notes_of
 from roofline.web.api.ranges import query_of
-from roofline.web.bodies import computed_by, first_of, progress_body
+from roofline.web.bodies import computed_by, progress_body
 from roofline.web.http.access import Actor, shown_owner
+from roofline.web.offline.templates import stored_pieces
 from roofline.web.offline.views import (
     AboutView,
     ProfileView,
@@ -42,15 +43,16 @@ def own_view(
     """The page as `actor` sees it; `ProfileNotFoundError` when there is none."""
     state = reader.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
+    may_change = actor.may_change(uploader or "")
     base = f"/api/v1/profiles/{profile_id}"
     view = _profile(state, base)
     return replace(
         view,
-        may_change=actor.may_change(uploader or ""),
+        may_change=may_change,
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        shown=_shown(state, _decided(reader, lists, state, book)),
+        shown=_shown(state, _decided(reader, lists, state, book), may_change),
         notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
     )
@@ -70,7 +72,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> ProfileVie
         report_url="",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
-        shown=_shown(state, reader.advice(profile_id)),
+        shown=_shown(state, None, None),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
 
@@ -94,7 +96,6 @@ def in_range(view: ProfileView, part: Part, found: RangeResults) -> ProfileView:
         part=found.words,
         whole_label=_whole_label(part),
         shown=Shown(
-            found.key,
             first=lambda: first_view(orjson.loads(found.page())),
             advice=lambda: _advice(found.advice()),
         ),
@@ -120,24 +121,40 @@ def _advice(found: bytes | None) -> Mapping[str, Any] | None:
 def _decided(
     reader: ProfileReader, lists: ProfileLists, state: State, book: AdviceBook
 ) -> bytes | None:
-    """The advice with what people of this server decided."""
-    found = reader.advice(state.manifest.id) if isinstance(state, Ready) else None
-    if found is None or not isinstance(state, Ready):
-        return None
-    return book.advice(reader, lists, state.manifest, found)
-
-
-def _shown(state: State, advice: bytes | None) -> Shown | None:
-    """The results of a whole profile; not to be kept where a part of them cannot be read now."""
+    """The advice with what people of this server decided; `None` where it is as stored."""
     if not isinstance(state, Ready):
         return None
-    first = first_of(state)
-    name = "" if first is None or advice is None else f"{state.page.etag} {_digest(advice)}"
-    return Shown(name, first=lambda: first, advice=lambda: _advice(advice))
+    return book.advice(reader, lists, state.manifest, lambda: _plain(state.advice))
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _shown(state: State, advice: bytes | None, may_change: bool | None) -> Shown | None:
+    """The results of a whole profile, with other `advice` than is stored where it is given.
+
+    `may_change` is `None` on the page of a link: addresses in stored advice are of the own page.
+    """
+    if not isinstance(state, Ready):
+        return None
+    pieces = stored_pieces(_plain(state.pieces[bool(may_change)]))
+    if advice is not None or may_change is None:
+        pieces = {key: one for key, one in pieces.items() if not key.startswith("advice")}
+    return Shown(
+        first=lambda: _first(state.page),
+        advice=lambda: _advice(advice or _plain(state.advice)),
+        pieces=pieces,
+    )
+
+
+def _first(page: ResultFile) -> FirstView | None:
+    found = _plain(page)
+    return None if found is None else first_view(orjson.loads(found))
+
+
+def _plain(found: ResultFile | None) -> bytes | None:
+    """A result; `None` where it cannot be read: the page's script has it computed again."""
+    try:
+        return None if found is None else found.plain()
+    except DamagedResultError:
+        return None
 
 
 def _profile(state: State, base: str) -> ProfileView:

@@ -214,7 +214,7 @@ def profile(
     if kept is not None:
         return as_page(kept, encoding)
     view = replace(_profile(request, profile_id, reader, parts, part), is_without_infeed=is_out)
-    page = parts.templates.page("profile.html", view, request, frame=view.frame)
+    page = parts.templates.page("profile.html", view, request)
     if view.state == "ready":
         parts.answers.put(key, bytes(page.body))
     return page
@@ -396,7 +396,7 @@ def shared_profile(
             return xprof_page(request, parts, shared.reader, view, xprof)
     is_out = request.query_params.get("infeed") == "out"
     view = replace(_of_link(shared, parts, part), is_without_infeed=is_out)
-    return parts.templates.page("profile.html", view, request, frame=view.frame)
+    return parts.templates.page("profile.html", view, request)
 
 
 @router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=_READ)
