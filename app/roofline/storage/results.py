@@ -61,7 +61,7 @@ class DamagedResultError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFile:
-    """One compressed result. `etag` is the digest of its content before compression.
+    """One result, compressed but for pieces. `etag` is the digest of its content before that.
 
     `stored_bytes` and `sha256` are of the file at `path`.
     """
@@ -82,7 +82,8 @@ class ResultFile:
 
     def plain(self) -> bytes:
         """The content itself; raises as `packed`."""
-        return gzip.decompress(self.packed())
+        content = self.packed()
+        return content if self.sha256.startswith(self.etag) else gzip.decompress(content)
 
 
 class ResultWriter:
@@ -215,9 +216,8 @@ class ResultStore:
             _log.exception("the pieces of a page could not be drawn")
             made = {}
         for may_change, content in made.items():  # each request reads them: not compressed
-            packed = gzip.compress(content, 0, mtime=0)
-            _write(results / PIECES[may_change], [packed])
-            index[PIECES[may_change]] = _entry(content, packed)
+            _write(results / PIECES[may_change], [content])
+            index[PIECES[may_change]] = _entry(content, content)
         _write(results / _JOINED, [_sealed(index)])
         (results / _JOINED).replace(results / _INDEX)
 

@@ -22,9 +22,9 @@ class ServedTemplates(Templates):
             has_session=actor.has_session,
             origin=origin_of(request),
         )
-        text = self._environment.get_template(name).render(view=view, who=who)
+        written = self._environment.get_template(name).generate(view=view, who=who)
         encoding = best_encoding(request)
-        return as_page(packed(text.encode(), encoding), encoding, status)
+        return as_page(packed(b"".join(map(str.encode, written)), encoding), encoding, status)
 
 
 def as_page(content: bytes, encoding: str, status: int = 200) -> HTMLResponse:
