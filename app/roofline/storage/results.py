@@ -204,14 +204,12 @@ class ResultStore:
         """Writes the pieces of the page, in place of any that a child wrote, which has read a file
         of a stranger: pages show them as they are."""
         index = {**_read_index(results)}
-        pages = [
-            _result_file(results / name, index[name]) for name in (PAGE, ADVICE) if name in index
-        ]
         for name in PIECES.values():
             index.pop(name, None)
             (results / name).unlink(missing_ok=True)
         try:
-            made = self._make(*(one.plain() for one in pages)) if len(pages) == 2 else {}
+            found = (_result_file(results / name, index[name]) for name in (PAGE, ADVICE))
+            made = self._make(*(one.plain() for one in found))
         except Exception:  # noqa: BLE001 - each request for the page draws it then
             _log.exception("the pieces of a page could not be drawn")
             made = {}

@@ -115,12 +115,7 @@ async def _lists(request: Request) -> ProfileLists:
     return parts_of(request).lists_for(actor_of(request).viewer)
 
 
-async def _templates(request: Request) -> ServedTemplates:
-    return parts_of(request).templates
-
-
 Parts = Annotated[ServerParts, Depends(_parts)]
 Library = Annotated[ProfileLibrary, Depends(_library)]
 Reader = Annotated[ProfileReader, Depends(_reader)]
 Lists = Annotated[ProfileLists, Depends(_lists)]
-Pages = Annotated[ServedTemplates, Depends(_templates)]

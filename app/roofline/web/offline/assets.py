@@ -19,15 +19,9 @@ import mimetypes
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from zstandard import ZstdCompressor
 
 _FILE_LEVEL = 19  # of Zstandard: files are compressed once
 # Of pages, which are packed for one person: 111 kB become 20.4 kB in 0.5 ms; at 9, 18.6 in 2.1.
@@ -290,20 +284,8 @@ def packed(content: bytes, encoding: str, *, zstd_level: int = _PAGE_LEVEL) -> b
         # Pages in less than half of the time of 9, 6 % larger.
         return gzip.compress(content, 9 if zstd_level == _FILE_LEVEL else 4, mtime=0)
     if encoding == "zstd":
-        kept = zstd_level == _PAGE_LEVEL
-        with _PACKING if kept else nullcontext():
-            packer = (_packer if kept else _packer.__wrapped__)(zstd_level)
-            # What it returns keeps room for the worst case, often eight times its length.
-            return bytes(memoryview(packer.compress(content)))
+        import zstandard
+
+        # What it returns keeps room for the worst case, often eight times its length.
+        return bytes(memoryview(zstandard.ZstdCompressor(level=zstd_level).compress(content)))
     return content
-
-
-_PACKING = Lock()  # a packer packs one page at a time
-
-
-@cache
-def _packer(level: int) -> "ZstdCompressor":
-    """The one of pages is kept: to ask the system for its megabyte takes longer than a page."""
-    import zstandard
-
-    return zstandard.ZstdCompressor(level=level)

@@ -387,7 +387,9 @@ def _without_server(view: ProfileView, page: dict[str, Any], content: Content) -
     """The view whose addresses are names of documents in the file, without what changes it."""
     return replace(
         view,
-        shown=Shown(lambda: first_view(page), lambda: orjson.loads(content.advice)),
+        shown=Shown(
+            cache(lambda: first_view(page)), cache(lambda: orjson.loads(content.advice)), {}
+        ),
         facts_url="facts",
         view_url="view",
         figures_url="figures",

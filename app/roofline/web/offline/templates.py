@@ -78,7 +78,7 @@ class Templates:
         view = profile_view(profile_id, "", (), "ready", f"/api/v1/profiles/{profile_id}")
         found = {}
         for may_change in (False, True):
-            shown = Shown(first=lambda: first, advice=lambda: record)
+            shown = Shown(lambda: first, lambda: record, {})
             seen = replace(view, about=NOTHING, shown=shown, may_change=may_change)
             self.text("profile.html", view=seen)
             found[may_change] = orjson.dumps([pieces_version(), shown.pieces])

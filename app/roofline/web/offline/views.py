@@ -7,9 +7,8 @@ from strangers: autoescape is on, and no view holds markup. Numbers are raw.
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -95,28 +94,13 @@ class TagView:
     url: str
 
 
-class Shown:
-    """Results on a page, read when a template asks for them. `pieces` is HTML by name: what is not
-    there yet is written when a template asks for it."""
+class Shown(NamedTuple):
+    """Results on a page, for templates to ask for as often as they need them. `pieces` is HTML by
+    name: what is not there yet is written when a template asks for it."""
 
-    def __init__(
-        self,
-        first: Callable[[], FirstView | None],
-        advice: Callable[[], Mapping[str, Any] | None],
-        pieces: dict[str, str] | None = None,
-    ) -> None:
-        self._first, self._advice = first, advice
-        self.pieces = pieces or {}
-
-    @cached_property
-    def first(self) -> FirstView | None:
-        """See `ProfileView.first`."""
-        return self._first()
-
-    @cached_property
-    def advice(self) -> Mapping[str, Any] | None:
-        """See `ProfileView.advice`."""
-        return self._advice()
+    first: Callable[[], FirstView | None]
+    advice: Callable[[], Mapping[str, Any] | None]
+    pieces: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +164,7 @@ class ProfileView:
     @property
     def advice(self) -> Mapping[str, Any] | None:
         """Advice with the keys of `exports.advice`; `None` while there is none."""
-        return None if self.shown is None else self.shown.advice
+        return None if self.shown is None else self.shown.advice()
 
     @property
     def first(self) -> FirstView | None:
@@ -188,7 +172,7 @@ class ProfileView:
 
         `None` until the profile is ready, and where its data are damaged.
         """
-        return None if self.shown is None else self.shown.first
+        return None if self.shown is None else self.shown.first()
 
     @property
     def has_first(self) -> bool:

@@ -11,7 +11,7 @@ from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_r
 from roofline.web.http.rate_limit import Door
 from roofline.web.http.sessions import COOKIE, LIFETIME_S, local_path
 from roofline.web.pages import views
-from roofline.web.parts import Pages, Parts
+from roofline.web.parts import Parts
 
 router = APIRouter(include_in_schema=False)
 
@@ -23,18 +23,18 @@ async def _door(parts: Parts) -> Door:
 
 @router.api_route(LOGIN_PATH, methods=["GET", "HEAD"])
 def show(
-    request: Request, pages: Pages, wanted: Annotated[str, Query(alias="next")] = "/"
+    request: Request, parts: Parts, wanted: Annotated[str, Query(alias="next")] = "/"
 ) -> Response:
     """The form that asks for the token."""
     if actor_of(request).has_session:
         return RedirectResponse(local_path(wanted), 303)
-    return pages.page("login.html", views.LoginView(next=local_path(wanted)), request)
+    return parts.templates.page("login.html", views.LoginView(next=local_path(wanted)), request)
 
 
 @router.post(LOGIN_PATH)
 def log_in(
     request: Request,
-    pages: Pages,
+    parts: Parts,
     door: Annotated[Door, Depends(_door)],
     token: Annotated[str, Form(max_length=1000)] = "",
     name: Annotated[str, Form(max_length=NAME_LENGTH)] = "",
@@ -46,7 +46,7 @@ def log_in(
     log_action(request, "log-in" if cookie else "log-in refused", person=name)
     if cookie is None:
         view = views.LoginView(next=local_path(wanted), name=name, is_refused=True)
-        return pages.page("login.html", view, request, status=403)
+        return parts.templates.page("login.html", view, request, status=403)
     response = RedirectResponse(local_path(wanted), 303)
     response.set_cookie(
         COOKIE,

@@ -1,9 +1,7 @@
 """The view of a profile's page: for people of this server, and for holders of a link."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
 from urllib.parse import urlencode
 
 import orjson
@@ -13,7 +11,7 @@ from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import Failed, Importing, ProfileLists, ProfileReader, Ready, State
 from roofline.model.plain_data import alike
 from roofline.presentation.first_view.summary import pieces
-from roofline.presentation.first_view.view import FirstView, first_view
+from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest
 from roofline.storage.results import DamagedResultError, ResultFile
@@ -44,6 +42,9 @@ def own_view(
     state = reader.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     may_change = actor.may_change(uploader or "")
+    advice = None
+    if isinstance(state, Ready):
+        advice = book.advice(reader, lists, state.manifest, lambda: _plain(state.advice))
     base = f"/api/v1/profiles/{profile_id}"
     view = _profile(state, base)
     return replace(
@@ -52,7 +53,7 @@ def own_view(
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        shown=_shown(state, _decided(reader, lists, state, book), may_change),
+        shown=_shown(state, advice, may_change),
         notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
     )
@@ -96,8 +97,9 @@ def in_range(view: ProfileView, part: Part, found: RangeResults) -> ProfileView:
         part=found.words,
         whole_label=_whole_label(part),
         shown=Shown(
-            first=lambda: first_view(orjson.loads(found.page())),
-            advice=lambda: _advice(found.advice()),
+            cache(lambda: first_view(orjson.loads(found.page()))),
+            cache(lambda: orjson.loads(found.advice())),
+            {},
         ),
         is_by_other_peaks=part != own_peaks,
     )
@@ -112,21 +114,6 @@ def _whole_label(part: Part) -> str:
     return "Use the peaks of the default clock" if part.dvfs else "Show the default subject"
 
 
-def _advice(found: bytes | None) -> Mapping[str, Any] | None:
-    """The advice; `None` while the profile is not ready."""
-    record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
-    return record
-
-
-def _decided(
-    reader: ProfileReader, lists: ProfileLists, state: State, book: AdviceBook
-) -> bytes | None:
-    """The advice with what people of this server decided; `None` where it is as stored."""
-    if not isinstance(state, Ready):
-        return None
-    return book.advice(reader, lists, state.manifest, lambda: _plain(state.advice))
-
-
 def _shown(state: State, advice: bytes | None, may_change: bool | None) -> Shown | None:
     """The results of a whole profile, with other `advice` than is stored where it is given.
 
@@ -138,15 +125,10 @@ def _shown(state: State, advice: bytes | None, may_change: bool | None) -> Shown
     if advice is not None or may_change is None:
         pieces = {key: one for key, one in pieces.items() if not key.startswith("advice")}
     return Shown(
-        first=lambda: _first(state.page),
-        advice=lambda: _advice(advice or _plain(state.advice)),
-        pieces=pieces,
+        cache(lambda: first_view(orjson.loads(found)) if (found := _plain(state.page)) else None),
+        cache(lambda: orjson.loads(found) if (found := advice or _plain(state.advice)) else None),
+        pieces,
     )
-
-
-def _first(page: ResultFile) -> FirstView | None:
-    found = _plain(page)
-    return None if found is None else first_view(orjson.loads(found))
 
 
 def _plain(found: ResultFile | None) -> bytes | None:

@@ -56,7 +56,7 @@ from roofline.web.pages.views import (
     RunListView,
 )
 from roofline.web.pages.xprof import WantedXprof, xprof_page
-from roofline.web.parts import Lists, Pages, Parts, Reader, ServerParts, parts_of
+from roofline.web.parts import Lists, Parts, Reader, ServerParts, parts_of
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 RUNS_PAGE_SIZE = 5
@@ -241,11 +241,11 @@ def _profile(
 
 
 @router.api_route("/api", methods=_READ)
-def reference(request: Request, pages: Pages) -> Response:
+def reference(request: Request, parts: Parts) -> Response:
     """The API reference."""
     openapi: Mapping[str, Any] = request.app.openapi()
     view = views.ApiView(openapi=openapi, origin=origin_of(request))
-    return pages.page("api.html", view, request)
+    return parts.templates.page("api.html", view, request)
 
 
 @router.api_route("/static/{build}/{name:path}", methods=_READ)
