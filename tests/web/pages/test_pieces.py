@@ -85,3 +85,17 @@ def test_pieces_that_a_child_wrote_are_never_stored(tmp_path: Path, fails: bool)
     assert others is None
     assert (None if own is None else own.plain()) == (None if fails else b"from the child" * 2)
     assert store.file("p", CSV["in"]) and store.is_intact("p")
+
+
+def test_exports_of_a_child_move_no_other_file(tmp_path: Path) -> None:
+    store, secret = ResultStore(tmp_path / "derived", "v"), tmp_path / "secret"
+    secret.write_bytes(b"of the server")
+    for name in ("page", "exports"):
+        writer = ResultWriter(tmp_path / name)
+        writer.add(PAGE, name.encode())
+        writer._index["../secret"] = {}
+        writer.finish()
+    store.adopt("p", tmp_path / "page")
+    store.complete("p", tmp_path / "exports")
+    page = store.file("p", PAGE)
+    assert secret.read_bytes() == b"of the server" and page and page.plain() == b"page"

@@ -96,7 +96,7 @@ class TagView:
 
 class Shown(NamedTuple):
     """Results on a page, for templates to ask for as often as they need them. `pieces` is HTML by
-    name: what is not there yet is written when a template asks for it."""
+    name; templates write a piece that is not there yet."""
 
     first: Callable[[], FirstView | None]
     advice: Callable[[], Mapping[str, Any] | None]
