@@ -59,7 +59,6 @@ from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import HOUR_S, Attempts, Door, RateLimit, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
-from roofline.web.http.templates import ServedTemplates
 from roofline.web.offline.assets import load_static
 from roofline.web.pages import agents as agent_pages
 from roofline.web.pages import comparing as comparing_pages
@@ -71,7 +70,7 @@ from roofline.web.pages import routes as pages
 from roofline.web.pages import run as run_pages
 from roofline.web.pages import series as series_pages
 from roofline.web.pages.agents import ToolsByHttp
-from roofline.web.parts import ServerParts
+from roofline.web.parts import ServedTemplates, ServerParts
 
 _ROUTERS = (
     adding.router,

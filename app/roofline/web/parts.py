@@ -1,4 +1,4 @@
-"""ServerParts: all that the routes of one server use, as `app.state.parts`."""
+"""ServerParts: all that the routes of one server use, as `app.state.parts`; its templates."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse
 
 from roofline.compare.series_records import RunNumbers, Standing
 from roofline.exports.run_page import Preview
@@ -28,12 +29,14 @@ from roofline.web.http.computing import (
     Computations,
     Memory,
 )
+from roofline.web.http.encodings import best_encoding
+from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import actor_of
 from roofline.web.http.oidc_provider import OidcLogIn
 from roofline.web.http.rate_limit import Attempts, Door, RateLimit, Streams, UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
-from roofline.web.http.templates import ServedTemplates
-from roofline.web.offline.assets import StaticFiles
+from roofline.web.offline.assets import StaticFiles, packed
+from roofline.web.offline.templates import Templates, WhoView
 
 # One thread hashes and compresses 300 MB/s. With two, answers to others wait twice as long.
 UPLOAD_WRITERS = 1
@@ -43,6 +46,31 @@ COMPARISONS_KEPT = 32
 RUNS_KEPT = 2048
 # Of runs of many hosts in lists: at most 15 kB each.
 RUN_PREVIEWS_KEPT = 256
+
+
+class ServedTemplates(Templates):
+    """Renders templates for the person who asks."""
+
+    def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
+        """The template `name` as a response to `request`."""
+        actor = actor_of(request)
+        who = WhoView(
+            name=actor.name,
+            csrf=actor.csrf,
+            has_session=actor.has_session,
+            origin=origin_of(request),
+        )
+        written = self._environment.get_template(name).generate(view=view, who=who)
+        encoding = best_encoding(request)
+        return as_page(packed(b"".join(map(str.encode, written)), encoding), encoding, status)
+
+
+def as_page(content: bytes, encoding: str, status: int = 200) -> HTMLResponse:
+    """The response with a page that is packed in this encoding, or in none if it is empty."""
+    headers = {"vary": "accept-encoding"}
+    if encoding:
+        headers["content-encoding"] = encoding
+    return HTMLResponse(content, status, headers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,6 @@ from roofline.web.http.encodings import accepts, best_encoding, matches
 from roofline.web.http.errors import ErrorView
 from roofline.web.http.forwarded import origin_of
 from roofline.web.http.guard import actor_of
-from roofline.web.http.templates import as_page
 from roofline.web.offline.views import ProfileView
 from roofline.web.pages import views
 from roofline.web.pages.profile_view import in_range, list_url, own_view, shared_view, tag_view
@@ -56,7 +55,7 @@ from roofline.web.pages.views import (
     RunListView,
 )
 from roofline.web.pages.xprof import WantedXprof, xprof_page
-from roofline.web.parts import Lists, Parts, Reader, ServerParts, parts_of
+from roofline.web.parts import Lists, Parts, Reader, ServerParts, as_page, parts_of
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 RUNS_PAGE_SIZE = 5
