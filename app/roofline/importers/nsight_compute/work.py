@@ -174,6 +174,7 @@ def launch_work(launch: Launch) -> LaunchWork:
     listed = {u: flop for u, flop in opcodes.flop.items() if u not in counted or u in partial}
     busy = busy_shares(numbers)
     clock = _first(numbers, [_SM_CLOCK, _SMSP_CLOCK])
+    clock = clock if clock is not None and clock > 1 else None  # Hz; less is of a damaged file
     tensor = tensor_work(launch, time_s, clock)
     return LaunchWork(
         time_ns=time_ns,
