@@ -14,6 +14,9 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from roofline.errors import CorruptProfileError
 
 HEAD_BYTES = 65_536
@@ -80,6 +83,14 @@ class SourceFile:
             return b""
         with self.path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def release(content: NDArray[np.uint8], low: int, high: int) -> None:
+    """Give back the memory of a mapped file's `content[low:high]`, which may be read again."""
+    mapped = getattr(content.base, "obj", None)
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and low < high:
+        first = low - low % mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, first, high - first)
 
 
 def is_reencoded(head: bytes) -> bool:

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.kernels import kernel, part, word_at
+from roofline.importers.source import release
 from roofline.importers.xspace.messages import (
     Bytes,
     Line,
     address_of,
     damaged,
     skip_value,
+    varint_within,
     wire_tag,
     wire_varint,
 )
@@ -108,6 +110,23 @@ def _scan_events(  # type: ignore[no-untyped-def]
                 stat_id = np.int64(0)
                 kind = np.uint8(0)
                 value = np.uint64(0)
+                # Nearly every stat is a small id and one value: eight bytes have all of its frame.
+                if pos + 16 <= end:
+                    word = word_at(base + np.uint64(pos))
+                    frame = word & np.uint64(0xFF80FF)
+                    if frame == 0x180008 or frame == 0x200008 or frame == 0x380008:
+                        value, after = varint_within(base, pos + 3, last, end)
+                    elif frame == 0x110008:
+                        value = word_at(base + np.uint64(pos + 3))
+                        after = pos + 11
+                    else:
+                        after = np.int64(-1)
+                    if after == last:
+                        stat_id = np.int64((word >> np.uint64(8)) & np.uint64(0x7F))
+                        kind = np.uint8((word >> np.uint64(19)) & np.uint64(0x1F))
+                        pos = last
+                    else:
+                        value = np.uint64(0)
                 while pos < last:
                     here = pos
                     tag, pos = wire_tag(base, pos, last)
@@ -116,7 +135,7 @@ def _scan_events(  # type: ignore[no-untyped-def]
                     field = tag >> np.uint64(3)
                     wire = tag & np.uint64(7)
                     if wire == 0:
-                        word, pos = wire_varint(base, pos, last)
+                        word, pos = varint_within(base, pos, last, end)
                         if pos < 0:
                             return -1 - here
                         if field == 1:
@@ -125,7 +144,7 @@ def _scan_events(  # type: ignore[no-untyped-def]
                             kind = np.uint8(field)
                             value = word
                     elif wire == 2:
-                        size, pos = wire_varint(base, pos, last)
+                        size, pos = varint_within(base, pos, last, end)
                         if pos < 0 or size > np.uint64(last - pos):
                             return -1 - here
                         if field == 5 or field == 6:
@@ -153,7 +172,7 @@ def _scan_events(  # type: ignore[no-untyped-def]
                         values[column, index] = value
                         kinds[column, index] = kind
             elif tag == 8 or tag == 16 or tag == 24 or tag == 40:
-                word, pos = wire_varint(base, pos, stop)
+                word, pos = varint_within(base, pos, stop, end)
                 if pos < 0:
                     return -1 - here
                 if tag == 8:
@@ -286,6 +305,7 @@ def scan_events(
     filled = np.zeros(1, np.int64)
     position, left = line.low, line.event_count
     while left > 0:
+        begun = position
         count = min(left, chunk_events)
         meta = np.empty(count, np.int32)
         begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
@@ -305,3 +325,4 @@ def scan_events(
         yield Events(
             meta=meta, begin_ps=begin, duration_ps=duration, occurrences=occurrences, stats=stats
         )
+        release(buf, begun, position)

@@ -40,18 +40,29 @@ def _long_varint(base, pos, end):  # type: ignore[no-untyped-def]
 
 @part
 def wire_varint(base, pos, end):  # type: ignore[no-untyped-def]
-    """Value and next position; position -1 where the varint is cut or longer than ten bytes.
+    """Value and next position; position -1 where the varint is cut or longer than ten bytes."""
+    if pos < end:  # most tags and sizes are short
+        byte = byte_at(base + np.uint64(pos))
+        if byte < 128:
+            return byte, pos + 1
+    return varint_within(base, pos, end, end)
+
+
+@part
+def varint_within(base, pos, end, limit):  # type: ignore[no-untyped-def]
+    """`wire_varint` in a message whose bytes may be read up to `limit`, past its `end`.
 
     Eight bytes at once: the lowest clear top bit ends the varint, three shifts close the gaps.
     """
-    if pos + 8 > end:
+    if pos + 8 > limit:
         return _long_varint(base, pos, end)
     word = word_at(base + np.uint64(pos))
-    if word & np.uint64(0x80) == 0:
-        return word & np.uint64(0x7F), pos + 1
     ends = ~word & np.uint64(_CONTINUE)
     if ends == 0:
         return _long_varint(base, pos, end)
+    pos += np.int64(trailing_zeros(ends) >> np.uint64(3)) + 1
+    if pos > end:
+        return word, np.int64(-1)
     word &= ends ^ (ends - np.uint64(1))
     word &= np.uint64(0x7F7F7F7F7F7F7F7F)
     word = (word & np.uint64(0x007F007F007F007F)) | (
@@ -63,7 +74,7 @@ def wire_varint(base, pos, end):  # type: ignore[no-untyped-def]
     word = (word & np.uint64(0x000000000FFFFFFF)) | (
         (word & np.uint64(0x0FFFFFFF00000000)) >> np.uint64(4)
     )
-    return word, pos + np.int64(trailing_zeros(ends) >> np.uint64(3)) + 1
+    return word, pos
 
 
 @part

@@ -17,40 +17,34 @@ I32 = NDArray[np.int32]
 F64 = NDArray[np.float64]
 
 
-# rows of the stack: open events of a walk
+# columns of the stack: open events of a walk
 _BEGIN, _END, _CHILDREN, _ROW, _META, _TIMES, _NORMALISED, _STALL = range(8)
-_STACK_ROWS = 8
-# rows of the sums
+_STACK_COLUMNS = 8
+# columns of the sums
 _TIME, _SELF, _SUM_NORMALISED, _OCCURRENCES, _SUM_STALL, _FIRST_RANK, _FIRST_META = range(7)
-_SUM_ROWS = 7
+_SUM_COLUMNS = 7
 _NO_META = np.uint64(2**64 - 1)
 # scalars of a walk
 _DEPTH, _CLOSED, _CLAMPED, _MARKED = range(4)
 
 
 @part
-def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
-    """Pop the innermost open event and add it to its row."""
-    top = state[_DEPTH] - 1
-    state[_DEPTH] = top
-    rank = state[_CLOSED]
-    state[_CLOSED] = rank + 1
-    row = stack[_ROW, top]
-    time = stack[_END, top] - stack[_BEGIN, top]
-    own = time - stack[_CHILDREN, top]
-    if clamp and stack[_CHILDREN, top] > time:
-        own = np.uint64(0)
-        state[_CLAMPED] += 1
-    if row == _NO_META:
-        return
-    if sums[_FIRST_META, row] == _NO_META:
-        sums[_FIRST_META, row] = stack[_META, top]
-        sums[_FIRST_RANK, row] = np.uint64(rank)
-    sums[_TIME, row] += time
-    sums[_SELF, row] += own
-    sums[_SUM_NORMALISED, row] += stack[_NORMALISED, top]
-    sums[_OCCURRENCES, row] += stack[_TIMES, top]
-    sums[_SUM_STALL, row] += stack[_STALL, top]
+def _close(stack, sums, top, rank, clamp):  # type: ignore[no-untyped-def]
+    """Add the innermost open event, at `top`, to its row. Returns whether it was clamped."""
+    row = stack[top, _ROW]
+    time = stack[top, _END] - stack[top, _BEGIN]
+    own = time - stack[top, _CHILDREN]
+    clamped = clamp and stack[top, _CHILDREN] > time
+    if row != _NO_META:
+        if sums[row, _FIRST_META] == _NO_META:
+            sums[row, _FIRST_META] = stack[top, _META]
+            sums[row, _FIRST_RANK] = np.uint64(rank)
+        sums[row, _TIME] += time
+        sums[row, _SELF] += np.uint64(0) if clamped else own
+        sums[row, _SUM_NORMALISED] += stack[top, _NORMALISED]
+        sums[row, _OCCURRENCES] += stack[top, _TIMES]
+        sums[row, _SUM_STALL] += stack[top, _STALL]
+    return clamped
 
 
 @kernel(
@@ -66,28 +60,32 @@ def _walk(  # type: ignore[no-untyped-def]
     Starts at event `first`; returns the event that found the stack full, or the event count.
     Events with row -1 nest but are not summed; those with row -2 take no part if `only_rows`.
     """
+    depth, closed, clamped = state[_DEPTH], state[_CLOSED], state[_CLAMPED]
+    reached = begin.shape[0]
     for k in range(first, begin.shape[0]):
-        if state[_DEPTH] == stack.shape[1]:
-            return k
+        if depth == stack.shape[0]:
+            reached = k
+            break
         if only_rows and row[k] == -2:
             continue
-        while state[_DEPTH] > 0:
-            top = state[_DEPTH] - 1
-            if stack[_BEGIN, top] <= begin[k] and end[k] <= stack[_END, top]:
-                stack[_CHILDREN, top] += end[k] - begin[k]
+        while depth > 0:
+            top = depth - 1
+            if stack[top, _BEGIN] <= begin[k] and end[k] <= stack[top, _END]:
+                stack[top, _CHILDREN] += end[k] - begin[k]
                 break
-            _close(stack, sums, state, clamp)
-        depth = state[_DEPTH]
-        stack[_BEGIN, depth] = begin[k]
-        stack[_END, depth] = end[k]
-        stack[_CHILDREN, depth] = np.uint64(0)
-        stack[_ROW, depth] = np.uint64(row[k]) if row[k] >= 0 else _NO_META
-        stack[_META, depth] = np.uint64(meta[k])
-        stack[_TIMES, depth] = np.uint64(max(np.int64(1), occurrences[k]))
-        stack[_NORMALISED, depth] = normalised[k]
-        stack[_STALL, depth] = stall[k]
-        state[_DEPTH] = depth + 1
-    return begin.shape[0]
+            clamped += _close(stack, sums, top, closed, clamp)
+            depth, closed = top, closed + 1
+        stack[depth, _BEGIN] = begin[k]
+        stack[depth, _END] = end[k]
+        stack[depth, _CHILDREN] = np.uint64(0)
+        stack[depth, _ROW] = np.uint64(row[k]) if row[k] >= 0 else _NO_META
+        stack[depth, _META] = np.uint64(meta[k])
+        stack[depth, _TIMES] = np.uint64(max(np.int64(1), occurrences[k]))
+        stack[depth, _NORMALISED] = normalised[k]
+        stack[depth, _STALL] = stall[k]
+        depth += 1
+    state[_DEPTH], state[_CLOSED], state[_CLAMPED] = depth, closed, clamped
+    return reached
 
 
 @part
@@ -97,21 +95,21 @@ def _mark(edge, stack, sums, state, out):  # type: ignore[no-untyped-def]
     A nested event that goes on after the edge is in its parent's children as a whole.
     """
     for row in range(out.shape[1]):
-        out[0, row] = sums[_TIME, row]
-        out[1, row] = sums[_SELF, row]
-        out[2, row] = sums[_OCCURRENCES, row]
+        out[0, row] = sums[row, _TIME]
+        out[1, row] = sums[row, _SELF]
+        out[2, row] = sums[row, _OCCURRENCES]
     depth = state[_DEPTH]
     for k in range(depth):
-        begin, end, row = stack[_BEGIN, k], stack[_END, k], stack[_ROW, k]
+        begin, end, row = stack[k, _BEGIN], stack[k, _END], stack[k, _ROW]
         if row == _NO_META or begin >= edge:
             continue
         lasts, passed = end - begin, min(end, edge) - begin
-        inside = stack[_CHILDREN, k]
-        if k + 1 < depth and stack[_END, k + 1] > edge:
-            inside -= stack[_END, k + 1] - max(edge, stack[_BEGIN, k + 1])
+        inside = stack[k, _CHILDREN]
+        if k + 1 < depth and stack[k + 1, _END] > edge:
+            inside -= stack[k + 1, _END] - max(edge, stack[k + 1, _BEGIN])
         out[0, row] += passed
         out[1, row] += passed - inside if passed > inside else np.uint64(0)
-        out[2, row] += stack[_TIMES, k] * (passed / lasts if lasts > 0 else 1.0)
+        out[2, row] += stack[k, _TIMES] * (passed / lasts if lasts > 0 else 1.0)
 
 
 @kernel(
@@ -154,7 +152,9 @@ def _mark_rest(stack, sums, state, edges, marked):  # type: ignore[no-untyped-de
 @kernel("void(uint64[,], uint64[,], int64[], bool)")
 def _close_all(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     while state[_DEPTH] > 0:
-        _close(stack, sums, state, clamp)
+        state[_DEPTH] -= 1
+        state[_CLAMPED] += _close(stack, sums, state[_DEPTH], state[_CLOSED], clamp)
+        state[_CLOSED] += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +184,8 @@ class Walk:
     def __init__(self, n_rows: int = 0, *, clamp: bool, only_rows: bool = False) -> None:
         self._clamp = clamp
         self._only_rows = only_rows
-        self._stack = np.zeros((_STACK_ROWS, 64), np.uint64)
-        self._sums = np.zeros((_SUM_ROWS, 0), np.uint64)
+        self._stack = np.zeros((64, _STACK_COLUMNS), np.uint64)
+        self._sums = np.zeros((0, _SUM_COLUMNS), np.uint64)
         self._state = np.zeros(4, np.int64)
         self._n_rows = 0
         self.grow_rows(n_rows)
@@ -198,10 +198,10 @@ class Walk:
     def grow_rows(self, n_rows: int) -> None:
         """Make room for rows up to `n_rows`."""
         self._n_rows = max(self._n_rows, n_rows)
-        had = self._sums.shape[1]
+        had = len(self._sums)
         if had < n_rows:
-            self._sums = _widened(self._sums, max(n_rows, 2 * had))
-            self._sums[_FIRST_META, had:] = _NO_META
+            self._sums = _longer(self._sums, max(n_rows, 2 * had))
+            self._sums[had:, _FIRST_META] = _NO_META
 
     def go_on(
         self,
@@ -223,8 +223,8 @@ class Walk:
         """
         done, self._state[_MARKED] = 0, 0
         while done < len(begin_ps):
-            if self._state[_DEPTH] == self._stack.shape[1]:
-                self._stack = _widened(self._stack, 2 * self._stack.shape[1])
+            if self._state[_DEPTH] == len(self._stack):
+                self._stack = _longer(self._stack, 2 * len(self._stack))
             if edges_ps is not None and marked is not None:
                 done = _walk_to_edges(
                     begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
@@ -246,7 +246,7 @@ class Walk:
 
     def sums(self) -> RowSums:
         """Sums of all closed events."""
-        sums = self._sums[:, : self._n_rows]
+        sums = np.ascontiguousarray(self._sums[: self._n_rows].T)
         return RowSums(
             first_rank=sums[_FIRST_RANK].view(np.int64),
             first_meta=sums[_FIRST_META].view(np.int64),
@@ -258,7 +258,7 @@ class Walk:
         )
 
 
-def _widened(columns: U64, width: int) -> U64:
-    wide = np.zeros((columns.shape[0], width), np.uint64)
-    wide[:, : columns.shape[1]] = columns
+def _longer(rows: U64, count: int) -> U64:
+    wide = np.zeros((count, rows.shape[1]), np.uint64)
+    wide[: len(rows)] = rows
     return wide

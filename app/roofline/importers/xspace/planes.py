@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.shared.tables_text import json_of
-from roofline.importers.source import SourceFile
+from roofline.importers.source import SourceFile, release
 from roofline.importers.xspace import event_scan
 from roofline.importers.xspace.captures import Captured
 from roofline.importers.xspace.event_scan import REF, TEXT, Events, Lookup, StatColumn, make_lookup
@@ -206,9 +206,12 @@ class Plane:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Headers of the plane's lines, in file order."""
-        return tuple(
+        lines = tuple(
             read_line(self._buf, field.low, field.high, self._file_name) for field in self._parts[3]
         )
+        for line in lines:
+            release(self._buf, line.low, line.high)
+        return lines
 
     @cached_property
     def stat_names(self) -> Mapping[int, str]:
