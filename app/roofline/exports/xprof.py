@@ -5,15 +5,19 @@ format, numbers as doubles, table properties as text with six significant digits
 """
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import compress
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from roofline.analysis import roofline
 from roofline.analysis.records import Measures, RooflineAnalysis, View
 from roofline.model.device import DeviceKind
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
+from roofline.model.op_columns import F64, I64
 from roofline.model.units import gb_to_gib
 from roofline.presentation.json_text import to_json
 
@@ -132,80 +136,83 @@ def _tpu_columns() -> Iterator[tuple[str, str, str]]:
 
 def _rows(analysis: RooflineAnalysis, view: View) -> Iterator[list[Cell]]:
     """Total, ops by self time, Average, steps."""
+    total, *others = zip(*_of_programs(analysis, view), strict=True)
+    for row in (total, *zip(*_of_ops(analysis, view), strict=True), *others):
+        yield [{"v": value} for value in row]
+
+
+def _of_programs(analysis: RooflineAnalysis, view: View) -> Iterator[Sequence[Any]]:
     points = view.program
-    yield _program_row(analysis, view, 0)
-    for at in range(len(view.op)):
-        yield _op_row(analysis, view, at)
-    for row in range(1, len(points)):
-        yield _program_row(analysis, view, row)
+    count, measures = len(points.label), points.measures
+    nothing, program = [0.0] * count, ["Program"] * count
+    head = (points.label, nothing, program, program, [1.0] * count)
+    shares = (nothing, nothing, _floats(measures.total_time_us > 0))
+    identity = (["0"] * count, [""] * count)
+    return _columns(analysis, view, measures, np.arange(count), head, shares, identity)
 
 
-def _program_row(analysis: RooflineAnalysis, view: View, row: int) -> list[Cell]:
-    points = view.program
-    head = [points.label[row], 0.0, "Program", "Program", 1.0]
-    timed = points.measures.total_time_us[row] > 0
-    tail = [1.0 if timed else 0.0]
-    return _cells(analysis, view, points.measures, row, head, [0.0, 0.0], tail, ["0", ""])
+def _of_ops(analysis: RooflineAnalysis, view: View) -> Iterator[Sequence[Any]]:
+    ops, rows = analysis.ops, view.op
+    at = rows.tolist()
+    head = (
+        ["Total"] * len(at),
+        _floats(view.rank),
+        [ops.category[row] for row in at],
+        [ops.name[row] for row in at],
+        _floats(ops.occurrences[rows]),
+    )
+    shares = (view.self_share_ratio, view.cumulative_share_ratio, view.total_share_ratio)
+    identity = (
+        [*map(str, ops.program_id[rows].tolist())],
+        [_source(analysis, row) for row in at],
+    )
+    return _columns(
+        analysis, view, ops.measures, rows, head, [_floats(one) for one in shares], identity
+    )
 
 
-def _op_row(analysis: RooflineAnalysis, view: View, at: int) -> list[Cell]:
-    ops, row = analysis.ops, int(view.op[at])
-    head = [
-        "Total",
-        float(view.rank[at]),
-        ops.category[row],
-        ops.name[row],
-        float(ops.occurrences[row]),
-    ]
-    shares = [float(view.self_share_ratio[at]), float(view.cumulative_share_ratio[at])]
-    tail = [float(view.total_share_ratio[at])]
-    identity = [str(int(ops.program_id[row])), _source(analysis, row)]
-    return _cells(analysis, view, ops.measures, row, head, shares, tail, identity)
-
-
-def _cells(
+def _columns(
     analysis: RooflineAnalysis,
     view: View,
     m: Measures,
-    row: int,
-    head: list[Any],
-    shares: list[float],
-    total_share: list[float],
-    identity: list[str],
-) -> list[Cell]:
-    values: list[Any] = [
+    rows: I64,
+    head: Sequence[Sequence[Any]],
+    shares: Sequence[Sequence[float]],
+    identity: Sequence[Sequence[str]],
+) -> Iterator[Sequence[Any]]:
+    """The columns of some rows that the layout has."""
+
+    none = np.zeros_like(m.total_time_us)
+
+    def of_levels(columns: Mapping[MemoryLevel, F64]) -> list[F64]:
+        return [columns.get(level, none) for level in _TPU_LEVELS]
+
+    spent = (m.total_time_us, m.avg_time_us, m.self_time_us, m.avg_self_time_us)
+    rates = (m.flop_rate_gflops, m.model_flop_rate_gflops, m.memory_bandwidth_gibs)
+    intensities = (m.operational_intensity, *of_levels(m.intensity), m.bottleneck_intensity)
+    reached = (m.roofline_efficiency_ratio, m.compute_efficiency_ratio, m.memory_utilisation_ratio)
+
+    def taken(*columns: F64) -> list[list[float]]:
+        return [_floats(column[rows]) for column in columns]
+
+    values = [
         *head,
-        m.total_time_us[row],
-        m.avg_time_us[row],
-        m.self_time_us[row],
-        m.avg_self_time_us[row],
-        *shares,
-        m.dma_stall_ratio[row],
-        m.flop_rate_gflops[row],
-        m.model_flop_rate_gflops[row],
-        m.memory_bandwidth_gibs[row],
-        *(_level(m.bandwidth_gibs, level, row) for level in _TPU_LEVELS),
-        m.operational_intensity[row],
-        *(_level(m.intensity, level, row) for level in _TPU_LEVELS),
-        m.bottleneck_intensity[row],
-        analysis.bound_label(int(m.bound[row])),
-        m.total_time_per_core_us[row],
-        *total_share,
-        m.attainable_gflops[row],
-        m.roofline_efficiency_ratio[row],
-        m.compute_efficiency_ratio[row],
-        m.memory_utilisation_ratio[row],
-        view.include_infeed_outfeed,
+        *taken(*spent),
+        *shares[:2],
+        *taken(m.dma_stall_ratio, *rates, *of_levels(m.bandwidth_gibs), *intensities),
+        [analysis.bound_label(code) for code in m.bound[rows].tolist()],
+        *taken(m.total_time_per_core_us),
+        shares[2],
+        *taken(m.attainable_gflops, *reached),
+        [view.include_infeed_outfeed] * len(rows),
         *identity,
     ]
-    return [
-        {"v": value if isinstance(value, str | bool) else float(value)}
-        for value in compress(values, _kept(on_gpu=_is_gpu(analysis)))
-    ]
+    return compress(values, _kept(on_gpu=_is_gpu(analysis)))
 
 
-def _level(columns: Any, level: MemoryLevel, row: int) -> float:
-    return float(columns[level][row]) if level in columns else 0.0
+def _floats(column: NDArray[Any]) -> list[float]:
+    floats: list[float] = column.astype(np.float64).tolist()
+    return floats
 
 
 def _source(analysis: RooflineAnalysis, row: int) -> str:

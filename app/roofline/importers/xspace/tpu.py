@@ -20,7 +20,6 @@ from roofline.importers.xspace.tpu_work import (
     CoreOpKinds,
     common_steps,
     describe,
-    label_of,
     op_rows,
     step_spans,
     steps_of,
@@ -138,7 +137,7 @@ def _share(
         kind, known = kinds[meta], int(numbers[meta])
         if known >= 0 or kind is None:
             return known
-        return int(builder.numbers([label_of(kind)])[0])
+        return int(builder.numbers([kind])[0])
 
     with_events, step_with_events = (
         np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows)

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
 from roofline.importers.shared.kernel_names import NAN, Collective
-from roofline.importers.shared.op_tables import path_of_tf_op
+from roofline.importers.shared.op_tables import OpLabels, path_of_tf_op
 from roofline.importers.xspace.hlo.handlers import KINDS
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import EventKind, Plane, Stats
@@ -39,27 +39,14 @@ UNNAMED = "(no name)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpKind:
-    """The op of one event metadata; costs are of one occurrence.
+class OpKind(OpLabels):
+    """The op of one event metadata, as a label; costs are of one occurrence."""
 
-    `shape` is that of the result, where the compiler's stats have it.
-    """
-
-    name: str
-    category: str
-    program_id: int
     symbol_id: int
     flop: int
     model_flop: int
     bytes_accessed: int
     traffic_bytes: Mapping[MemoryLevel, int] | None
-    has_source: bool
-    source_file: str
-    source_line: int
-    source_stack: str
-    long_name: str
-    framework_path: str
-    shape: str
     cost_known: bool
     has_id: bool
     """False where the file does not tell program and instruction: then the name is all there is."""
@@ -113,7 +100,7 @@ def _op_kind(kind: EventKind) -> OpKind:
         source_stack=stats.text("source_stack"),
         long_name=kind.name if kind.display_name else "",
         framework_path=path_of_tf_op(stats.text("tf_op")),
-        shape=stats.text("shape_with_layout"),
+        results=stats.text("shape_with_layout"),
         cost_known=_cost_known(kind, category, flop, bytes_accessed, traffic),
         has_id=has_id,
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roofline.importers.shared.launches import no_steps
-from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import work_classes
 from roofline.importers.xspace.nested_sums import RowSums
 from roofline.importers.xspace.oddities import Oddities
@@ -17,29 +17,23 @@ from roofline.importers.xspace.tpu_transfers import LEVELS, OpKind
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64, U64, Bools, OpColumns
-from roofline.model.plain_data import alike
 from roofline.model.profile import StepTable
 
 
-def _labels(core: CoreOps) -> tuple[list[OpLabels], I64]:
+def _labels(core: CoreOps) -> tuple[list[OpKind], I64]:
     """Labels of the ops that occur, in order of occurrence; and each event metadata's label."""
     rows = core.rows
     used = np.flatnonzero(rows.first_meta >= 0)
     metas = rows.first_meta[used][np.argsort(rows.first_rank[used], kind="stable")]
     extra = np.setdiff1d(core.step_rows.first_meta, metas)
     label_of_meta = np.full(len(core.kinds) + 1, -1, np.int64)
-    labels: list[OpLabels] = []
+    labels: list[OpKind] = []
     for meta in [*metas.tolist(), *extra[extra >= 0].tolist()]:
         kind = core.kinds[meta]
         if kind is not None:
             label_of_meta[meta] = len(labels)
-            labels.append(label_of(kind))
+            labels.append(kind)
     return labels, label_of_meta
-
-
-def label_of(kind: OpKind) -> OpLabels:
-    """The label of an op of this kind."""
-    return alike(OpLabels, kind, results=kind.shape)
 
 
 class CoreOpKinds(NamedTuple):
@@ -49,7 +43,7 @@ class CoreOpKinds(NamedTuple):
     place in `units` of what does its FLOPs, -1 where that is not known.
     """
 
-    labels: Sequence[OpLabels]
+    labels: Sequence[OpKind]
     label_of_meta: I64
     units: tuple[ComputeUnit, ...]
     unit_of_meta: I64
