@@ -224,7 +224,8 @@ def make_lookup(values_by_id: Mapping[int, int]) -> Lookup:
 
 
 class StatColumn(NamedTuple):
-    """One stat of a line's events: raw 64-bit words, and how each was written (0: absent)."""
+    """One stat of a line's events: raw 64-bit words, and how each was written (0: absent, and the
+    word has no meaning)."""
 
     words: U64
     kinds: NDArray[np.uint8]
@@ -310,7 +311,7 @@ def scan_events(
         meta = np.empty(count, np.int32)
         begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
         occurrences = np.empty(count, np.int64)
-        words = np.zeros((len(names), count), np.uint64)
+        words = np.empty((len(names), count), np.uint64)
         kinds = np.zeros((len(names), count), np.uint8)
         position = _scan_events(
             address_of(buf), position, line.high, line.base_ps,

@@ -401,12 +401,13 @@ class _PlaneReader:
             return
         framework = self._tf_op[events.meta]
         own, apart = events.stats.get("tf_op"), events.stats.get("_a")
-        if own is not None:
+        if own is not None and own.kinds.any():
             framework = np.where(own.present, self._plane.has_text(own), framework)
-        if apart is not None:
+        if apart is not None and apart.kinds.any():
             framework = framework & (apart.int_or_uint() == 0)
-        if framework.any():
-            self._widen(events.begin_ps[framework], events.end_ps[framework])
+        # Most lines have nothing else: a slice copies nothing.
+        which = slice(None) if framework.all() else framework
+        self._widen(events.begin_ps[which], events.end_ps[which])
 
     def _widen(self, begin: U64, end: U64) -> None:
         if not len(begin):

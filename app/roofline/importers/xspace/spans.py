@@ -65,29 +65,32 @@ def _follow(step_begin, step_end, begin, end, found, containing, current):  # ty
     return current
 
 
-@kernel("int64(int64[], int64[], int64[,], int64[], int64)")
-def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-def]
+@kernel("int64(int64[], int64[], int64[,], int64[], int64[], int64)")
+def _number_pairs(first, second, table, out, count, done):  # type: ignore[no-untyped-def]
     """Number pairs by first occurrence, in an open hash table of rows (first, second, number).
 
-    Pairs whose `first` is negative get -2, others whose `second` is negative -1. Returns the count.
+    Pairs whose `first` is negative get -2, others whose `second` is negative -1. Starts at the pair
+    `done`; returns the one that found the table half full, or the number of pairs.
     """
-    mask = np.uint64(table.shape[1] - 1)
-    for k in range(first.shape[0]):
+    mask = np.uint64(table.shape[0] - 1)
+    for k in range(done, first.shape[0]):
         if first[k] < 0 or second[k] < 0:
             out[k] = -2 if first[k] < 0 else -1
             continue
         mixed = np.uint64(first[k]) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= np.uint64(second[k]) * np.uint64(0xC2B2AE3D27D4EB4F)
         slot = (mixed ^ (mixed >> np.uint64(29))) & mask
-        while table[2, slot] >= 0 and (table[0, slot] != first[k] or table[1, slot] != second[k]):
+        while table[slot, 2] >= 0 and (table[slot, 0] != first[k] or table[slot, 1] != second[k]):
             slot = (slot + np.uint64(1)) & mask
-        if table[2, slot] < 0:
-            table[0, slot] = first[k]
-            table[1, slot] = second[k]
-            table[2, slot] = count
-            count += 1
-        out[k] = table[2, slot]
-    return count
+        if table[slot, 2] < 0:
+            if 2 * count[0] >= table.shape[0]:
+                return k
+            table[slot, 0] = first[k]
+            table[slot, 1] = second[k]
+            table[slot, 2] = count[0]
+            count[0] += 1
+        out[k] = table[slot, 2]
+    return first.shape[0]
 
 
 @kernel("int64(int64[], int64[], int64, int64, int64[], int64[])")
@@ -213,29 +216,34 @@ class PairNumbers:
     """Dense numbers for (first, second) pairs of non-negative integers, by first occurrence."""
 
     def __init__(self) -> None:
-        self._table = np.full((3, 1024), -1, np.int64)
-        self.count = 0
+        self._table = np.full((1024, 3), -1, np.int64)
+        self._count = np.zeros(1, np.int64)
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are so far."""
+        return int(self._count[0])
 
     def number(self, first: I64, second: I64) -> I64:
         """Number of each pair; -2 where `first` is negative, -1 where only `second` is."""
-        if 2 * (self.count + len(first)) > self._table.shape[1]:
-            self._grow(2 * (self.count + len(first)))
-        numbers = np.empty(len(first), np.int64)
-        self.count = _number_pairs(first, second, self._table, numbers, self.count)
-        return numbers
-
-    def _grow(self, slots: int) -> None:
-        firsts = self.firsts()
-        used = self._table[:, self._table[2] >= 0]
-        seconds = used[1, np.argsort(used[2])]
-        self._table = np.full((3, 1 << int(slots).bit_length()), -1, np.int64)
-        _number_pairs(firsts, seconds, self._table, np.empty(len(firsts), np.int64), 0)
+        numbers, done = np.empty(len(first), np.int64), 0
+        while True:
+            done = _number_pairs(first, second, self._table, numbers, self._count, done)
+            if done == len(first):
+                return numbers
+            firsts, seconds = self._pairs()
+            self._table = np.full((4 * len(self._table), 3), -1, np.int64)
+            self._count[0] = 0
+            _number_pairs(firsts, seconds, self._table, np.empty_like(firsts), self._count, 0)
 
     def firsts(self) -> I64:
         """First of each pair, by number."""
-        used = self._table[:, self._table[2] >= 0]
-        firsts: I64 = np.ascontiguousarray(used[0, np.argsort(used[2])])
-        return firsts
+        return self._pairs()[0]
+
+    def _pairs(self) -> tuple[I64, I64]:
+        used = self._table[self._table[:, 2] >= 0]
+        first, second, _ = np.ascontiguousarray(used[np.argsort(used[:, 2])].T)
+        return first, second
 
 
 def spread_group(first_child: I64, children: I64, root: int, group: int, groups: I64) -> None:
