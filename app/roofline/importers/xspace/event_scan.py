@@ -238,12 +238,6 @@ class StatColumn(NamedTuple):
         """Values written as int64; 0 elsewhere."""
         return np.where(self.kinds == INT64, self.words, np.uint64(0)).view(np.int64)
 
-    def doubles(self) -> NDArray[np.float64]:
-        """Values written as double, 0 for any other type, 1 where there is none."""
-        values: NDArray[np.float64] = self.words.view(np.float64)
-        typed = np.where(self.kinds == DOUBLE, values, 0.0)
-        return np.where(self.present, typed, 1.0)
-
     @property
     def present(self) -> NDArray[np.bool_]:
         """True where the event has the stat, whatever its type."""

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from roofline.importers.kernels import kernel
 from roofline.importers.xspace import event_scan, spans
-from roofline.importers.xspace.event_scan import Events
+from roofline.importers.xspace.event_scan import DOUBLE, Events
 from roofline.importers.xspace.grouping import (
     DEVICE_CLOCK,
     FIRST_WINS,
@@ -32,6 +33,7 @@ from roofline.model.op_columns import F64, I32, I64, U64, Bools
 from roofline.model.plain_data import Aligned
 
 _U64 = 2**64
+_LONGEST_PS = float(_U64 - 2**11)
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
 
 
@@ -119,11 +121,15 @@ def _normalised_op_time(rows: RowSums) -> int:
 # ------------------------------------------------------------------------------------------ lines
 
 
-def _whole(picoseconds: F64) -> U64:
-    """Cut to whole picoseconds; impossible times (negative, NaN, past 64 bits) become a limit."""
-    limited = np.clip(np.nan_to_num(picoseconds, nan=0.0), 0.0, float(_U64 - 2**11))
-    whole: U64 = limited.astype(np.uint64)
-    return whole
+@kernel("void(const uint64[], const float64[], const uint8[], uint64[])")
+def _at_default_clock(time, scale, kinds, out):  # type: ignore[no-untyped-def]
+    """Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds; impossible
+    times of a damaged scale (negative, NaN, past 64 bits) become a limit."""
+    for k in range(time.shape[0]):
+        scaled = np.float64(time[k])
+        if kinds[k]:
+            scaled *= scale[k] if kinds[k] == DOUBLE else 0.0
+        out[k] = np.uint64(min(scaled, _LONGEST_PS)) if scaled > 0.0 else np.uint64(0)
 
 
 class _OrderCheck:
@@ -174,11 +180,7 @@ class _Ops(Aligned):
         scale = events.stats.get("Time Scale Multiplier")
         time = end - begin
         if scale is not None:
-            # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
-            # A damaged scale makes infinite times, cut to the range, or none.
-            with np.errstate(over="ignore", invalid="ignore"):
-                scaled = time.astype(np.float64) * scale.doubles()
-            time = _whole(scaled)
+            _at_default_clock(time, scale.words.view(np.float64), scale.kinds, time)
         meta = _known(events.meta, len(key_of_meta))
         return cls(
             begin,
