@@ -84,15 +84,11 @@ class Stats:
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
-    def int_or_uint(self, name: str, default: int = 0) -> int:
-        """An integer of either type as an unsigned 64-bit number."""
+    def int_or_uint(self, name: str) -> int:
+        """An integer of either type as an unsigned 64-bit number; 0 for any other type."""
         stat = self._by_name.get(name)
-        if stat is None:
-            return default
-        kind = stat.WhichOneof("value")
-        if kind == "uint64_value":
-            return stat.uint64_value
-        return stat.int64_value % _U64 if kind == "int64_value" else default
+        # Of a `oneof` every field but the written one is 0.
+        return 0 if stat is None else stat.uint64_value or stat.int64_value % _U64
 
     def int_only(self, name: str) -> int:
         """A value written as int64; 0 for any other type."""
@@ -111,10 +107,9 @@ class Stats:
         stat = self._by_name.get(name)
         if stat is None:
             return ""
-        kind = stat.WhichOneof("value")
-        if kind == "text_value":
-            return text(stat.text_value)
-        return self._names.get(stat.ref_value, "") if kind == "ref_value" else ""
+        if inline := stat.text_value:
+            return text(inline)
+        return self._names.get(stat.ref_value, "") if stat.HasField("ref_value") else ""
 
     def raw(self, name: str) -> bytes:
         """A bytes value; empty for any other type."""
