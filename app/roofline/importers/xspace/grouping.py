@@ -150,7 +150,7 @@ def _lines_of(space: Space, planes: Collection[int]) -> Iterator[tuple[int, int]
 def _file_group(space: Space, at: tuple[int, int], derived: I64 | None = None) -> I64:
     plane = space.planes[at[0]]
     line = plane.lines[at[1]]
-    own = np.full(line.event_count, -1, np.int64) if derived is None else derived
+    own = np.broadcast_to(np.int64(-1), line.event_count) if derived is None else derived
     if not plane.has_stat(GROUP_ID):
         return own
     return _read_group(plane.scan(line, (GROUP_ID,)), own)

@@ -113,14 +113,16 @@ class Kernels:
 
     def _sum(self, row: I64, n_rows: int, label: I64) -> OpRows:
         in_rows = row >= 0
+        which = slice(None) if in_rows.all() else in_rows
 
         def total(column: U64) -> U64:
             sums = np.zeros(n_rows, np.uint64)
             if column.any():
-                np.add.at(sums, row[in_rows], column[in_rows])
+                np.add.at(sums, row[which], column[which])
             return sums
 
-        occurrences = np.bincount(row[in_rows & self.starts], minlength=n_rows).astype(np.int64)
+        starts = np.where(in_rows & self.starts, row, n_rows)
+        occurrences = np.bincount(starts, minlength=n_rows)[:n_rows].astype(np.int64)
         hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
         is_split = np.array([count is not None for count in hbm], np.bool_)
         split = np.array([count or 0 for count in hbm], np.uint64) * occurrences.astype(np.uint64)
@@ -202,10 +204,11 @@ _DTYPES = {
 
 
 def _joined(name: str, parts: Sequence[_Columns]) -> NDArray[Any]:
-    """One column of all parts; zeros are not written, for they then take no memory."""
-    if any(part[name].any() for part in parts):
-        return np.concatenate([part[name] for part in parts])
-    return np.zeros(sum(len(part[name]) for part in parts), _DTYPES[name])
+    """One column of all parts; of parts that are all one zero, too."""
+    columns = [part[name] for part in parts]
+    if any(column.strides[0] for column in columns):
+        return np.concatenate(columns)
+    return np.broadcast_to(_DTYPES[name](), sum(map(len, columns)))
 
 
 def _is_derived(line: Line, oddities: Oddities) -> bool:
@@ -215,7 +218,7 @@ def _is_derived(line: Line, oddities: Oddities) -> bool:
 
 def _span(events: Events, base_ps: int) -> tuple[int, int]:
     """First begin and last end after `base_ps`."""
-    begin = events.begin_ps - np.uint64(base_ps)
+    begin = events.begin_ps - np.uint64(base_ps) if base_ps else events.begin_ps
     return int(begin.min()), int((begin + events.duration_ps).max())
 
 
@@ -288,8 +291,8 @@ class _Ops:
         zero = np.uint64(0)
         columns = []
         for per_op, per_event in sources:
-            if not any(per_op) and not per_event.any():  # also cheaper to hold: never written
-                columns.append(np.zeros(count, np.uint64))
+            if not any(per_op) and not per_event.any():
+                columns.append(_integers(None, count))
                 continue
             whole = np.array(per_op, np.uint64)[op]
             counted = np.where(whole > 0, np.where(starts, whole, zero), per_event)
@@ -302,38 +305,35 @@ class _Ops:
         hlo = self._texts.number(events.stats.get("hlo_op"), count)
         framework = self._framework(events)
         program = events.stats.get("program_id")
-        meta = events.meta.astype(np.int64)
         op = np.full(count, -1, np.int64)
         if program is not None:
             ids, dense = np.unique(program.int_or_uint(), return_inverse=True)
-            wanted = (hlo >= 0) & program.present
-            self._fill(op, wanted, hlo, dense, lambda a, b: self._instruction(a, int(ids[b])))
-        self._fill(op, (hlo < 0) & (framework >= 0), framework, meta + 1, self._framework_op)
+            keys, wanted = hlo * len(ids) + dense, (hlo >= 0) & program.present
+            self._fill(op, wanted, keys, lambda key: self._instruction(key, ids))
+        if (named := (hlo < 0) & (framework >= 0)).any():
+            keys = framework * len(self._names) + events.meta + 1
+            self._fill(op, named, keys, self._framework_op)
         if not self._oddities.drops_kernels_without_op:
-            self._fill(op, op < 0, np.zeros(count, np.int64), meta + 1, self._kernel)
+            self._fill(op, op < 0, events.meta.astype(np.int64), self._kernel)
         return op
 
     def _framework(self, events: Events) -> I64:
         """Number of the text that names each kernel's framework op; -1 without."""
         numbers = self._texts.number(events.stats.get("tf_op"), len(events))
-        if self._oddities.takes_modules_for_ops:
+        module = self._texts.find(_MODULE)
+        if self._oddities.takes_modules_for_ops or module < 0:
             return numbers
-        return np.where(numbers == self._texts.find(_MODULE), -1, numbers)
+        return np.where(numbers == module, -1, numbers)
 
-    def _fill(
-        self, op: I64, wanted: Bools, first: I64, second: I64, number: Callable[[int, int], int]
-    ) -> None:
-        """Number the distinct pairs of the wanted rows, in place."""
-        rows = np.flatnonzero(wanted)
-        if not len(rows):
-            return
-        width = int(second.max()) + 1
-        keys = first[rows] * width + second[rows]
-        pairs, of_row = distinct(keys)
-        numbers = [number(pair // width, pair % width) for pair in pairs.tolist()]
-        op[rows] = np.array(numbers, np.int64)[of_row]
+    def _fill(self, op: I64, wanted: Bools, keys: I64, number: Callable[[int], int]) -> None:
+        """Number the distinct keys of the wanted rows, in place."""
+        if wanted.any():
+            rows = slice(None) if wanted.all() else wanted
+            found, of_row = distinct(keys[rows])
+            op[rows] = np.array([number(key) for key in found.tolist()], np.int64)[of_row]
 
-    def _instruction(self, text_number: int, program_id: int) -> int:
+    def _instruction(self, pair: int, ids: U64) -> int:
+        text_number, program_id = pair // len(ids), int(ids[pair % len(ids)])
         key = ("hlo", text_number, program_id)
         if key not in self._number:
             name = self._texts.texts[text_number].rpartition("::")[2]
@@ -341,12 +341,13 @@ class _Ops:
             self._number[key] = -1 if op is None else self._new(op.labels, op.cost)
         return self._number[key]
 
-    def _framework_op(self, text_number: int, meta: int) -> int:
+    def _framework_op(self, pair: int) -> int:
+        text_number, meta = divmod(pair, len(self._names))
         name, category = framework_op(self._texts.texts[text_number])
         return self._plain(f"{name}/{self._names[meta - 1]}", category)
 
-    def _kernel(self, _: int, meta: int) -> int:
-        name = self._names[meta - 1]
+    def _kernel(self, meta: int) -> int:
+        name = self._names[meta]
         return self._plain(name, MEMCPY_CATEGORY if is_memcpy(name) else KERNEL_CATEGORY)
 
     def _plain(self, name: str, category: str) -> int:
@@ -362,7 +363,8 @@ class _Ops:
 
 
 def _integers(column: StatColumn | None, count: int) -> U64:
-    return np.zeros(count, np.uint64) if column is None else column.int_or_uint()
+    """The numbers of a stat; without it zeros, which are one in memory."""
+    return np.broadcast_to(np.uint64(), count) if column is None else column.int_or_uint()
 
 
 def is_memcpy(kernel: str) -> bool:

@@ -40,18 +40,19 @@ class TextNumbers:
 
     def number(self, column: StatColumn | None, length: int) -> I64:
         """Number of each event's text; -1 where it has none or an empty one."""
-        numbers = np.full(length, -1, np.int64)
-        if column is None:
-            return numbers
+        none = np.broadcast_to(np.int64(-1), length)
+        if column is None or not column.kinds.any():
+            return none
         rows = np.flatnonzero(self._plane.has_text(column))
         if not len(rows):
-            return numbers
+            return none
         keys = _keys(self._plane.buffer, column, rows)
         distinct, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
         known = [
             self._of_key(key, column, int(rows[at]))
             for key, at in zip(distinct.tolist(), first.tolist(), strict=True)
         ]
+        numbers = none.copy()
         numbers[rows] = np.array(known, np.int64)[of_row]
         return numbers
 
