@@ -36,6 +36,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.source_closure import source_closure
 
@@ -231,6 +232,12 @@ BEFORE_COMPILING: list[Callable[[], None]] = []
 _LOCK = RLock()
 
 
+def address_of(buf: NDArray[np.uint8]) -> int:
+    """Where the bytes are. The caller keeps `buf` alive while a kernel reads."""
+    address: int = buf.__array_interface__["data"][0]
+    return address if len(buf) else 0
+
+
 @primitive
 def byte_at(typing_context, address):  # type: ignore[no-untyped-def]
     """In kernels: the byte at an address, as a 64-bit word."""
@@ -253,6 +260,19 @@ def word_at(typing_context, address):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         return builder.load(pointer, align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@primitive
+def big_word_at(typing_context, address):  # type: ignore[no-untyped-def]
+    """In kernels: eight bytes at an address, big-endian, aligned or not."""
+    from llvmlite import ir  # loads slowly
+    from numba import types
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        return builder.bswap(builder.load(pointer, align=1))
 
     return types.uint64(types.uint64), generate
 

@@ -66,7 +66,8 @@ class Columns:
     def extend(self, **values: I64) -> None:
         """Append one window's values, one array per column."""
         for name, column in self._arrays.items():
-            column.frombytes(values[name].astype(np.dtype(column.typecode)).tobytes())
+            given = np.ascontiguousarray(values[name], np.dtype(column.typecode))
+            column.frombytes(given.view(np.uint8).data)
 
     def __getitem__(self, name: str) -> I64:
         column = self._arrays[name]

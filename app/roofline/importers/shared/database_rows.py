@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.kernels import kernel, part
+from roofline.importers.kernels import address_of, big_word_at, byte_at, kernel, part
 from roofline.model.op_columns import I64
 
 U8 = NDArray[np.uint8]
@@ -22,6 +22,7 @@ _TEXT_BITS = 24  # a text is its position and its length in one word
 _LONGEST_TEXT = (1 << _TEXT_BITS) - 1
 _MOST_LEVELS = 20
 _LEAST_PAGE, _FILE_HEAD, _CELLS = 512, 100, 3
+_PARTS = 4096
 
 
 class DamagedRowsError(ValueError):
@@ -29,13 +30,13 @@ class DamagedRowsError(ValueError):
 
 
 @part
-def _varint(data, at, end):  # type: ignore[no-untyped-def]
+def _varint(base, at, end):  # type: ignore[no-untyped-def]
     """The number at `at`, and the place behind it: -1 where it does not end before `end`."""
     value = np.int64(0)
     for k in range(9):
         if at >= end:
             return value, np.int64(-1)
-        byte = np.int64(data[at])
+        byte = np.int64(byte_at(base + np.uint64(at)))
         at += 1
         if k == 8:
             return (value << 8) | byte, at
@@ -45,99 +46,115 @@ def _varint(data, at, end):  # type: ignore[no-untyped-def]
     return value, at
 
 
-@kernel("int64(const uint8[], int64, int64, const int64[], int64[], int64[], int64[], int64[])")
-def _find_records(  # type: ignore[no-untyped-def]
-    data, page_size, usable, leaves, begin, size, rowid, more
-):
-    """Where the record of each row of these leaves lies; `more` is the page where it goes on, or 0.
+@part
+def _whole_number(base, at, width, limit):  # type: ignore[no-untyped-def]
+    """The signed number of `width` bytes, 1 to 8, the highest first; bytes end at `limit`."""
+    if at + 8 > limit:
+        value = np.int64(-1 if byte_at(base + np.uint64(at)) >= 128 else 0)
+        for k in range(width):
+            value = (value << 8) | np.int64(byte_at(base + np.uint64(at + k)))
+        return value
+    return np.int64(big_word_at(base + np.uint64(at))) >> np.int64(64 - 8 * width)
 
-    Returns -1 where a page is damaged.
+
+@part
+def _read_record(base, limit, shift, start, end, row, slots, values, kinds):  # type: ignore[no-untyped-def]
+    """Cells of one record; of a damaged one nothing from where the damage is."""
+    length, at = _varint(base, start, end)
+    head_end = start + length
+    if at < 0 or length < 0 or head_end > end:
+        return
+    cell = head_end
+    for column in range(slots.shape[0]):
+        if at >= head_end:
+            return
+        kind, at = _varint(base, at, head_end)
+        if at < 0 or kind < 0:
+            return
+        width = kind
+        if kind >= 12:
+            width = (kind - 12) >> 1
+        elif kind >= 8:
+            width = np.int64(0)
+        elif kind >= 5:
+            width = np.int64(6 if kind == 5 else 8)
+        if width > end - cell:
+            return
+        slot = slots[column]
+        if slot >= 0:
+            if kind >= 12:
+                held = min(width, np.int64(_LONGEST_TEXT))
+                kinds[slot, row] = TEXT if kind & 1 and held == width else BLOB
+                values[slot, row] = ((cell + shift) << _TEXT_BITS) | held
+            elif kind == 8 or kind == 9:
+                kinds[slot, row] = WHOLE
+                values[slot, row] = kind - 8
+            elif 0 < kind < 8:
+                kinds[slot, row] = REAL if kind == 7 else WHOLE
+                values[slot, row] = _whole_number(base, cell, width, limit)
+        cell += width
+
+
+@kernel(
+    "int64(uint64, int64, int64, int64, const int64[], const int64[], int64, int64[,], uint8[,],"
+    " int64[,], int64)"
+)
+def _read_leaves(  # type: ignore[no-untyped-def]
+    base, limit, page_size, usable, leaves, slots, key, values, kinds, parts, n_rows
+):
+    """Cells of the records of these leaves; `slots` are the row of `values` for each column of the
+    table, `key` that of the number of the row.
+
+    Of a text there are the position and the length. Rows that go on in other pages get a row of
+    `parts` each, as far as there are some: number, begin, size and next page. Returns how many
+    these are, or -1 where a page is damaged.
     """
-    row = np.int64(0)
+    row, n_parts = np.int64(0), np.int64(0)
     least = (usable - 12) * 32 // 255 - 23
     for leaf in leaves:
         page = leaf * page_size
         end = page + usable
         head = page + (100 if leaf == 0 else 0)
-        cells = (np.int64(data[head + 3]) << 8) | np.int64(data[head + 4])
+        cells = _whole_number(base, head + 2, 3, limit) & 0xFFFF
         for k in range(cells):
             place = head + 8 + 2 * k
-            if place + 2 > end or row >= begin.shape[0]:
-                return -1
-            at = page + ((np.int64(data[place]) << 8) | np.int64(data[place + 1]))
-            length, at = _varint(data, at, end)
+            if place + 2 > end or row >= n_rows:
+                return np.int64(-1)
+            at = page + (_whole_number(base, place, 2, limit) & 0xFFFF)
+            length, at = _varint(base, at, end)
             if at < 0 or length < 0:
-                return -1
-            rowid[row], at = _varint(data, at, end)
+                return np.int64(-1)
+            rowid, at = _varint(base, at, end)
             if at < 0:
-                return -1
-            inside, follows = length, np.int64(0)
+                return np.int64(-1)
+            if key >= 0:
+                values[key, row], kinds[key, row] = rowid, WHOLE
             if length > usable - 35:
                 inside = least + (length - least) % (usable - 4)
                 inside = inside if inside <= usable - 35 else least
-                for byte in range(4):
-                    if at + inside + byte >= end:
-                        return -1
-                    follows = (follows << 8) | np.int64(data[at + inside + byte])
-            if at + inside > end:
-                return -1
-            begin[row], size[row], more[row] = at, length, follows
+                if at + inside + 4 > end:
+                    return np.int64(-1)
+                follows = _whole_number(base, at + inside, 4, limit) & 0xFFFFFFFF
+                if follows and n_parts < parts.shape[0]:
+                    parts[n_parts, 0], parts[n_parts, 1] = row, at
+                    parts[n_parts, 2], parts[n_parts, 3] = length, follows
+                n_parts += follows > 0
+            elif at + length > end:
+                return np.int64(-1)
+            else:
+                _read_record(base, limit, 0, at, at + length, row, slots, values, kinds)
             row += 1
-    return row
+    return n_parts if row == n_rows else np.int64(-1)
 
 
-@kernel(
-    "void(const uint8[], int64, const int64[], const int64[], const int64[], const int64[],"
-    " int64[,], uint8[,])"
-)
-def _read_records(  # type: ignore[no-untyped-def]
-    data, shift, rows, begin, size, slots, values, kinds
-):
-    """Cells of the records of `rows`; `slots` are the row of `values` for each column of the table.
-
-    Of a text the position, from `shift` on, and the length; of a damaged record nothing.
-    """
-    for which in range(rows.shape[0]):
-        row = rows[which]
-        start, end = begin[which], begin[which] + size[which]
-        length, at = _varint(data, start, end)
-        head_end = start + length
-        if at < 0 or length < 0 or head_end > end:
-            continue
-        cell = head_end
-        for column in range(slots.shape[0]):
-            if at >= head_end:
-                break
-            kind, at = _varint(data, at, head_end)
-            if at < 0 or kind < 0:
-                break
-            width = kind
-            if kind >= 12:
-                width = (kind - 12) >> 1
-            elif kind >= 8:
-                width = np.int64(0)
-            elif kind >= 5:
-                width = np.int64(6 if kind == 5 else 8)
-            if width > end - cell:
-                break
-            slot = slots[column]
-            if slot >= 0:
-                if kind >= 12:
-                    held = min(width, np.int64(_LONGEST_TEXT))
-                    kinds[slot, row] = TEXT if kind & 1 and held == width else BLOB
-                    values[slot, row] = ((cell + shift) << _TEXT_BITS) | held
-                elif kind == 8 or kind == 9:
-                    kinds[slot, row] = WHOLE
-                    values[slot, row] = kind - 8
-                elif 0 < kind < 8:
-                    value = np.int64(0)
-                    if kind < 7 and data[cell] >= 128:
-                        value = np.int64(-1)
-                    for k in range(width):
-                        value = (value << 8) | np.int64(data[cell + k])
-                    kinds[slot, row] = REAL if kind == 7 else WHOLE
-                    values[slot, row] = value
-            cell += width
+@kernel("void(uint64, int64, int64, const int64[,], const int64[], int64[,], uint8[,])")
+def _read_parts(base, limit, shift, parts, slots, values, kinds):  # type: ignore[no-untyped-def]
+    """Cells of records that lie one after the other; a text's position counts from `shift` on."""
+    start = np.int64(0)
+    for k in range(parts.shape[0]):
+        end = start + parts[k, 2]
+        _read_record(base, limit, shift, start, end, parts[k, 0], slots, values, kinds)
+        start = end
 
 
 @part
@@ -228,30 +245,29 @@ class Pages:
         """
         leaves = self._leaves(root - 1)
         n_rows = sum(self._u16(page, _CELLS) for page in leaves.tolist())
-        begin, size, rowid, more = np.zeros((4, n_rows), np.int64)
-        if _find_records(
-            self._data, self._size, self._usable, leaves, begin, size, rowid, more
-        ) != n_rows:  # fmt: skip
-            raise DamagedRowsError("a page of rows is damaged")
         values, kinds = np.zeros((n_slots, n_rows), np.int64), np.zeros((n_slots, n_rows), np.uint8)
-        places, data, parts = np.array(slots, np.int64), [self._data], np.flatnonzero(more)
-        whole = np.delete(np.arange(n_rows), parts)
-        found = (begin[whole], size[whole]) if len(parts) else (begin, size)
-        _read_records(self._data, 0, whole, *found, places, values, kinds)
-        if size[parts].astype(np.float64).sum() > len(self._data):
+        places, data = np.trim_zeros(np.array(slots, np.int64) + 1, "b") - 1, [self._data]
+        found = _PARTS
+        while True:
+            parts = np.zeros((found, 4), np.int64)
+            found = _read_leaves(
+                address_of(self._data), len(self._data), self._size, self._usable, leaves, places,
+                key, values, kinds, parts, n_rows,
+            )  # fmt: skip
+            if found < 0:
+                raise DamagedRowsError("a page of rows is damaged")
+            if found <= len(parts):
+                break
+        parts = parts[:found]
+        if parts[:, 2].astype(np.float64).sum() > len(self._data):
             raise DamagedRowsError("its rows are longer than the file")
         if len(parts):
-            chains = zip(
-                begin[parts].tolist(), size[parts].tolist(), more[parts].tolist(), strict=True
-            )
-            joined = [self._joined(*chain) for chain in chains]
-            lengths = np.array([len(one) for one in joined], np.int64)
+            joined = [self._joined(*chain) for chain in parts[:, 1:].tolist()]
+            parts[:, 2] = [len(one) for one in joined]
             data.append(np.frombuffer(b"".join(joined), np.uint8))
-            starts = np.cumsum(lengths) - lengths
-            _read_records(data[1], len(self._data), parts, starts, lengths, places, values, kinds)
-        if key >= 0:
-            empty = kinds[key] == NULL
-            values[key][empty], kinds[key][empty] = rowid[empty], WHOLE
+            _read_parts(
+                address_of(data[1]), len(data[1]), len(self._data), parts, places, values, kinds
+            )
         return Rows(values, kinds, data)
 
     def _leaves(self, root: int) -> I64:

@@ -27,7 +27,7 @@ from roofline.importers.shared.database_rows import (
     Pages,
     Rows,
 )
-from roofline.importers.source import SourceFile
+from roofline.importers.source import SourceFile, release
 from roofline.model.op_columns import F64, I64, Bools
 
 SIGNATURE = b"SQLite format 3\x00"
@@ -240,8 +240,10 @@ class Database:
         places = [-1 if column is None else slot.get(column, -1) for column in stored.columns]
         key = slot.get(stored.key, -1) if stored.key else -1
         try:
-            pages = Pages(np.frombuffer(self._source.data, np.uint8))
-            return pages.rows(stored.root, places, len(slot), key)
+            data = np.frombuffer(self._source.data, np.uint8)
+            rows = Pages(data).rows(stored.root, places, len(slot), key)
+            release(data, 0, len(data))
+            return rows
         except DamagedRowsError as error:
             raise self._damaged(f"its table {name} cannot be read ({error})") from error
 

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.kernels import kernel, part, word_at
+from roofline.importers.kernels import address_of, kernel, part, word_at
 from roofline.importers.source import release
 from roofline.importers.xspace.messages import (
     Bytes,
     Line,
-    address_of,
     damaged,
     skip_value,
     varint_within,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.kernels import byte_at, kernel, part, trailing_zeros, word_at
+from roofline.importers.kernels import address_of, byte_at, kernel, part, trailing_zeros, word_at
 from roofline.model.units import PS_PER_NS
 
 Bytes = NDArray[np.uint8]
@@ -101,11 +101,6 @@ def skip_value(base, pos, end, wire):  # type: ignore[no-untyped-def]
         pos += 8 if wire == 1 else 4
         return pos if pos <= end else np.int64(-1)
     return np.int64(-1)
-
-
-def address_of(buf: Bytes) -> int:
-    """Where the bytes are. The caller keeps `buf` alive while a kernel reads."""
-    return buf.__array_interface__["data"][0] if len(buf) else 0
 
 
 def damaged(name: str, position: int, size: int) -> CorruptProfileError:
