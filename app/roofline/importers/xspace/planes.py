@@ -58,6 +58,8 @@ _HOST_PREFIXES = (
 _DEVICE_PREFIXES = ("/device", "#Chip", "/custom:")
 
 _U64 = 2**64
+# The part of a file that stays mapped between counting its events and reading them.
+_MAPPED_BYTES = 64 << 20
 Parsed = TypeVar("Parsed", bound=Message)
 
 
@@ -205,7 +207,7 @@ class Plane:
             read_line(self._buf, field.low, field.high, self._file_name) for field in self._parts[3]
         )
         for line in lines:
-            release(self._buf, line.low, line.high)
+            release(self._buf, max(line.low, _MAPPED_BYTES), line.high)
         return lines
 
     @cached_property

@@ -1,6 +1,6 @@
 """The work of one TPU host: ops of its cores, and the steps that all cores have."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,25 +63,30 @@ def describe(core: CoreOps, programs: TpuPrograms | None) -> CoreOpKinds:
     units = tuple(unit for unit in ComputeUnit if unit in units_of_labels)
     of_label = np.array([*(units.index(u) if u else -1 for u in units_of_labels), -1], np.int64)
 
-    def column(cost: Callable[[OpKind], int]) -> U64:
-        return np.array([0 if kind is None else cost(kind) for kind in kinds], np.uint64)
-
+    costs = np.array([_costs(kind) for kind in kinds], np.uint64).reshape(len(kinds), -1).T
+    flop, model_flop, bytes_accessed, traffic_known, cost_known, *traffic = costs
     return CoreOpKinds(
         labels=labels,
         label_of_meta=label_of_meta,
         units=units,
         unit_of_meta=of_label[label_of_meta],
-        flop=column(lambda kind: kind.flop),
-        model_flop=column(lambda kind: kind.model_flop),
-        bytes_accessed=column(lambda kind: kind.bytes_accessed),
-        traffic_bytes={level: column(_traffic_of(level)) for level in LEVELS},
-        traffic_known=column(lambda kind: kind.traffic_bytes is not None).astype(np.bool_),
-        cost_known=column(lambda kind: kind.cost_known).astype(np.bool_),
+        flop=flop,
+        model_flop=model_flop,
+        bytes_accessed=bytes_accessed,
+        traffic_bytes=dict(zip(LEVELS, traffic, strict=True)),
+        traffic_known=traffic_known.astype(np.bool_),
+        cost_known=cost_known.astype(np.bool_),
     )
 
 
-def _traffic_of(level: MemoryLevel) -> Callable[[OpKind], int]:
-    return lambda kind: (kind.traffic_bytes or {}).get(level, 0)
+def _costs(kind: OpKind | None) -> tuple[int, ...]:
+    """FLOPs, those of the model, bytes, whether traffic and cost are known, bytes of each level."""
+    if kind is None:
+        return (0,) * (5 + len(LEVELS))
+    traffic = kind.traffic_bytes or {}
+    known = (kind.traffic_bytes is not None, kind.cost_known)
+    moved = [traffic.get(level, 0) for level in LEVELS]
+    return kind.flop, kind.model_flop, kind.bytes_accessed, *known, *moved
 
 
 def op_rows(ops: CoreOpKinds, rows: RowSums) -> OpRows:
