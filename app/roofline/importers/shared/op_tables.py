@@ -77,7 +77,7 @@ class OpTableBuilder:
         number = self._index.setdefault(key, len(self._labels))
         if number == len(self._labels):
             self._labels.append(label)
-        else:
+        elif self._labels[number] != label:  # cores have the same ops
             self._labels[number] = described(self._labels[number], label)
         return number
 

@@ -32,7 +32,7 @@ class LineBins:
         self._n_rows, self._given = n_rows, steps
         self.steps = steps_that_fit(steps, self.most)
         # Most programs mark all of their steps: then few edges have to go.
-        span_ps = int(steps.max() - steps.min()) if len(steps) else 0
+        span_ps = int(steps.max()) - int(steps.min()) if len(steps) else 0
         self.width_ps = _power_of_two(max(span_ps // self.most, _FINEST_PS))
         self._edges = np.empty(self.most, np.int64)
         self._sums = np.empty((self.most, SUMS, n_rows))

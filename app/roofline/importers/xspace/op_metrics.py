@@ -137,19 +137,31 @@ class _OrderCheck:
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
-        self._last = (-1, 0)
+        self._last = np.array([0, _U64 - 1], np.uint64)
 
     def goes_on(self, events: Events) -> bool:
         """True if these events continue the order, or none is wanted."""
-        if not self._wanted:
-            return True
-        begin, duration = events.begin_ps, events.duration_ps
-        first = (int(begin[0]), -int(duration[0]))
-        later = begin[1:] > begin[:-1]
-        tied = (begin[1:] == begin[:-1]) & (duration[1:] <= duration[:-1])
-        fits = first >= self._last and bool((later | tied).all())
-        self._last = (int(begin[-1]), -int(duration[-1]))
-        return fits
+        return not self._wanted or _in_order(events.begin_ps, events.duration_ps, self._last)
+
+
+@kernel("bool(const uint64[], const uint64[], uint64[])")
+def _in_order(begin, duration, last):  # type: ignore[no-untyped-def]
+    fits = True
+    before, lasted = last[0], last[1]
+    for k in range(begin.shape[0]):
+        fits &= (before < begin[k]) | ((before == begin[k]) & (duration[k] <= lasted))
+        before, lasted = begin[k], duration[k]
+    last[0], last[1] = before, lasted
+    return fits
+
+
+@kernel("void(const uint64[], const uint64[], const bool[], uint64[])")
+def _widen(begin, duration, chosen, ends):  # type: ignore[no-untyped-def]
+    """Widen first begin and last end by those of the chosen events."""
+    for k in range(begin.shape[0]):
+        if chosen[k]:
+            ends[0] = min(ends[0], begin[k])
+            ends[1] = max(ends[1], begin[k] + duration[k])
 
 
 def _known(meta: I32, keys: int) -> I32:
@@ -407,9 +419,10 @@ class _PlaneReader:
             framework = np.where(own.present, self._plane.has_text(own), framework)
         if apart is not None and apart.kinds.any():
             framework = framework & (apart.int_or_uint() == 0)
-        # Most lines have nothing else: a slice copies nothing.
-        which = slice(None) if framework.all() else framework
-        self._widen(events.begin_ps[which], events.end_ps[which])
+        if framework.any():
+            ends = np.array([_U64 - 1, 0], np.uint64)
+            _widen(events.begin_ps, events.duration_ps, framework, ends)
+            self._widen(ends[:1], ends[1:])
 
     def _widen(self, begin: U64, end: U64) -> None:
         if not len(begin):
