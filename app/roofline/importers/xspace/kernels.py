@@ -172,8 +172,10 @@ def read_kernels(
             if moves is not None:
                 moves.take(events, parts[-1]["op"], is_stream=is_stream(line))
             spans.append(_span(events, line.base_ps if oddities.leaves_out_line_start else 0))
-    columns = {name: _joined(name, parts) for name in _DTYPES}
-    group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
+    columns = {
+        name: _joined([part[name] for part in parts], kind()) for name, kind in _DTYPES.items()
+    }
+    group = _joined([groups()[number] for number in read], np.int64(-1))
     first = min((begin for begin, _ in spans), default=0)
     last = max((end for _, end in spans), default=0)
     return Kernels(
@@ -203,12 +205,11 @@ _DTYPES = {
 }
 
 
-def _joined(name: str, parts: Sequence[_Columns]) -> NDArray[Any]:
-    """One column of all parts; of parts that are all one zero, too."""
-    columns = [part[name] for part in parts]
+def _joined(columns: Sequence[NDArray[Any]], none: np.generic) -> NDArray[Any]:
+    """Parts of a column as one; if all are `none`, which is one in memory, the whole is, too."""
     if any(column.strides[0] for column in columns):
         return np.concatenate(columns)
-    return np.broadcast_to(_DTYPES[name](), sum(map(len, columns)))
+    return np.broadcast_to(none, sum(map(len, columns)))
 
 
 def _is_derived(line: Line, oddities: Oddities) -> bool:
