@@ -238,43 +238,25 @@ def address_of(buf: NDArray[np.uint8]) -> int:
     return address if len(buf) else 0
 
 
-@primitive
-def byte_at(typing_context, address):  # type: ignore[no-untyped-def]
-    """In kernels: the byte at an address, as a 64-bit word."""
-    from llvmlite import ir  # loads slowly
-    from numba import types
+def _reads(bits: int, *, swaps: bool = False) -> Any:
+    """A function of kernels: so many bits at an address, aligned or not, as a 64-bit word."""
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        return builder.zext(builder.load(pointer), ir.IntType(64))
+    def read(typing_context, address):  # type: ignore[no-untyped-def]
+        from llvmlite import ir  # loads slowly
+        from numba import types
 
-    return types.uint64(types.uint64), generate
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
+            word = builder.load(pointer, align=1)
+            return builder.bswap(word) if swaps else builder.zext(word, ir.IntType(64))
 
+        return types.uint64(types.uint64), generate
 
-@primitive
-def word_at(typing_context, address):  # type: ignore[no-untyped-def]
-    """In kernels: eight bytes at an address, little-endian, aligned or not."""
-    from llvmlite import ir  # loads slowly
-    from numba import types
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        return builder.load(pointer, align=1)
-
-    return types.uint64(types.uint64), generate
+    return primitive(read)
 
 
-@primitive
-def big_word_at(typing_context, address):  # type: ignore[no-untyped-def]
-    """In kernels: eight bytes at an address, big-endian, aligned or not."""
-    from llvmlite import ir  # loads slowly
-    from numba import types
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        return builder.bswap(builder.load(pointer, align=1))
-
-    return types.uint64(types.uint64), generate
+byte_at, word_at, big_word_at = _reads(8), _reads(64), _reads(64, swaps=True)
+"""In kernels: a byte; eight bytes, little-endian; eight bytes, big-endian."""
 
 
 @primitive

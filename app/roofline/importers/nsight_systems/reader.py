@@ -194,8 +194,9 @@ def _without_work(recording: Recording) -> IncompleteProfileError:
 
 def _trace(recording: Recording) -> Trace:
     """The recording as the columns of a trace."""
-    events, launches = recording.events, recording.launches
-    events = events.selected(np.argsort(events["start"], kind="stable"))
+    launches, order = recording.launches, np.argsort(recording.events["start"], kind="stable")
+    names = ("start", "end", "key", "name", "gpu", "is_kernel", "shape", "bytes")
+    events = {name: recording.events[name][order] for name in names}
     trace = Trace(file_name=recording.file_name, names=recording.names.texts)
     trace.shapes = [tuple(row) for row in recording.shapes.tolist()]
     trace.header = {"deviceProperties": [row for row in recording.gpus if row]}
@@ -205,7 +206,7 @@ def _trace(recording: Recording) -> Trace:
     ran[correlation] = events["name"]
     trace.work.extend(
         begin=events["start"], duration=events["end"] - events["start"], name=events["name"],
-        correlation=correlation, external=np.zeros(len(events), np.int64), device=events["gpu"],
+        correlation=correlation, external=np.zeros(len(order), np.int64), device=events["gpu"],
         kind=np.where(events["is_kernel"] == 1, Kind.KERNEL, Kind.MEMCPY), shape=events["shape"],
     )  # fmt: skip
     size = events["bytes"]

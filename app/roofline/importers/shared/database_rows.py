@@ -21,7 +21,7 @@ _INTERIOR, _LEAF = 5, 13
 _TEXT_BITS = 24  # a text is its position and its length in one word
 _LONGEST_TEXT = (1 << _TEXT_BITS) - 1
 _MOST_LEVELS = 20
-_LEAST_PAGE, _FILE_HEAD, _CELLS = 512, 100, 3
+_LEAST_PAGE, _FILE_HEAD = 512, 100
 _PARTS = 4096
 
 
@@ -106,8 +106,8 @@ def _read_leaves(  # type: ignore[no-untyped-def]
     table, `key` that of the number of the row.
 
     Of a text there are the position and the length. Rows that go on in other pages get a row of
-    `parts` each, as far as there are some: number, begin, size and next page. Returns how many
-    these are, or -1 where a page is damaged.
+    `parts` each, as far as there are some: number, begin, size, bytes in this page, next page.
+    Returns how many these are, or -1 where a page is damaged.
     """
     row, n_parts = np.int64(0), np.int64(0)
     least = (usable - 12) * 32 // 255 - 23
@@ -136,8 +136,8 @@ def _read_leaves(  # type: ignore[no-untyped-def]
                     return np.int64(-1)
                 follows = _whole_number(base, at + inside, 4, limit) & 0xFFFFFFFF
                 if follows and n_parts < parts.shape[0]:
-                    parts[n_parts, 0], parts[n_parts, 1] = row, at
-                    parts[n_parts, 2], parts[n_parts, 3] = length, follows
+                    one = parts[n_parts]
+                    one[0], one[1], one[2], one[3], one[4] = row, at, length, inside, follows
                 n_parts += follows > 0
             elif at + length > end:
                 return np.int64(-1)
@@ -244,12 +244,12 @@ class Pages:
         Empty cells at place `key` are the number of the row. Raises `DamagedRowsError`.
         """
         leaves = self._leaves(root - 1)
-        n_rows = sum(self._u16(page, _CELLS) for page in leaves.tolist())
+        n_rows = int(self._cells(leaves).sum())
         values, kinds = np.zeros((n_slots, n_rows), np.int64), np.zeros((n_slots, n_rows), np.uint8)
         places, data = np.trim_zeros(np.array(slots, np.int64) + 1, "b") - 1, [self._data]
         found = _PARTS
         while True:
-            parts = np.zeros((found, 4), np.int64)
+            parts = np.zeros((found, 5), np.int64)
             found = _read_leaves(
                 address_of(self._data), len(self._data), self._size, self._usable, leaves, places,
                 key, values, kinds, parts, n_rows,
@@ -272,41 +272,38 @@ class Pages:
 
     def _leaves(self, root: int) -> I64:
         """The leaves of a tree, in order. All of one level have one kind."""
-        pages, seen = [root], 0
+        pages, seen = np.array([max(root, -1)]), 0
         for _ in range(_MOST_LEVELS):
             seen += len(pages)
-            if seen > self._count or not all(0 <= page < self._count for page in pages):
+            if seen > self._count or (pages < 0).any() or (pages >= self._count).any():
                 break
-            kinds = {int(self._data[self._head(page)]) for page in pages}
-            if kinds == {_LEAF}:
-                return np.array(pages, np.int64)
-            if kinds != {_INTERIOR}:
+            kinds = self._data[self._head(pages)]
+            if (kinds == _LEAF).all():
+                return pages
+            if (kinds != _INTERIOR).any():
                 break
-            pages = [child for page in pages for child in self._children(page)]
+            pages = np.concatenate([self._children(page) for page in pages.tolist()])
         raise DamagedRowsError("its tree of pages is damaged")
 
-    def _children(self, page: int) -> list[int]:
-        start, head = page * self._size, self._head(page)
-        places = self._data[head + 12 :][: 2 * self._u16(page, _CELLS)].tobytes()
+    def _children(self, page: int) -> I64:
+        start, head = page * self._size, int(self._head(page))
+        places = self._data[head + 12 :][: 2 * int(self._cells(page))].tobytes()
         at = start + np.frombuffer(places[: len(places) // 2 * 2], ">u2").astype(np.int64)
         at = np.append(at, head + 8)  # the last child stands in the head
         if int(at.max()) + 4 > start + self._usable:
             raise DamagedRowsError("a page of its tree is damaged")
         child = self._data[at[:, None] + np.arange(4)].astype(np.int64)
-        return [int(one) - 1 for one in child @ np.array([1 << 24, 1 << 16, 1 << 8, 1])]
+        return np.asarray(child @ np.array([1 << 24, 1 << 16, 1 << 8, 1]) - 1)
 
-    def _head(self, page: int) -> int:
-        return page * self._size + (_FILE_HEAD if page == 0 else 0)
+    def _head(self, pages: I64 | int) -> I64:
+        return np.asarray(np.multiply(pages, self._size) + np.where(pages == 0, _FILE_HEAD, 0))
 
-    def _u16(self, page: int, offset: int) -> int:
-        at = self._head(page) + offset
-        return int(self._data[at]) << 8 | int(self._data[at + 1])
+    def _cells(self, pages: I64 | int) -> I64:
+        at = self._head(pages) + 3
+        return np.asarray(self._data[at].astype(np.int64) << 8 | self._data[at + 1])
 
-    def _joined(self, begin: int, size: int, page: int) -> bytes:
+    def _joined(self, begin: int, size: int, inside: int, page: int) -> bytes:
         """A record that goes on in other pages, whole."""
-        least = (self._usable - 12) * 32 // 255 - 23
-        inside = least + (size - least) % (self._usable - 4)
-        inside = inside if inside <= self._usable - 35 else least
         pieces, left = [self._data[begin : begin + inside].tobytes()], size - inside
         while left > 0 and 0 < page <= self._count:
             start = (page - 1) * self._size

@@ -189,11 +189,6 @@ class Field(NamedTuple):
     low: int
     high: int
 
-    @property
-    def value(self) -> int:
-        """The varint (or fixed64 bits) as an unsigned integer."""
-        return self.low
-
 
 def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
     """The fields of the message in `buf[low:high]`, in order."""

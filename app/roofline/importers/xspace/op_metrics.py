@@ -132,20 +132,9 @@ def _at_default_clock(time, scale, kinds, out):  # type: ignore[no-untyped-def]
         out[k] = np.uint64(min(scaled, _LONGEST_PS)) if scaled > 0.0 else np.uint64(0)
 
 
-class _OrderCheck:
-    """Whether a line's events come by start up, duration down, piece by piece."""
-
-    def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
-        self._last = np.array([0, _U64 - 1], np.uint64)
-
-    def goes_on(self, events: Events) -> bool:
-        """True if these events continue the order, or none is wanted."""
-        return not self._wanted or _in_order(events.begin_ps, events.duration_ps, self._last)
-
-
 @kernel("bool(const uint64[], const uint64[], uint64[])")
 def _in_order(begin, duration, last):  # type: ignore[no-untyped-def]
+    """Whether events come by start up, duration down, after the `last` one; then theirs is that."""
     fits = True
     before, lasted = last[0], last[1]
     for k in range(begin.shape[0]):
@@ -319,10 +308,10 @@ class _PlaneReader:
         total, steps, follower = self._walk(), self._step_sums(), self._follower()
         # A line that is read again, sorted, is collected anew.
         collector = None if self.timeline is None else self.timeline.anew()
-        order = _OrderCheck(wanted=self._sorts_lines and not sort)
+        last, is_checked = np.array([0, _U64 - 1], np.uint64), self._sorts_lines and not sort
         chunks = self._plane.chunks(line, stats, first_wins=FIRST_WINS, chunk_events=chunk_events)
         for events in chunks:
-            if not order.goes_on(events):
+            if is_checked and not _in_order(events.begin_ps, events.duration_ps, last):
                 return None
             self._widen_framework(events)
             begin, end = device_span(events)

@@ -70,7 +70,7 @@ def _number_pairs(first, second, table, out, count, done):  # type: ignore[no-un
     """Number pairs by first occurrence, in an open hash table of rows (first, second, number).
 
     Pairs whose `first` is negative get -2, others whose `second` is negative -1. Starts at the pair
-    `done`; returns the one that found the table half full, or the number of pairs.
+    `done`; returns the one that found the table full by a quarter, or the number of pairs.
     """
     mask = np.uint64(table.shape[0] - 1)
     for k in range(done, first.shape[0]):
@@ -83,7 +83,7 @@ def _number_pairs(first, second, table, out, count, done):  # type: ignore[no-un
         while table[slot, 2] >= 0 and (table[slot, 0] != first[k] or table[slot, 1] != second[k]):
             slot = (slot + np.uint64(1)) & mask
         if table[slot, 2] < 0:
-            if 2 * count[0] >= table.shape[0]:
+            if 4 * count[0] >= table.shape[0]:
                 return k
             table[slot, 0] = first[k]
             table[slot, 1] = second[k]
