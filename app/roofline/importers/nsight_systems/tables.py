@@ -85,8 +85,8 @@ class Recording:
         self._strings, self.names = strings.texts_by("id", "value"), Names()
         kernels = self._named("KERNEL", self._kernel_name, ("demangledName", "shortName"), *_SHAPE)
         graphs = self._named("GRAPH_TRACE", "CUDA graph {}".format, ("graphId",))
-        of_nodes = kernels.selected(kernels["correlationId"] > 0)  # these count, not their graph
-        graphs = graphs.selected(place_of(_key_of(graphs), _key_of(of_nodes)) < 0)
+        if len(graphs):  # of those whose nodes were recorded, the nodes count
+            graphs = graphs.selected(place_of(_key_of(graphs), _key_of(kernels)) < 0)
         ends = ("copyKind", "srcKind", "dstKind")
         copies = self._named("MEMCPY", copy_name, ends, "bytes")
         memsets = self._named("MEMSET", lambda _: MEMSET, ("bytes",))
@@ -247,9 +247,11 @@ def _pids(global_ids: I64) -> I64:
 
 def _key_of(events: Table, process: str = "globalPid") -> I64:
     """One number per process and correlation id, which alone is not unique; -1 for none."""
-    correlation = events["correlationId"]
-    known = (correlation > 0) & (correlation < 2**38)
-    return np.where(known, (_pids(events[process]) << 38) | (correlation & (2**38 - 1)), -1)
+    correlation, key = events["correlationId"], _pids(events[process])
+    key <<= 38
+    key |= correlation & (2**38 - 1)
+    key[(correlation <= 0) | (correlation >= 2**38)] = -1
+    return key
 
 
 def copy_name(kind: int, source: int, target: int) -> str:
