@@ -61,8 +61,8 @@ def place_of(ids: I64, among: I64) -> I32:
     places = np.full(len(ids), -1, np.int32)
     if len(among):
         order = np.argsort(among, kind="stable").astype(np.int32)
-        at = np.searchsorted(among[order], ids)
-        at = order[np.minimum(at, len(order) - 1, out=at)]
+        near = np.searchsorted(among[order], ids)
+        at = order[np.minimum(near, len(order) - 1, out=near)]
         matches = (among[at] == ids) & (ids > 0)
         places[matches] = at[matches]
     return places

@@ -36,6 +36,7 @@ DOUBLE, UINT64, INT64, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
 # a text or bytes value is kept as position and length in one word
 _LENGTH_BITS = 24
 _MAX_LENGTH = (1 << _LENGTH_BITS) - 1
+_LONGEST_PS = float(2**64 - 2**11)
 
 
 @part
@@ -198,6 +199,17 @@ def _scan_events(  # type: ignore[no-untyped-def]
         row += 1
     filled[0] = row
     return pos
+
+
+@kernel("void(const uint64[], const float64[], const uint8[], uint64[])")
+def at_default_clock(time, scale, kinds, out):  # type: ignore[no-untyped-def]
+    """Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds; impossible
+    times of a damaged scale (negative, NaN, past 64 bits) become a limit."""
+    for k in range(time.shape[0]):
+        scaled = np.float64(time[k])
+        if kinds[k]:
+            scaled *= scale[k] if kinds[k] == DOUBLE else 0.0
+        out[k] = np.uint64(min(scaled, _LONGEST_PS)) if scaled > 0.0 else np.uint64(0)
 
 
 class Lookup(NamedTuple):

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roofline.importers.kernels import kernel
 from roofline.importers.xspace import event_scan, spans
-from roofline.importers.xspace.event_scan import DOUBLE, Events
+from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.grouping import (
     DEVICE_CLOCK,
     FIRST_WINS,
@@ -33,7 +32,6 @@ from roofline.model.op_columns import F64, I32, I64, U64, Bools
 from roofline.model.plain_data import Aligned
 
 _U64 = 2**64
-_LONGEST_PS = float(_U64 - 2**11)
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
 
 
@@ -121,38 +119,6 @@ def _normalised_op_time(rows: RowSums) -> int:
 # ------------------------------------------------------------------------------------------ lines
 
 
-@kernel("void(const uint64[], const float64[], const uint8[], uint64[])")
-def _at_default_clock(time, scale, kinds, out):  # type: ignore[no-untyped-def]
-    """Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds; impossible
-    times of a damaged scale (negative, NaN, past 64 bits) become a limit."""
-    for k in range(time.shape[0]):
-        scaled = np.float64(time[k])
-        if kinds[k]:
-            scaled *= scale[k] if kinds[k] == DOUBLE else 0.0
-        out[k] = np.uint64(min(scaled, _LONGEST_PS)) if scaled > 0.0 else np.uint64(0)
-
-
-@kernel("bool(const uint64[], const uint64[], uint64[])")
-def _in_order(begin, duration, last):  # type: ignore[no-untyped-def]
-    """Whether events come by start up, duration down, after the `last` one; then theirs is that."""
-    fits = True
-    before, lasted = last[0], last[1]
-    for k in range(begin.shape[0]):
-        fits &= (before < begin[k]) | ((before == begin[k]) & (duration[k] <= lasted))
-        before, lasted = begin[k], duration[k]
-    last[0], last[1] = before, lasted
-    return fits
-
-
-@kernel("void(const uint64[], const uint64[], const bool[], uint64[])")
-def _widen(begin, duration, chosen, ends):  # type: ignore[no-untyped-def]
-    """Widen first begin and last end by those of the chosen events."""
-    for k in range(begin.shape[0]):
-        if chosen[k]:
-            ends[0] = min(ends[0], begin[k])
-            ends[1] = max(ends[1], begin[k] + duration[k])
-
-
 def _known(meta: I32, keys: int) -> I32:
     """Events without metadata (-1) as those of the last kind, which has the key before the last."""
     return np.where(meta < 0, np.int32(keys - 2), meta) if meta.min(initial=0) < 0 else meta
@@ -181,7 +147,7 @@ class _Ops(Aligned):
         scale = events.stats.get("Time Scale Multiplier")
         time = end - begin
         if scale is not None:
-            _at_default_clock(time, scale.words.view(np.float64), scale.kinds, time)
+            event_scan.at_default_clock(time, scale.words.view(np.float64), scale.kinds, time)
         meta = _known(events.meta, len(key_of_meta))
         return cls(
             begin,
@@ -311,7 +277,7 @@ class _PlaneReader:
         last, is_checked = np.array([0, _U64 - 1], np.uint64), self._sorts_lines and not sort
         chunks = self._plane.chunks(line, stats, first_wins=FIRST_WINS, chunk_events=chunk_events)
         for events in chunks:
-            if is_checked and not _in_order(events.begin_ps, events.duration_ps, last):
+            if is_checked and not spans.in_order(events.begin_ps, events.duration_ps, last):
                 return None
             self._widen_framework(events)
             begin, end = device_span(events)
@@ -410,7 +376,7 @@ class _PlaneReader:
             framework = framework & (apart.int_or_uint() == 0)
         if framework.any():
             ends = np.array([_U64 - 1, 0], np.uint64)
-            _widen(events.begin_ps, events.duration_ps, framework, ends)
+            spans.widen(events.begin_ps, events.duration_ps, framework, ends)
             self._widen(ends[:1], ends[1:])
 
     def _widen(self, begin: U64, end: U64) -> None:

@@ -144,6 +144,27 @@ def _gaps(begin, end, first, last, state):  # type: ignore[no-untyped-def]
     return count
 
 
+@kernel("bool(const uint64[], const uint64[], uint64[])")
+def in_order(begin, duration, last):  # type: ignore[no-untyped-def]
+    """Whether events come by start up, duration down, after the `last` one; then theirs is that."""
+    fits = True
+    before, lasted = last[0], last[1]
+    for k in range(begin.shape[0]):
+        fits &= (before < begin[k]) | ((before == begin[k]) & (duration[k] <= lasted))
+        before, lasted = begin[k], duration[k]
+    last[0], last[1] = before, lasted
+    return fits
+
+
+@kernel("void(const uint64[], const uint64[], const bool[], uint64[])")
+def widen(begin, duration, chosen, ends):  # type: ignore[no-untyped-def]
+    """Widen first begin and last end by those of the chosen events."""
+    for k in range(begin.shape[0]):
+        if chosen[k]:
+            ends[0] = min(ends[0], begin[k])
+            ends[1] = max(ends[1], begin[k] + duration[k])
+
+
 class Gaps:
     """Finds the stretches that a line's spans leave empty, piece by piece.
 
