@@ -255,14 +255,8 @@ class StatColumn(NamedTuple):
         present: NDArray[np.bool_] = self.kinds != 0
         return present
 
-    def text_range(self, row: int) -> tuple[int, int]:
-        """Byte range of a text or bytes value."""
-        word = int(self.words[row])
-        start = word >> _LENGTH_BITS
-        return start, start + (word & _MAX_LENGTH)
-
-    def text_ranges(self, rows: I64) -> tuple[U64, U64]:
-        """Byte ranges of several text values."""
+    def text_ranges(self, rows: I64 | int) -> tuple[U64, U64]:
+        """Byte ranges of text or bytes values."""
         start = self.words[rows] >> np.uint64(_LENGTH_BITS)
         return start, start + (self.words[rows] & np.uint64(_MAX_LENGTH))
 

@@ -84,12 +84,16 @@ class EventGroups(NamedTuple):
 
 def device_span(events: Events) -> tuple[U64, U64]:
     """Begin and end per event, on the device's clock where both its stats are there."""
-    offset, duration = (events.stats.get(name) for name in DEVICE_CLOCK)
-    if offset is None or duration is None:
+    if not (both := _has_device_clock(events)).any():
         return events.begin_ps, events.end_ps
-    both = offset.present & duration.present
-    begin = np.where(both, offset.int_or_uint(), events.begin_ps)
-    return begin, begin + np.where(both, duration.int_or_uint(), events.duration_ps)
+    offset, duration = (events.stats[name].int_or_uint() for name in DEVICE_CLOCK)
+    begin = np.where(both, offset, events.begin_ps)
+    return begin, begin + np.where(both, duration, events.duration_ps)
+
+
+def _has_device_clock(events: Events) -> Bools:
+    columns = [events.stats[name].present for name in DEVICE_CLOCK if name in events.stats]
+    return np.logical_and(*columns) if len(columns) == 2 else np.zeros(len(events), np.bool_)
 
 
 def group_steps(space: Space, oddities: Oddities) -> Grouping:
@@ -248,14 +252,6 @@ def _merge_markers(events: Events, group: I64) -> Markers:
         span_begin_ps=np.where(on_device, hull_begin, begin[first]),
         span_end_ps=np.where(on_device, hull_end, end[last]),
     )
-
-
-def _has_device_clock(events: Events) -> Bools:
-    columns = [events.stats.get(name) for name in DEVICE_CLOCK]
-    if any(column is None for column in columns):
-        return np.zeros(len(events), np.bool_)
-    present = [column.present for column in columns if column is not None]
-    return np.logical_and(*present)
 
 
 def _number_without_host(space: Space, groups: Mapping[int, I64], start: int) -> None:

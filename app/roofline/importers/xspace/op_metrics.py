@@ -28,6 +28,7 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
 from roofline.importers.xspace.tpu_timeline import CoreCollector
 from roofline.importers.xspace.tpu_transfers import OpKind, keys_of, op_kinds, parts_of
+from roofline.model import plain_data
 from roofline.model.op_columns import F64, I32, I64, U64, Bools
 from roofline.model.plain_data import Aligned
 
@@ -133,13 +134,13 @@ def _xprof_order(events: Events) -> I64:
 class _Ops(Aligned):
     """Columns of an op line in nesting order."""
 
-    begin: U64
-    end: U64
+    begin_ps: U64
+    end_ps: U64
     meta: I32
     key: I64
     occurrences: I64
-    stall: U64
-    normalised: U64
+    dma_stall_ps: U64
+    normalised_ps: U64
 
     @classmethod
     def of(cls, events: Events, begin: U64, end: U64, key_of_meta: I64) -> "_Ops":
@@ -163,17 +164,11 @@ class _Ops(Aligned):
         self, walk: Walk, row: I64, edges: I64 | None = None, marked: F64 | None = None
     ) -> None:
         """Nest and sum these events in rows; the sums up to `edges` go to `marked`."""
-        walk.go_on(
-            begin_ps=self.begin,
-            end_ps=self.end,
-            meta=self.meta,
-            row=row,
-            occurrences=self.occurrences,
-            normalised_ps=self.normalised,
-            dma_stall_ps=self.stall,
-            edges_ps=None if edges is None else edges.view(np.uint64),
-            marked=marked,
-        )
+        edges_ps = None if edges is None else edges.view(np.uint64)
+        walk.go_on(row=row, edges_ps=edges_ps, marked=marked, **plain_data.taken(self, *_WALKED))
+
+
+_WALKED = ("begin_ps", "end_ps", "meta", "occurrences", "normalised_ps", "dma_stall_ps")
 
 
 @dataclass(slots=True)
@@ -290,7 +285,9 @@ class _PlaneReader:
             if collector is None:
                 ops.walk(total, ops.key)
             else:
-                collector.follow(ops.begin, ops.end, ops.meta, partial(ops.walk, total, ops.key))
+                collector.follow(
+                    ops.begin_ps, ops.end_ps, ops.meta, partial(ops.walk, total, ops.key)
+                )
             if group is not None:
                 steps.add(ops, group)
         if collector is None:
@@ -313,7 +310,7 @@ class _PlaneReader:
             begin, end = device_span(events)
             order = np.lexsort((np.uint64(_U64 - 1) - end, begin))
             ops = _Ops.of(events, begin, end, self._key_of_meta).taken(order)
-            collector.follow(ops.begin, ops.end, ops.meta, partial(ops.walk, walk, ops.key))
+            collector.follow(ops.begin_ps, ops.end_ps, ops.meta, partial(ops.walk, walk, ops.key))
         collector.end_bins(walk)
         return collector
 
@@ -404,13 +401,13 @@ def _add_sums(lines: Sequence[RowSums]) -> RowSums:
     total = lines[0]
     for line in lines[1:]:
         fresh = (total.first_meta < 0) & (line.first_meta >= 0)
-        total = RowSums(
-            first_rank=np.where(fresh, line.first_rank, total.first_rank),
-            first_meta=np.where(fresh, line.first_meta, total.first_meta),
-            time_ps=total.time_ps + line.time_ps,
-            self_time_ps=total.self_time_ps + line.self_time_ps,
-            normalised_time_ps=total.normalised_time_ps + line.normalised_time_ps,
-            occurrences=total.occurrences + line.occurrences,
-            dma_stall_ps=total.dma_stall_ps + line.dma_stall_ps,
-        )
+        first = {
+            name: np.where(fresh, getattr(line, name), getattr(total, name)) for name in _FIRST
+        }
+        sums = {name: getattr(total, name) + getattr(line, name) for name in _SUMMED}
+        total = RowSums(**first, **sums)
     return total
+
+
+_FIRST = ("first_rank", "first_meta")
+_SUMMED = ("time_ps", "self_time_ps", "normalised_time_ps", "occurrences", "dma_stall_ps")

@@ -270,7 +270,7 @@ class Plane:
         """Text of an event's stat, in place or by reference; empty for any other type."""
         kind = int(column.kinds[row])
         if kind == TEXT:
-            start, stop = column.text_range(row)
+            start, stop = column.text_ranges(row)
             return text(self._buf[start:stop].tobytes())
         if kind == REF:
             return self.stat_names.get(int(column.words[row]), "")
