@@ -84,8 +84,7 @@ def read_samples(recording: Recording, kernels: KernelRows) -> Sampled:
         if not known or not len(mine) or len(times) < 2:
             continue
         total += len(times)
-        after = int(times[-1]) + abs(int(np.median(np.diff(times))))
-        edges = np.append(times, min(after, np.iinfo(np.int64).max))
+        edges = np.append(times, min(int(times[-1]) + int(np.median(np.diff(times))), 2**63 - 1))
         begin = kernels.begin_ns[mine]
         spans = (begin, begin + kernels.time_ns[mine])
         seen[mine] = _integral(np.ones(len(times)), edges, spans)

@@ -110,11 +110,9 @@ class Recording:
         self.warnings, self.stated = self._said(len(events) - len(graphs) + len(self.launches))
         spent = [self._read(name, needed=("start", "end")) for name in _OVERHEAD]
         self.overhead = joined(spent, ("start", "end"))
-        sample = ("typeId", "metricId")
-        self.metrics = self._read("GPU_METRICS", needed=(*sample, "timestamp", "value"))
-        self.metric_names = self._read(
-            "TARGET_INFO_GPU_METRICS", needed=sample, texts=("metricName",)
-        )
+        ids, names = ("typeId", "metricId"), ("metricName",)
+        self.metrics = self._read("GPU_METRICS", needed=(*ids, "timestamp", "value"))
+        self.metric_names = self._read("TARGET_INFO_GPU_METRICS", needed=ids, texts=names)
 
     def _named(
         self, name: str, name_of: Callable[..., str], told_by: Sequence[str], *others: str
@@ -247,8 +245,7 @@ def _pids(global_ids: I64) -> I64:
 
 def _key_of(events: Table, process: str = "globalPid") -> I64:
     """One number per process and correlation id, which alone is not unique; -1 for none."""
-    correlation, key = events["correlationId"], _pids(events[process])
-    key <<= 38
+    correlation, key = events["correlationId"], _pids(events[process]) << 38
     key |= correlation & (2**38 - 1)
     key[(correlation <= 0) | (correlation >= 2**38)] = -1
     return key
