@@ -293,8 +293,10 @@ def scan_events(
     first_wins: frozenset[str],
     name: str,
     chunk_events: int,
+    into: tuple[U64, U64] | None = None,
 ) -> Iterator[Events]:
-    """Columns of `line`'s events, at most `chunk_events` at a time, in file order.
+    """Columns of `line`'s events, at most `chunk_events` at a time, in file order. Begin and
+    duration of the whole line are written to `into`, if that is given.
 
     `stat_ids` maps a stat's name to its metadata ids in this plane; each gets a column. Of the
     stats in `first_wins` the first one counts where an event repeats it, else the last.
@@ -305,10 +307,18 @@ def scan_events(
     filled = np.zeros(1, np.int64)
     position, left = line.low, line.event_count
     while left > 0:
-        begun = position
+        begun, done = position, line.event_count - left
         count = min(left, chunk_events)
         meta = np.empty(count, np.int32)
-        begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
+        part_of = slice(done, done + count)
+        begin, duration = (
+            np.empty((2, count), np.uint64)
+            if into is None
+            else (
+                into[0][part_of],
+                into[1][part_of],
+            )
+        )
         occurrences = np.empty(count, np.int64)
         words = np.empty((len(names), count), np.uint64)
         kinds = np.zeros((len(names), count), np.uint8)

@@ -301,8 +301,10 @@ class Plane:
         *,
         first_wins: frozenset[str] = frozenset(),
         chunk_events: int = event_scan.CHUNK_EVENTS,
+        into: tuple[event_scan.U64, event_scan.U64] | None = None,
     ) -> Iterator[Events]:
-        """Columns of a line's events, piece by piece. A stat the plane does not know has none."""
+        """Columns of a line's events, piece by piece. A stat the plane does not know has none.
+        Begin and duration are written to `into`, if given."""
         return event_scan.scan_events(
             self._buf,
             line,
@@ -311,6 +313,7 @@ class Plane:
             first_wins=first_wins,
             name=self._file_name,
             chunk_events=chunk_events,
+            into=into,
         )
 
 
