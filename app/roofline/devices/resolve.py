@@ -312,7 +312,8 @@ def profile_peaks(reported: ReportedDevice, published: PublishedPeaks | None) ->
         if _is_peak(reported.bandwidth_gbs.get(level))
     }
     return PeakTable(
-        compute=(*_nameless_peak(reported, published), *_unit_peaks(reported)), memory=memory
+        compute=(*_nameless_peak(reported, published), *_unit_peaks(reported, published)),
+        memory=memory,
     )
 
 
@@ -346,12 +347,15 @@ def _stands_for(
     )
 
 
-def _unit_peaks(reported: ReportedDevice) -> tuple[ComputePeak, ...]:
+def _unit_peaks(
+    reported: ReportedDevice, published: PublishedPeaks | None
+) -> tuple[ComputePeak, ...]:
     """Peaks that the profile has by unit and precision, the main one first."""
+    labels = {peak.unit: peak.label for peak in published.compute} if published else {}
     found = [
         ComputePeak(
             id=unit.value,
-            label=unit.label,
+            label=labels.get(unit, unit.label),
             gflops=reported.unit_gflops[unit],
             origin=reported.peak_origin,
             source=reported.derivation.get(unit.value, f"{unit.label} peak in the profile"),

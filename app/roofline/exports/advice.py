@@ -143,7 +143,7 @@ def _finding(
         "part": _part(of),
         "title": _written(title),
         "saves": _written(saves(finding, advice)),
-        "why": _written([*why, *next_to(limit(finding))]),
+        "why": _written([*why, *next_to(limit(finding, analysis.device))]),
         "try": _written(attempt),
         "snippet": snippet,
         "how_to_verify": _written(verify(finding, command)),

@@ -15,6 +15,7 @@ from roofline.analysis.kernel_names import without_brackets
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.ceilings import Ceiling
 from roofline.model.compute import ComputeUnit
+from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
 from roofline.model.plain_data import taken
 from roofline.model.profile import Profile
@@ -140,7 +141,7 @@ def correction(rate: "Rate", raw_us: float) -> str:
     return plain_text(sentence).strip()
 
 
-def limit(finding: Finding) -> Sentence:
+def limit(finding: Finding, device: Device) -> Sentence:
     """The limit of the ops afterwards; empty if no roof is known or if the limit stays the same."""
     if finding.predicted is None:
         return []
@@ -151,7 +152,7 @@ def limit(finding: Finding) -> Sentence:
         finding.of.resource,
     }:
         return []
-    return say("advice_limit", roof=roof_label(finding.predicted.limited_by))
+    return say("advice_limit", roof=roof_label(finding.predicted.limited_by, device))
 
 
 def note(advice: Advice, profile: Profile) -> Sentence:
@@ -268,15 +269,16 @@ def _at_roof(record: Mapping[str, Any], planned: Sequence[str]) -> Sentence:
 
 
 _ROOFS: dict[str, str] = {
-    **{unit.value: unit.label for unit in ComputeUnit},
     **{level.value: level.label for level in MemoryLevel},
     "unknown": "link",
 }
-_CEILINGS: dict[str, str] = {**_ROOFS, **{ceiling.value: ceiling.label for ceiling in Ceiling}}
+_CEILINGS: dict[str, str] = {ceiling.value: ceiling.label for ceiling in Ceiling}
 
 
-def roof_label(name: str) -> str:
-    """A resource as people call it: HBM, compute, Matrix bf16."""
+def roof_label(name: str, device: Device) -> str:
+    """A resource as people call it: HBM, compute, Tensor core bf16."""
+    if name in {*ComputeUnit}:
+        return device.unit_label(ComputeUnit(name))
     return _ROOFS.get(name, name)
 
 
@@ -297,8 +299,8 @@ def _number(of: Found, fact: str, value: float) -> Number:
 def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
     """Every slot of a rule's templates: its facts by name, and what every finding has."""
     facts = of.facts
-    ceiling = str(facts.get("ceiling", ""))
-    ceiling = _CEILINGS.get(ceiling, ceiling)
+    ceiling, device = str(facts.get("ceiling", "")), analysis.device
+    ceiling = _CEILINGS.get(ceiling) or roof_label(ceiling, device)
     names, listed = names_of(analysis, of.ops)
     return {
         **{
@@ -309,8 +311,8 @@ def _fillings(of: Found, analysis: RooflineAnalysis) -> dict[str, Filling]:
         "what": of.what,
         "names": names,
         "list": listed,
-        "level": roof_label(of.what),
-        "roof": roof_label(of.bound or ""),
+        "level": roof_label(of.what, device),
+        "roof": roof_label(of.bound or "", device),
         "efficiency": Number(of.e or 0.0, "ratio"),
         "factor": Number(of.factor or 0.0, "ratio"),
         "ceiling": ceiling[:1].upper() + ceiling[1:],

@@ -238,7 +238,7 @@ def _summary(page: dict[str, Any]) -> Summary:
         core_word=device["core_word"],
         host_count=device["hosts"],
         op_count=sum(cost != "idle" for cost in costs) + view["beyond"]["ops"],
-        bound_by=ceiling_words(ceiling) if ceiling else None,
+        bound_by=_named(page, ceiling) if ceiling else None,
         bound_kind=_kind(page, ceiling) if ceiling else None,
         bound_token=ceiling_token(ceiling) if ceiling else None,
         efficiency_ratio=subject["roof_ratio"],
@@ -247,6 +247,12 @@ def _summary(page: dict[str, Any]) -> Summary:
         lines={"headline": lines["headline"], "do_first": lines["do_first"]},
         picture=gain["picture"] if gain else "",
     )
+
+
+def _named(page: dict[str, Any], ceiling: str) -> str:
+    """A ceiling as the page calls it: compute units have their device's own names."""
+    units = {roof["id"]: str(roof["label"]) for roof in page["roofs"]["compute"]}
+    return units.get(ceiling) or ceiling_words(ceiling)
 
 
 def _kind(page: dict[str, Any], ceiling: str) -> str:

@@ -260,6 +260,10 @@ class Device:
         """The main compute peak, or `None` when unknown."""
         return self.compute[0].gflops if self.compute else None
 
+    def unit_label(self, unit: ComputeUnit) -> str:
+        """A compute unit as this device calls it, such as "Tensor core bf16"."""
+        return next((peak.label for peak in self.compute if peak.unit is unit), unit.label)
+
     def memory_gbs(self, level: MemoryLevel) -> float | None:
         """Peak bandwidth of `level` in GB/s, or `None` when unknown."""
         return next((peak.gbs for peak in self.memory if peak.level == level), None)

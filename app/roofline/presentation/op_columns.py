@@ -24,7 +24,6 @@ from roofline.presentation.columns import (
 )
 from roofline.presentation.op_names import element_types, shape_lists
 from roofline.presentation.op_values import OpRows, per_level, per_unit
-from roofline.presentation.words import ceiling_words
 
 _data = partial(hidden, page=Page.DATA)
 
@@ -194,13 +193,13 @@ OP_COLUMNS: tuple[Column[OpRows], ...] = (
         id="nearest_ceiling",
         label="Nearest ceiling",
         value=of.nearest_ids,
-        on_page=lambda rows: rows.each(lambda op: ceiling_words(rows.near.ceiling_of(op))),
+        on_page=of.nearest_words,
         help="The unit with the largest share of the op's time, counted busy or by its work.",
         shown=Shown(
             only_if=of.has_ceilings,
             export=92,
             json=False,
-            text=Text(9, "nearest", of.nearest_or_class, width=10),
+            text=Text(9, "nearest", of.nearest_or_class, width=16),
         ),
     ),
     Column(

@@ -342,11 +342,16 @@ def of_roof(rows: OpRows) -> list[str]:
     return rows.each(share)
 
 
+def nearest_words(rows: OpRows) -> list[str]:
+    """The nearest ceiling of each op; "" where none is known."""
+    device = rows.analysis.device
+    return rows.each(lambda op: ceiling_words(rows.near.ceiling_of(op), device))
+
+
 def nearest_or_class(rows: OpRows) -> list[str]:
     """The nearest ceiling of each op, else what can be said of its bound."""
-    return rows.each(
-        lambda op: ceiling_words(rows.near.ceiling_of(op)) or rows.near.kind_of(op).value
-    )
+    kinds = rows.each(lambda op: rows.near.kind_of(op).value)
+    return [name or kind for name, kind in zip(nearest_words(rows), kinds, strict=True)]
 
 
 def above_roof_lines(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[str]:

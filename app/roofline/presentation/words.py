@@ -7,6 +7,7 @@ from roofline.analysis.records import Cost
 from roofline.analysis.verdict import LATENCY
 from roofline.model.ceilings import COMPUTE, Ceiling
 from roofline.model.compute import ComputeUnit
+from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
 from roofline.presentation.sentences import for_browser
@@ -79,8 +80,11 @@ _SHORT = {
 }
 
 
-def ceiling_words(ceiling: str) -> str:
-    """A ceiling by its id: "L1/TEX", "HBM", "Matrix bf16", or latency; "" for none."""
+def ceiling_words(ceiling: str, device: Device | None = None) -> str:
+    """A ceiling by its id: "L1/TEX", "HBM", "Matrix bf16", or latency; "" for none.
+
+    A unit has the name that `device` gives it.
+    """
     if ceiling == LATENCY:
         return LATENCY
     if ceiling in _CEILINGS:
@@ -89,7 +93,10 @@ def ceiling_words(ceiling: str) -> str:
         return spoken(MemoryLevel(ceiling))
     if ceiling == COMPUTE:
         return "compute"
-    return ComputeUnit(ceiling).label if ceiling else ""
+    if not ceiling:
+        return ""
+    unit = ComputeUnit(ceiling)
+    return unit.label if device is None else device.unit_label(unit)
 
 
 def bound_by(ceiling: str) -> str:
