@@ -275,11 +275,53 @@ def test_a_row_of_a_terminal_that_is_cut_is_left_out(end: str, tmp_path: Path) -
     assert len(found.ops) == 1 and not found.ops.busy_ps
 
 
+RAW_TEXT = """[71] a.out@127.0.0.1
+  add(int*) (8, 2, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
+  Metric Name                                          Metric Unit   Metric Value
+  -------------------------------------------------- ------------- --------------
+  device__attribute_display_name                                      NVIDIA H800
+  dram__bytes_read.sum                                       Mbyte           1.50
+  dram__bytes_write.sum                                      Kbyte          99.00
+  gpu__time_duration.sum                                   msecond           0.25
+
+"""
+
+
+def test_the_raw_page_as_text(tmp_path: Path) -> None:
+    """It begins with a bracket, as JSON may."""
+    found = profile(tmp_path, RAW_TEXT)
+    assert found.ops.name == ("add(int*)",)
+    assert found.ops.time_ps.tolist() == [250_000_000]
+    assert found.ops.traffic_bytes[MemoryLevel.DRAM].tolist() == [1_599_000]
+    assert found.device.name == "NVIDIA H800"
+
+
+def test_a_launch_without_blocks_could_not_be_profiled(tmp_path: Path) -> None:
+    """`--print-fp` prints the counters that such a launch lacks as 0."""
+    failed = RAW_TEXT.replace("add(int*) (8, 2, 1)", "failed(int*) (0, 0, 0)")
+    for value in ("1.50", "99.00", "0.25"):
+        failed = failed.replace(value, "0.00")
+    found = profile(tmp_path, RAW_TEXT + failed)
+    assert found.ops.name == ("add(int*)",)
+    assert [one.code for one in found.diagnostics if one.code.startswith("failed")]
+
+
 # ---------------------------------------------------------------------------------------- not read
 
 SUMMARY = (
     '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Average"\n"7","k"\n'
 )
+SUMMARY_TEXT = """[71] a.out@127.0.0.1
+  add(int*) (8, 2, 1)x(256, 1, 1), Device 0, CC 8.6, Invocations 2
+    Section: GPU Speed Of Light
+    ------------ ----------- ------- ------- -------
+    Metric Name  Metric Unit Minimum Maximum Average
+    ------------ ----------- ------- ------- -------
+    Duration     usecond        3.20    3.40    3.30
+"""
+SOURCE = '"Kernel Name","add(int *)",\n"Address","Source","Executed"\n"0x7f","RET","1"\n'
+SOURCE_TEXT = "----\nAddress            Source                  Sampling Data (All)\n"
+SESSION_TEXT = "Session Info\n------ -----\nSession Attribute      Value\n------ -----\n"
 SESSION = '"Launch Attribute","Value"\n"Process","a.out"\n'
 MESSAGES = "==PROF== Connected to process 3\n==ERROR== ERR_NVGPUCTRPERM - no permission\n"
 
@@ -288,11 +330,18 @@ MESSAGES = "==PROF== Connected to process 3\n==ERROR== ERR_NVGPUCTRPERM - no per
     ("text", "error", "says", "remedy"),
     [
         (SUMMARY, UnknownFormatError, "--print-summary", "--csv --page raw"),
+        (SUMMARY_TEXT, UnknownFormatError, "--print-summary", "--csv --page raw"),
         (SESSION, UnknownFormatError, "session page", "--csv --page raw"),
+        (SESSION_TEXT, UnknownFormatError, "session page", "--csv --page raw"),
+        (SOURCE, UnknownFormatError, "source page", "--csv --page raw"),
+        (SOURCE_TEXT, UnknownFormatError, "source page", "--csv --page raw"),
         (MESSAGES, IncompleteProfileError, "no kernel", "==ERROR=="),
         (ncu.raw_page().splitlines()[0], RooflineError, "no kernel", "copied"),
     ],
-    ids=["summary", "session", "messages", "header"],
+    ids=[
+        *("summary", "summary as text", "session", "session as text", "source", "source as text"),
+        *("messages", "header"),
+    ],
 )
 def test_other_pages_are_refused_with_the_command_that_helps(
     text: str, error: type[RooflineError], says: str, remedy: str, tmp_path: Path
@@ -303,7 +352,13 @@ def test_other_pages_are_refused_with_the_command_that_helps(
     assert remedy in raised.value.remedy
 
 
-@pytest.mark.parametrize("text", [TERMINAL, SUMMARY, SESSION, MESSAGES, ncu.raw_page()])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(TERMINAL, RAW_TEXT, SUMMARY, SUMMARY_TEXT, SESSION, SESSION_TEXT, SOURCE, SOURCE_TEXT),
+        *(MESSAGES, ncu.raw_page()),
+    ],
+)
 def test_text_is_recognised_by_one_importer(text: str, tmp_path: Path) -> None:
     found = source(tmp_path, text)
     assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(found)] == ["nsight_compute"]

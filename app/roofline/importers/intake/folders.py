@@ -119,6 +119,7 @@ _VERSION = re.compile(r"(\d{4}\.\d+)")
 Tick = Callable[[], None]
 EXPORT_BESIDE = "{} was not read: its export is among the files."
 _SAID, _READ_BACK = 300, 4_096
+_PAYLOADS = "--include-blobs=true"
 
 
 def exported(paths: Sequence[Path], into: Path) -> tuple[list[Path], tuple[str, ...]]:
@@ -165,9 +166,12 @@ def export_report(
 
     Raises `UploadRejectedError` where the program fails, with its message.
     """
-    options = ("export", "--type", "sqlite", "--include-blobs=true", "--force-overwrite=true")
     run = partial(_run, environment=environment, tick=tick, folder=target.parent)
-    code, output = run([*command, *options, "-o", str(target), str(path.absolute())])
+    options = [*command, "export", "--type", "sqlite", "--force-overwrite=true"]
+    files = ["-o", str(target), str(path.absolute())]
+    code, output = run([*options, _PAYLOADS, *files])
+    if code and _PAYLOADS in output:  # an older program does not know it
+        code, output = run([*options, *files])
     name = name or path.name
     if code or not target.is_file():
         text = " ".join(output.split())[-_SAID:]

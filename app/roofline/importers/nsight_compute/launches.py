@@ -86,9 +86,20 @@ HEADER = ('"ID",', "ID,")  # as the profiler writes it, and as other programs sa
 KERNEL_NAME = "Kernel Name"
 # What its text begins with that is not a table of kernels: messages, pages for people, other pages.
 _MESSAGE = re.compile(r"^==(PROF|ERROR|WARNING)== ", re.MULTILINE)
-TEXT_SECTION = re.compile(r"^ +Section: \S.*\n +-{3,} +-{3,}", re.MULTILINE)
-SUMMARY = re.compile(r'^"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"', re.MULTILINE)
-SESSION = re.compile(r'^"(Launch|Session|Device) Attribute","', re.MULTILINE)
+_TEXT_TABLE = re.compile(
+    r"^ +(Section: \S.*|Metric Name +Metric Unit +Metric Value *)\n +-{3,} +-{3,}", re.MULTILINE
+)
+_OTHER_PAGES = {
+    r'^(?:"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"| +Metric Name +Metric Unit +Minimum )': (
+        "a summary over all launches (--print-summary)"
+    ),
+    r'^"?(?:Launch|Session|Device) Attribute(?:","| +Value)': (
+        "the session page, which describes the machine and holds no kernels"
+    ),
+    r'^"?Address(?:","| +)Source\b': (
+        "the source page, which counts what instructions did and holds no times"
+    ),
+}
 
 
 def starts_like_text(head: bytes) -> bool:
@@ -96,8 +107,14 @@ def starts_like_text(head: bytes) -> bool:
     text = decode(head)
     if any(line.startswith(HEADER) and KERNEL_NAME in cells_of(line) for line in text.splitlines()):
         return True
-    others = (_MESSAGE, TEXT_SECTION, SUMMARY, SESSION)
-    return "\x00" not in text and any(pattern.search(text) for pattern in others)
+    is_known = _MESSAGE.search(text) or _TEXT_TABLE.search(text) or other_page(text)
+    return "\x00" not in text and bool(is_known)
+
+
+def other_page(text: str) -> str:
+    """Which page of Nsight Compute `text` is, of those that hold no kernels; "" for none."""
+    found = (what for page, what in _OTHER_PAGES.items() if re.search(page, text, re.MULTILINE))
+    return next(found, "")
 
 
 def cells_of(line: str) -> list[str]:

@@ -26,14 +26,13 @@ from roofline.importers.nsight_compute.busy import DRAM_SHARE, is_counted, is_wa
 from roofline.importers.nsight_compute.launches import (
     HEADER,
     KERNEL_NAME,
-    SESSION,
-    SUMMARY,
     Capture,
     Extent,
     Launch,
     ResultKind,
     cells_of,
     is_measured,
+    other_page,
 )
 from roofline.importers.shared.tables_text import decode
 from roofline.importers.source import SourceFile
@@ -113,18 +112,14 @@ def read_tables(source: SourceFile) -> Capture:
 
 
 def _no_table(text: str, name: str) -> UnknownFormatError | IncompleteProfileError:
-    if SUMMARY.search(text):
-        what = "a summary over all launches (--print-summary)"
-    elif SESSION.search(text):
-        what = "the session page, which describes the machine and holds no kernels"
-    else:
-        return IncompleteProfileError(
-            f"{name} holds only messages of Nsight Compute and no kernel: nothing was profiled.",
-            remedy="Read its ==ERROR== and ==WARNING== lines. Profile again with: ncu --set full "
-            "-o report PROGRAM, and upload report.ncu-rep.",
+    if what := other_page(text):
+        return UnknownFormatError(
+            f"{name} is {what}.", remedy=f"Upload the .ncu-rep itself, or make a table: {_WITH_CSV}"
         )
-    return UnknownFormatError(
-        f"{name} is {what}.", remedy=f"Upload the .ncu-rep itself, or make a table: {_WITH_CSV}"
+    return IncompleteProfileError(
+        f"{name} holds only messages of Nsight Compute and no kernel: nothing was profiled.",
+        remedy="Read its ==ERROR== and ==WARNING== lines. Profile again with: ncu --set full "
+        "-o report PROGRAM, and upload report.ncu-rep.",
     )
 
 
@@ -167,11 +162,14 @@ class _Record:
                     f"device__attribute_compute_capability_{part}", float(value)
                 )
         at_device = self.numbers.get("device__attribute_device_index")
+        grid = _extent(get("Grid Size", ""))
+        if grid == (0, 0, 0):  # profiling failed: counters print as 0
+            self.numbers = {k: v for k, v in self.numbers.items() if k.startswith("device__")}
         return Launch(
             kind=ResultKind.KERNEL,
             name=name or f"Result {get('ID', number)}",
             number=number,
-            grid=_extent(get("Grid Size", "")),
+            grid=grid,
             block=_extent(get("Block Size", "")),
             context=get("Context", ""),
             stream=get("Stream", ""),
