@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.analysis.subjects.options import options
 from roofline.devices.resolve import resolve
 from roofline.importers.registry import IMPORTERS, identify
 from roofline.importers.source import SourceFile
@@ -284,6 +287,23 @@ def test_a_step_that_launched_nothing_is_not_one(read: Callable[..., Profile]) -
     trace.step(2, begin)
     profile = read(trace)
     assert profile.steps.label == ("1",)
+
+
+def test_a_step_that_copied_alone_is_not_one(read: Callable[..., Profile]) -> None:
+    """The timeline lasts from work to work: it had one step less than the table, and no answer."""
+    trace = KinetoTrace()
+    for number in (1, 2, 3):
+        begin = trace.host_us
+        if number == 2:
+            trace.launch("Memcpy HtoD (Pinned -> Device)", 2.0, cat="gpu_memcpy")
+        else:
+            mm(trace)
+        trace.step(number, begin)
+    profile = read(trace)
+    assert profile.steps.label == ("1", "3")
+    assert profile.timeline is not None and profile.timeline.steps == 2
+    found = options(analyse(profile, resolve(profile.device), AnalysisOptions()))
+    assert [one.label for one in found if one.of.startswith("step:")] == ["Step 1", "Step 3"]
 
 
 def test_markers_of_host_and_device_are_one_step(read: Callable[..., Profile]) -> None:

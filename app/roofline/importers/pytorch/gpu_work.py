@@ -77,11 +77,6 @@ def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] =
     settle_gradients(trace, attribution.parent)
     settle_lists(trace, attribution)
     settle_collectives(trace, attribution)
-    if not serving:
-        # Only steps that launched work: of others, such as the rest after the last one, nothing on
-        # the device has a time. All of them, where none did.
-        launched = np.unique(_launched_in(attribution, steps))
-        steps = [steps[k] for k in launched[launched >= 0].tolist()] or steps
     scopes = scopes_of(trace, attribution.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
@@ -146,7 +141,13 @@ class _GpuWork:
         self._copied = self._copied_bytes()
         self._by_operator = (named & (attribution.operator >= 0)) | self._is_operators_copy()
         self._is_loose = named & (attribution.operator < 0)
-        self._scope = _launched_in(attribution, steps)
+        self._moves = self._moved()
+        if not serving:
+            # Only steps that launched work: of others, such as the rest after the last one, or one
+            # that copied alone, nothing on the device has a time. All of them, where none did.
+            launched = np.unique(_launched_in(attribution, steps)[self._moves[0] == WORK])
+            self._steps = [steps[k] for k in launched[launched >= 0].tolist()] or steps
+        self._scope = _launched_in(attribution, self._steps)
         self._operator = self._operators()
         self._row = self._rows()
 
@@ -402,7 +403,7 @@ class _GpuWork:
         """All device events by what they are: work, communication, copies from and to the host."""
         work = self._trace.work
         begin, end = np.array(work["begin"]), np.array(work["begin"] + work["duration"])
-        kind, transfer, moved = self._moves()
+        kind, transfer, moved = self._moves
         host = {"in": MemoryLevel.HOST, "out": MemoryLevel.HOST}
         link = link_of(self._trace.header, is_hip=self._trace.is_hip)
         steps = self._on_devices(device, n_devices, kind == WORK)
@@ -420,7 +421,7 @@ class _GpuWork:
             launch=self._launched(),
         )
 
-    def _moves(self) -> tuple[I8, I32, list[Collective]]:
+    def _moved(self) -> tuple[I8, I32, list[Collective]]:
         """Kind of each event, and what it moves: its number, and what the numbers stand for."""
         kind = np.full(len(self._trace.work), WORK, np.int8)
         transfer = np.full(len(kind), -1, np.int32)
@@ -456,7 +457,7 @@ class _GpuWork:
 
         The host may run ahead of the device, or wait for it: its own time in a step says little.
         """
-        is_work = self._moves()[0] == WORK
+        is_work = self._moves[0] == WORK
         spans = np.zeros((len(self._steps), n_devices), np.int64)
         ran = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
         for number, steps in enumerate(self._on_devices(device, n_devices, is_work)):
