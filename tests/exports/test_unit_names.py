@@ -38,3 +38,12 @@ def test_a_unit_has_one_name(sample: str, name: str, other: str) -> None:
     }
     assert {place for place, said in places.items() if other in said} == set()
     assert name in places["text"] and name in places["page"]
+
+
+def test_a_unit_that_a_nameless_peak_stands_for_has_its_name() -> None:
+    """Columns name the unit, whose work they tell from the vector unit's; words name the roof."""
+    analysis = analyse_files([SAMPLES / "xspace/v6e-training.xplane.pb"])
+    found = answered(analysis)
+    text = describe(analysis, analysis.view(include_infeed_outfeed=True), found.answer)
+    assert "Matrix bf16" not in text + json.dumps(found.advice)
+    assert "of the compute roof" in json.dumps(found.advice)

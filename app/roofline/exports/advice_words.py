@@ -30,7 +30,7 @@ from roofline.presentation.sentences import (
     say,
 )
 from roofline.presentation.verdict import work_hint
-from roofline.presentation.words import TERM_LABELS
+from roofline.presentation.words import TERM_LABELS, ceiling_words
 
 if TYPE_CHECKING:
     from roofline.advice.ledger import Rate
@@ -278,7 +278,7 @@ _CEILINGS: dict[str, str] = {ceiling.value: ceiling.label for ceiling in Ceiling
 def roof_label(name: str, device: Device) -> str:
     """A resource as people call it: HBM, compute, Tensor core bf16."""
     if name in {*ComputeUnit}:
-        return device.unit_label(ComputeUnit(name))
+        return ceiling_words(name, device)
     return _ROOFS.get(name, name)
 
 

@@ -260,10 +260,6 @@ class Device:
         """The main compute peak, or `None` when unknown."""
         return self.compute[0].gflops if self.compute else None
 
-    def unit_label(self, unit: ComputeUnit) -> str:
-        """A compute unit as this device calls it, such as "Tensor core bf16"."""
-        return next((peak.label for peak in self.compute if peak.unit is unit), unit.label)
-
     def memory_gbs(self, level: MemoryLevel) -> float | None:
         """Peak bandwidth of `level` in GB/s, or `None` when unknown."""
         return next((peak.gbs for peak in self.memory if peak.level == level), None)
@@ -272,8 +268,12 @@ class Device:
         """Peak bandwidth of `link` in GB/s, one way, or `None` when unknown."""
         return next((peak.gbs for peak in self.links if peak.level == link), None)
 
+    def peak_of(self, unit: ComputeUnit) -> ComputePeak | None:
+        """The peak that `unit` runs at, its own or one that covers it; `None` when unknown."""
+        peaks = self.compute
+        return next((peak for peak in peaks if peak.unit == unit or unit in peak.covers), None)
+
     def unit_gflops(self, unit: ComputeUnit) -> float | None:
         """Peak of `unit` in GFLOP/s, or `None` when unknown."""
-        return next(
-            (peak.gflops for peak in self.compute if peak.unit == unit or unit in peak.covers), None
-        )
+        peak = self.peak_of(unit)
+        return None if peak is None else peak.gflops

@@ -46,7 +46,8 @@ def shown_peaks(analysis: RooflineAnalysis) -> list[MemoryPeak]:
 
 def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:
     """Compute units that any op's work is split by, as this device calls them."""
-    return {unit: analysis.device.unit_label(unit) for unit in analysis.units}
+    named = {peak.unit: peak.label for peak in analysis.device.compute}
+    return {unit: named.get(unit, unit.label) for unit in analysis.units}
 
 
 def clock_labels(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> dict[str, str]:

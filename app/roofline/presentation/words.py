@@ -83,7 +83,7 @@ _SHORT = {
 def ceiling_words(ceiling: str, device: Device | None = None) -> str:
     """A ceiling by its id: "L1/TEX", "HBM", "Matrix bf16", or latency; "" for none.
 
-    A unit has the name that `device` gives it.
+    A unit has the name that its roof has on `device`.
     """
     if ceiling == LATENCY:
         return LATENCY
@@ -96,7 +96,10 @@ def ceiling_words(ceiling: str, device: Device | None = None) -> str:
     if not ceiling:
         return ""
     unit = ComputeUnit(ceiling)
-    return unit.label if device is None else device.unit_label(unit)
+    peak = None if device is None else device.peak_of(unit)
+    if peak is None:
+        return unit.label
+    return COMPUTE if peak.unit is None else peak.label
 
 
 def bound_by(ceiling: str) -> str:
