@@ -63,6 +63,8 @@ def box_of(spot: Spot, text: str, size: float) -> Box:
 class Board:
     """A plot that fills with texts; `marks` are x, y and radius of each mark.
 
+    It may be drawn with `least` of its width: no text leaves it then.
+
     Marks are looked up by the square of `_CELL` pixels that they lie in: a thousand of them, and
     the places of two dozen names, take a few milliseconds.
     """
@@ -71,6 +73,7 @@ class Board:
     height: float
     marks: Sequence[tuple[float, float, float]]
     lines: Sequence[Segment]
+    least: float = 1.0
     taken: list[Box] = field(default_factory=list)
     _cells: dict[tuple[int, int], list[tuple[float, float, float]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -114,8 +117,14 @@ class Board:
     def _cost(self, box: Box, spot: Spot, most: float) -> float:
         """What the box crosses and covers, counted until it is more than `most`."""
         left, top, right, bottom = box
-        is_out = left < 0 or top < 0 or right > self.width or bottom > self.height
-        if is_out or any(_overlaps(box, other) for other in self.taken):
+        moved = spot.x * (1 - self.least)
+        is_beside = left - moved < 0 or right - moved > self.width * self.least
+        if (
+            is_beside
+            or top < 0
+            or bottom > self.height
+            or any(_overlaps(box, other) for other in self.taken)
+        ):
             return float("inf")
         cost = _CROSSED * sum(_crosses(line, box) for line in self.lines)
         for x, y, radius in self._near(box):

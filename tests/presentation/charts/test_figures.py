@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
@@ -14,6 +15,7 @@ import pytest
 from roofline.exports.answering import answer_of
 from roofline.figures.figure import PLOTS, Figure, Json, of_width, painted
 from roofline.figures.ink import unknown_words
+from roofline.figures.labels import Spot, box_of
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
 from roofline.presentation.charts import figures_of
@@ -148,6 +150,21 @@ def test_names_beside_marks_are_few_and_do_not_overlap(name: str) -> None:
             ]
             assert all(len(trace["text"]) <= most for trace in labels)
             assert all(len(trace["x"]) == len(trace["text"]) for trace in labels)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_names_of_roofs_stay_in_the_plot_of_a_phone(name: str) -> None:
+    """Plotly cuts what leaves the plot: "EM Read 24.5 TB/s"."""
+    across = 263
+    figure = op_figure(sample_page(name), ChartChoice())
+    left, right = figure["layouts"]["narrow"]["xaxis"]["range"]
+    for trace in of_role(figure, "names"):
+        columns = (trace["x"], trace["text"], trace["textposition"], trace["textfont"]["size"])
+        for x, text, position, size in zip(*columns, strict=True):
+            at = Spot(x=(math.log10(x) - left) / (right - left) * across, y=0, position=position)
+            box = box_of(at, text, size)
+            if trace["meta"]["width"] == "narrow":
+                assert box[0] >= 0 and box[2] <= across, text
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from roofline.figures.figure import (
+    LEAST,
     PLOTS,
     Json,
     Width,
@@ -211,6 +212,7 @@ class Namer:
             height=self.scale.height,
             marks=placed,
             lines=[self._segment(one) for one in chart.lines],
+            least=LEAST[width] if plots is PLOTS else 1.0,
         )
 
     def _pixels(self, at: Place) -> Place:
