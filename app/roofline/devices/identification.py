@@ -19,6 +19,7 @@ from roofline.model.memory import main_level
 from roofline.model.units import GIGA
 
 _NO_NAME = ("", "localhost")
+_LETTERS_SHOWN = 60  # a damaged file may have thousands
 
 
 def catalogue_part(reported: ReportedDevice) -> Part | None:
@@ -76,9 +77,9 @@ def differ(one: ReportedDevice, other: ReportedDevice) -> bool:
 
 
 def label(reported: ReportedDevice) -> str:
-    """The device's name for people: the part's, else the profile's own."""
+    """The device's name for people: the part's, else the profile's own, as much as fits a line."""
     part = catalogue_part(reported)
-    return part.name if part is not None else reported.name
+    return part.name if part is not None else reported.name[:_LETTERS_SHOWN]
 
 
 def _kind(reported: ReportedDevice, part: Part | None) -> DeviceKind:
