@@ -275,6 +275,17 @@ def test_a_row_of_a_terminal_that_is_cut_is_left_out(end: str, tmp_path: Path) -
     assert len(found.ops) == 1 and not found.ops.busy_ps
 
 
+def test_quotes_within_a_name_that_are_not_doubled(tmp_path: Path) -> None:
+    """So the profiler of 2024.1 prints them: cells moved, and the row was of another GPU."""
+    doubled = ncu.raw_page()
+    assert '""loss.cu""' in doubled
+    whole = profile(tmp_path, doubled)
+    found = profile(tmp_path, doubled.replace('""loss.cu""', '"loss.cu"'))
+    assert found.ops.name == whole.ops.name
+    assert found.ops.time_ps.tolist() == whole.ops.time_ps.tolist()
+    assert found.hosts[0].core_count == whole.hosts[0].core_count == 1
+
+
 RAW_TEXT = """[71] a.out@127.0.0.1
   add(int*) (8, 2, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
   Metric Name                                          Metric Unit   Metric Value

@@ -256,13 +256,19 @@ def _sides(number: int, sides: Sequence[int]) -> bytes:
 
 def result(kernel: Kernel, strings: Strings) -> bytes:
     """A kernel's result; its histograms are there where it lists opcodes."""
+    function = kernel.name.split("<")[0]
     parts = [
         whole(1, 4242),
-        nested(6, kernel.name.split("<")[0]),
+        *(whole(number, 0) for number in (2, 3, 4)),  # for the profiler's own program
+        nested(5, function),
+        nested(6, function),
         nested(7, kernel.name),
+        whole(8, 3),
+        _sides(9, (0, 0, 0)),
         _sides(10, kernel.grid),
         _sides(11, kernel.block),
         *(metric(13, strings, name, value) for name, value in collected(kernel).items()),
+        nested(15),
         whole(22, 1),
         whole(23, kernel.stream),
     ]
@@ -294,9 +300,10 @@ def report(
     strings = Strings()
     parts = [b"NVR\0" + prefixed(whole(1, version)), session_block()]
     parts.append(block(whole(1, 1), nested(1, "cubin") * 40))
+    process = nested(6, whole(1, 4242), nested(2, "127.0.0.1"), nested(3, "/home/me/a.out"))
     for kernel in kernels:
         entry = result(kernel, strings)
-        parts.append(block(whole(1, 0) + whole(2, 1), entry, strings=strings))
+        parts.append(block(whole(1, 0) + whole(2, 1) + process, entry, strings=strings))
     return b"".join((*parts, *others))
 
 

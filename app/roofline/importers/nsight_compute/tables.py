@@ -196,6 +196,13 @@ class _Table:
         """True if `line` can be a row: quoted as its header is, or as wide."""
         return line.startswith('"') if self.is_quoted else line.count(",") >= len(self.header) - 1
 
+    def cells(self, line: str) -> list[str]:
+        """The cells of a row. The profiler does not double the quotes within a kernel's name."""
+        cells = cells_of(line)
+        if self.is_quoted and len(cells) > len(self.header):
+            return line.strip()[1:-1].split('","')
+        return cells
+
     @property
     def is_long(self) -> bool:
         return METRIC_NAME in self.header and METRIC_VALUE in self.header
@@ -213,7 +220,7 @@ class _Table:
     def drop_cut_row(self, text: str) -> bool:
         """Leave out the last row if `text` ends within it: half a number looks like a whole one."""
         line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
-        if not self.rows or self.rows[-1] != cells_of(line):
+        if not self.rows or self.rows[-1] != self.cells(line):
             return False
         is_short = not self.is_long and len(self.rows[-1]) < len(self.header)
         is_open = self.is_quoted and line.count('"') % 2 == 1
@@ -282,7 +289,7 @@ def _tables(text: str) -> Iterator[_Table]:
             if table is not None:
                 yield table
             table = _Table(tuple(cells_of(line)), is_quoted=line.startswith('"'))
-        elif table is not None and table.holds(line) and _is_row(cells := cells_of(line)):
+        elif table is not None and table.holds(line) and _is_row(cells := table.cells(line)):
             table.rows.append(cells)
     if table is not None:
         yield table
