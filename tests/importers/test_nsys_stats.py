@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -205,6 +206,46 @@ def test_columns_under_a_ruler(tmp_path: Path) -> None:
     assert "gemm_f16" in profile.ops.name
     assert list(profile.ops.time_ps) == [26500000000, 7000000000]
     assert list(profile.ops.occurrences) == [4, 1]
+
+
+def boxed(ruled: str) -> str:
+    """The same tables as `-f table` prints them."""
+    lines = ruled.splitlines()
+    for at, line in enumerate(lines):
+        if line.startswith(" ---"):
+            ends = [match.span() for match in re.finditer("-+", line)]
+            ruler = "+" + "+".join("-" * (end - begin + 2) for begin, end in ends) + "+"
+            last = next((k for k in range(at, len(lines)) if not lines[k]), len(lines))
+            for k in (at - 1, *range(at + 1, last)):
+                cells = [lines[k][b:e] for b, e in [*ends[:-1], (ends[-1][0], None)]]
+                padded = (cell.ljust(e - b) for cell, (b, e) in zip(cells, ends, strict=True))
+                lines[k] = "| " + " | ".join(padded) + " |"
+            lines[at - 1] = f"{ruler}\n{lines[at - 1]}"
+            lines[last - 1] += f"\n{ruler}"
+            lines[at] = ruler
+    return "\n".join(lines) + "\n"
+
+
+def test_columns_in_a_box(tmp_path: Path) -> None:
+    assert "\n+----------+-----" in boxed(RULED)
+    found, ruled = read(tmp_path, boxed(RULED)), read(tmp_path, RULED)
+    assert found.ops.name == ruled.ops.name
+    assert found.ops.time_ps.tolist() == ruled.ops.time_ps.tolist()
+
+
+def test_names_that_were_cut_to_the_same_letters_are_other_kernels(tmp_path: Path) -> None:
+    """One of 69 % and one of 5 % were one of 74 %."""
+    text = RULED.replace("void reduce<float>(int)", "sm80_xmma_gemm_tilesi…")
+    found = read(tmp_path, text.replace("gemm_f16", "sm80_xmma_gemm_tilesi…"))
+    assert found.ops.time_ps.tolist() == [26_500_000_000, 7_000_000_000]
+    assert len(set(found.ops.name)) == 2
+
+
+def test_a_table_behind_long_ones_of_the_host_is_found(tmp_path: Path) -> None:
+    """`nsys stats` prints its tables of NVTX and of calls first."""
+    ranges = "Time (%),Total Time (ns),Instances,Style,Range\n" + "1.0,2000,1,PushPop,:x\n" * 9_000
+    assert len(ranges) > 1 << 17
+    assert len(read(tmp_path, f"{ranges}\n{KERNELS}").ops) == 3
 
 
 def test_units_and_encodings_of_the_writer(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Tables of GPU work that profilers write as text: all launches in order, or sums by kernel.
 
-A table is CSV, a list in JSON, or columns under a ruler of hyphens. It ends at an empty line;
-several may follow each other, between lines that tell what the tool does. Their names differ by
-version, so the words of their columns tell them.
+A table is CSV, a list in JSON, or columns under a ruler of hyphens, in a box or not. It ends at an
+empty line; several may follow each other, between lines that tell what the tool does. Their names
+differ by version, so the words of their columns tell them.
 """
 
 import csv
@@ -130,7 +130,7 @@ class ListedTable:
     def sums(self, launch_of: LaunchOf, sizes: Sizes = None) -> Iterator[tuple[Launch, float]]:
         """The sum of each kernel, or kind of copy, and its time in ns with the fraction. Sizes are
         used up."""
-        columns = (self.texts(*NAMES), self.numbers(*CALLS).tolist(), self._values(*TIMES))
+        columns = (_apart(self.texts(*NAMES)), self.numbers(*CALLS).tolist(), self._values(*TIMES))
         for name, count, time_ns in zip(*columns, strict=True):
             time_ps = None if time_ns is None else round(time_ns * PS_PER_NS)
             size = {"size": found.pop(0)} if (found := (sizes or {}).get((name, count))) else {}
@@ -226,10 +226,31 @@ def with_stated_sums(
     )
 
 
+def _apart(names: Sequence[str]) -> Iterator[str]:
+    """The names of sums: kernels whose names were cut to the same letters are others."""
+    seen = Counter[str]()
+    for name in names:
+        seen[name] += 1
+        is_cut = name.endswith(("…", "..."))
+        yield f"{name} ({seen[name]})" if is_cut and seen[name] > 1 else name
+
+
 def _lines(data: bytes) -> list[str]:
     text = "" if b"\x00" in data[:2] else decode(data)
     found = _LIST.match(text)
-    return _of_list(text, found.end() - 1) if found else text.splitlines()
+    return _of_list(text, found.end() - 1) if found else [*_unboxed(text.splitlines())]
+
+
+def _unboxed(lines: Sequence[str]) -> Iterator[str]:
+    """Lines without boxes: of the three rulers of each, the second stays, as hyphens."""
+    rulers = 0
+    for line in lines:
+        if line.startswith("+-"):
+            rulers += 1
+            yield line.replace("+", " ") if rulers == 2 else ""
+        else:
+            rulers = rulers if line.startswith("|") else 0
+            yield line.rstrip(" |") if rulers else line
 
 
 def _of_list(text: str, at: int) -> list[str]:
