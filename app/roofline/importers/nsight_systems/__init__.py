@@ -8,7 +8,6 @@ Lost: samples of the CPU, calls of the operating system, allocations of memory, 
 page faults, payloads but NCCL's. The environment and the command line in the file are never read.
 """
 
-import re
 from collections.abc import Sequence
 
 from roofline.importers.source import Progress, SourceFile
@@ -18,7 +17,6 @@ FORMAT_ID = "nsight_systems"
 LABEL = "Nsight Systems"
 READS = "Nsight Systems export (*.sqlite) or table of GPU work (`nsys stats`)"
 
-_OF_STATS = re.compile(rb"Time \(%\)[ ,|\t]+Total Time \(")
 _PREFIXES = ("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "ENUM_NSYS_")
 
 
@@ -28,10 +26,7 @@ def recognises(source: SourceFile) -> bool:
     from roofline.importers.shared.databases import has_tables
     from roofline.importers.shared.listed_tables import is_listed
 
-    if has_tables(source, _PREFIXES) or is_listed(source.head, TOLD_BY):
-        return True
-    # `nsys stats` prints NVTX ranges and calls first, which may be longer than a head.
-    return _OF_STATS.search(source.head) is not None and is_listed(bytes(source.data), TOLD_BY)
+    return has_tables(source, _PREFIXES) or is_listed(source, TOLD_BY)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

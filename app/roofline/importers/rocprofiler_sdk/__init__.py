@@ -29,7 +29,7 @@ def recognises(source: SourceFile) -> bool:
 
     if _START.match(source.head) is not None or has_tables(source, ("rocpd_",)):
         return True
-    return sheet_of(source.head) is not None or is_listed(source.head, SUMS)
+    return sheet_of(source.head) is not None or is_listed(source, SUMS)
 
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:

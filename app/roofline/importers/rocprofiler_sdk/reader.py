@@ -80,7 +80,7 @@ def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     processes, names = list[Process](), Names()
     ordered = sorted(sources, key=lambda source: source.name)
     sheets = [source for source in ordered if sheet_of(source.head) is not None]
-    added_up = [source for source in ordered if is_listed(source.head, SUMS)]
+    added_up = [source for source in ordered if is_listed(source, SUMS)]
     sums = [table for one in added_up for table in tables_of(bytes(one.data), one.name, SUMS)]
     for k, source in enumerate(one for one in ordered if one not in (*sheets, *added_up)):
         progress("read", k / len(sources))

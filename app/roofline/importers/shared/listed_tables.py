@@ -29,6 +29,7 @@ from roofline.importers.shared.tables_text import (
     parse_number,
     sniff_delimiter,
 )
+from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.notes import compared, differences, noted, notes_beside
 from roofline.model.op_columns import I64
@@ -61,6 +62,7 @@ TIMES, NAMES = ("total time", "totaldurationns", "sum"), ("name", "operation", "
 _HEADER = re.compile(r"(?P<words>[^()]*?)\s*(?:\((?P<unit>[^()]*)\))?")
 _MAY_BE_HEADER = re.compile(r"(?i)duration|total|sum")
 _DASHES = re.compile(r"-{2,}")
+_OF_STATS = re.compile(rb"Time \(%\)[ ,|\t]+Total Time \(")  # `nsys stats`: the host's come first
 _LIST = re.compile(r"\s*\[\s*\{")
 _LONGEST_HEADER, _NAME_SHOWN = 4_000, 60
 _TOLERANCE = 0.01  # of the calls and times that another file states
@@ -149,9 +151,13 @@ class ListedTable:
         )
 
 
-def is_listed(head: bytes, told_by: Telling) -> bool:
-    """True for the beginning of a text with a table of GPU work."""
-    return next(_headers(_lines(head), told_by), None) is not None
+def is_listed(source: SourceFile, told_by: Telling) -> bool:
+    """True for a text with a table of GPU work: in its head, or behind tables of the host."""
+
+    def holds(data: bytes) -> bool:
+        return next(_headers(_lines(data), told_by), None) is not None
+
+    return holds(source.head) or (bool(_OF_STATS.search(source.head)) and holds(bytes(source.data)))
 
 
 def tables_of(data: bytes, where: str, told_by: Telling) -> Iterator[ListedTable]:
