@@ -68,7 +68,7 @@ class AdviceBook:
         """Findings done before a run of `time_us`, with promised and measured savings, and its own
         that wait for the next capture."""
         done = self._settled(reader, lists, run, self._ledger.every(lists.viewer))
-        waiting = [one for one in self.entries(run.id) if _waits(one)]
+        waiting = [one for one in self._told(lists.viewer, self._ledger.of(run.id)) if _waits(one)]
         if not done and not waiting:
             return ()
         from roofline.exports.advice_decided import done_text
@@ -79,13 +79,15 @@ class AdviceBook:
         self, reader: ProfileReader, lists: ProfileLists, run: Manifest, documents: Sequence[bytes]
     ) -> "list[Entry]":
         """The accepted findings that `run` measured, after measuring what waits for the next run
-        of a series: those of `run`, and those that wait for `run`. `documents` are all entries."""
-        every = _entries(documents)
+        of a series: those of `run`, and those that wait for `run`. `documents` are all entries.
+
+        What a run measured that the viewer does not see waits for one that they see."""
+        every = self._told(lists.viewer, documents)
         waiting = {one.profile for one in every if one.state == ACCEPTED and _waits(one)}
         for before in waiting:
             with suppress(RooflineError):  # deleted, or computed again, a moment ago
                 self._measure_next(reader, lists, reader.manifest(before), run.id)
-        now = _entries(self._ledger.every(lists.viewer)) if waiting else every
+        now = self.every(lists.viewer) if waiting else every
         return [one for one in now if one.measured and one.measured.profile == run.id]
 
     def _measure_next(
@@ -180,10 +182,13 @@ class AdviceBook:
 
     def _told(self, viewer: Viewer, documents: Sequence[bytes]) -> "list[Entry]":
         """Entries, without what was measured by profiles that `viewer` does not see."""
-        hidden = self._ledger.hidden_from(viewer) if documents else set()
+        entries = _entries(documents)
+        if not any(one.measured for one in entries):
+            return entries
+        hidden = self._ledger.hidden_from(viewer)
         return [
             replace(one, measured=None) if one.measured and one.measured.profile in hidden else one
-            for one in _entries(documents)
+            for one in entries
         ]
 
     def add(self, documents: Sequence[Any]) -> int:

@@ -243,6 +243,34 @@ def test_what_a_hidden_profile_measured_is_not_told(launch: Launch, capture: byt
         assert ("measured 0" in page) is sees
 
 
+def test_a_hidden_run_of_a_series_changes_nothing_for_others(
+    launch: Launch, capture: bytes
+) -> None:
+    """It measured what others wait for: that they wait was gone, and their run measured nothing."""
+    client = launch(auth="token", token=TOKEN)
+    ada, eve = session(client, name="Ada"), session(client, name="Eve")
+    client.forget_cookies()
+    before = client.upload(capture, headers=ada, title="nightly").json()["id"]
+    path = f"{API}/{before}"
+    finding = client.get(f"{path}/advice", headers=ada).json()["findings"][0]["id"]
+    accepted = {"finding": finding, "state": "accepted"}
+    assert client.post(f"{path}/decisions", json=accepted, headers=ada).status_code == 204
+    told = (f"/p/{before}", f"{path}/advice", f"{API[:-8]}series?name=nightly", "/s/nightly")
+
+    def seen() -> list[str]:
+        answers = [client.get(one, headers=eve) for one in told]
+        return [answer.text.replace(answer.headers["x-request-id"], "") for answer in answers]
+
+    first = seen()
+    assert "wait" in first[2]
+    hidden = client.upload(capture, headers=ada, title="nightly", visibility="owner").json()["id"]
+    for one in (f"/p/{hidden}", f"/p/{before}"):
+        assert "measured 0" in client.get(one, headers=ada).text
+    assert seen() == first
+    client.upload(capture, headers=eve, title="nightly")
+    assert "measured 0" in seen()[0]
+
+
 def test_setting_says_who_sees_new_profiles(launch: Launch, capture: bytes) -> None:
     client = launch(auth="token", token=TOKEN, visibility="owner")
     ada = session(client, name="Ada")
