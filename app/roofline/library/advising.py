@@ -99,8 +99,7 @@ class AdviceBook:
         sides = Sides(a=(_stored_run(reader, before),), b=(_stored_run(reader, after),))
         for one in self.measured(before.id, after.id, sides):
             self._put(one)
-        self._store.answers_changed(before.id)
-        self._store.answers_changed(after.id)
+        self._store.answers_changed()
 
     def decide(
         self, profile_id: str, stored: bytes, finding: str, decision: Decision, reason: str
@@ -131,7 +130,7 @@ class AdviceBook:
                 reason=reason if decision == "dismissed" else "",
             )
             self._put(entry)
-        self._store.answers_changed(profile_id)
+        self._store.answers_changed()
 
     def measured(self, profile_id: str, after_id: str, sides: Sides) -> "list[Entry]":
         """Accepted findings of a profile as the comparison `sides` shows them; not kept yet.
@@ -165,12 +164,11 @@ class AdviceBook:
 
         return tuple(measured_lines(self.measured(profile_id, after_id, sides)))
 
-    def keep(self, profile_id: str, entries: "Sequence[Entry]") -> None:
+    def keep(self, entries: "Sequence[Entry]") -> None:
         """Keeps what was measured: with the profile, and as hits that correct later advice."""
         for one in entries:
             self._put(one)
         self._put_hits(entries)
-        self._store.answers_changed(profile_id)
 
     def entries(self, profile_id: str) -> "list[Entry]":
         """The entries of a profile."""

@@ -145,11 +145,12 @@ class Listeners:
     """The events that an instance tells others, from any thread.
 
     `on_import_end` hears of every job that ran in this process, `on_change` the id of each ready
-    profile that this process changed or removed; `draw` makes the pieces of a page.
+    profile that this process changed or removed, or `None` for any; `draw` makes the pieces of a
+    page.
     """
 
     on_import_end: Callable[[ImportReport], None] = lambda _report: None
-    on_change: Callable[[str], None] = lambda _id: None
+    on_change: Callable[[str | None], None] = lambda _id: None
     draw: Draw = lambda _page, _advice: {}
 
 

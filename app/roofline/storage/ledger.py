@@ -6,7 +6,18 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from sqlalchemy import Result, Select, bindparam, delete, func, insert, select
+from sqlalchemy import (
+    Connection,
+    Result,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
@@ -49,11 +60,10 @@ class AdviceLedger:
         with self._database.read() as connection:
             return _texts(connection.execute(_every(viewer)))
 
-    def decided(self) -> list[str]:
-        """The profiles of which a finding was accepted or dismissed."""
+    def is_empty(self) -> bool:
+        """True where no finding was accepted or dismissed."""
         with self._database.read() as connection:
-            rows = connection.execute(select(advice_decision.c.profile_id).distinct())
-            return [*rows.scalars()]
+            return connection.execute(select(advice_decision.c.mark).limit(1)).first() is None
 
     def hidden_from(self, viewer: Viewer) -> set[str]:
         """The profiles that `viewer` does not see: their measurements are not told."""
@@ -90,6 +100,20 @@ class AdviceLedger:
                 )
             )
             return gone.rowcount == 1
+
+    def forget_hidden(self, connection: Connection, profile_id: str) -> None:
+        """Forgets what a profile that is about to go measured, if it is hidden from anybody: later,
+        nothing says that it was."""
+        table = advice_decision
+        named = table.c.document.contains(profile_id, autoescape=True)
+        hidden = exists().where(profile.c.id == profile_id, is_hidden_from(Viewer()))
+        rows = connection.execute(select(table.c.mark, table.c.document).where(named, hidden))
+        for mark, text in rows.all():
+            document = orjson.loads(text)
+            if (document.get("measured") or {}).get("profile") == profile_id:
+                document["measured"] = None
+                values = {"document": orjson.dumps(document).decode()}
+                connection.execute(update(table).where(table.c.mark == mark).values(values))
 
     def hits(self) -> list[HitRow]:
         """All hits."""

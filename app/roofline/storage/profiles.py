@@ -61,9 +61,9 @@ class ProfileStore:
     `version` is that of the results; `measurements` gives the digest of what was measured on this
     machine. Failed profiles are kept for `failures_kept`, those in the trash for `trash_kept`:
     without any time there is no trash. Share links last for `links_last_s` at most. `on_change`
-    hears the id of each ready profile that this process changed or removed, from any thread: after
-    the change counts for readers, and before the request that made it is answered. Safe to use from
-    any thread.
+    hears the id of each ready profile that this process changed or removed, `None` where it may be
+    any, from any thread: after the change counts for readers, and before the request that made it
+    is answered. Safe to use from any thread.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ProfileStore:
         trash_kept: timedelta = timedelta(0),
         user_quota: UserQuota | None = None,
         links_last_s: float = math.inf,
-        on_change: Callable[[str], None] = lambda _id: None,
+        on_change: Callable[[str | None], None] = lambda _id: None,
         draw: Draw = lambda _page, _advice: {},
     ) -> None:
         self.root = root
@@ -135,16 +135,12 @@ class ProfileStore:
 
     def answers_changed(self, profile_id: str | None = None) -> None:
         """Lets answers be made anew that show the advice or notes of a profile, or of every one."""
-        if profile_id is not None:
-            self._on_change(profile_id)
-            return
-        for one in self.queries.ready():
-            self._on_change(one)
+        self._on_change(profile_id)
 
-    def _series_changed(self, profile_id: str) -> None:
-        """A run that came, or has another name, may be the one that accepted findings wait for."""
-        for one in {profile_id, *self.advice.decided()}:
-            self._on_change(one)
+    def _changed_with(self, profile_id: str) -> str | None:
+        """Whose answers change with a profile: those of every one where findings are decided about,
+        as it may be what they wait for, or what measured them."""
+        return profile_id if self.advice.is_empty() else None
 
     def close(self) -> None:
         """Gives the database's connections back."""
@@ -261,7 +257,7 @@ class ProfileStore:
             is_gone = statements.state(connection, job.profile_id) is None
         if is_gone:
             self.shared_results.remove(job.profile_id)
-        self._series_changed(job.profile_id)
+        self._on_change(self._changed_with(job.profile_id))
         return counts
 
     def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
@@ -318,15 +314,13 @@ class ProfileStore:
                 statements.set_tags(connection, profile_id, tags)
             if found:
                 write_search_text(connection, profile_id)
-        self._series_changed(profile_id)
-        if "visibility" in values:  # the advice of others tells what it measured of them
-            self.answers_changed()
+        self._on_change(self._changed_with(profile_id))
         return found
 
     def put_into_trash(self, profile_id: str, reason: str) -> bool:
         """Puts a profile into the trash; false when there is none outside it."""
         moved = _written(lambda: self._put_into_trash(profile_id, reason), self._room)
-        self._on_change(profile_id)
+        self._on_change(self._changed_with(profile_id))
         self._retake_room()
         return moved
 
@@ -349,7 +343,7 @@ class ProfileStore:
                 expires_at=expires_at,
                 failure_expires_at=timestamp(self._failures_kept),
             )
-        self._on_change(profile_id)
+        self._on_change(self._changed_with(profile_id))
         return found
 
     def _check_restored(self, connection: Connection, profile_id: str) -> None:
@@ -360,8 +354,9 @@ class ProfileStore:
 
     def remove(self, profile_id: str) -> frozenset[str] | None:
         """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
+        changed = self._changed_with(profile_id)  # its own decisions go, too
         digests = _written(lambda: self._remove_rows(profile_id), self._room)
-        self._on_change(profile_id)
+        self._on_change(changed)
         return digests
 
     def with_room(self, write: Callable[[], T]) -> T:
@@ -375,6 +370,7 @@ class ProfileStore:
     def _remove_rows(self, profile_id: str) -> frozenset[str] | None:
         with self.database.write() as connection:
             digests = statements.digests_of(connection, profile_id)
+            self.advice.forget_hidden(connection, profile_id)
             removed = statements.remove(connection, profile_id)
             self.queries.forget(profile_id)
         return digests if removed else None

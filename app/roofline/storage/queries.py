@@ -60,12 +60,6 @@ class ProfileQueries:
             self._ready.add(profile_id)
         return is_ready
 
-    def ready(self) -> tuple[ProfileId, ...]:
-        """The ids of all ready profiles."""
-        wanted = select(profile.c.id).where(profile.c.state == READY)
-        with self._database.read() as connection:
-            return tuple(map(ProfileId, connection.execute(wanted).scalars()))
-
     def forget(self, profile_id: str) -> None:
         """The profile is being removed: call it before its rows are gone for others."""
         self._ready.discard(profile_id)

@@ -490,6 +490,35 @@ def nothing_kept(client: Client) -> Iterator[None]:
             memory._values[key] = value
 
 
+def test_pages_follow_the_run_that_measured_what_was_done(client: Client, capture: bytes) -> None:
+    """A kept page said that a finding waits for a run that had gone, or had measured it."""
+    before, after = (client.upload(capture, title="nightly").json()["id"] for _ in range(2))
+    finding = client.get(f"{API}/{before}/advice").json()["findings"][0]["id"]
+    decision = f"{API}/{before}/decisions"
+
+    def decide(state: str) -> None:
+        client.post(decision, json={"finding": finding, "state": state})
+
+    steps: dict[str, Callable[[], object]] = {
+        "nothing": lambda: None,
+        "done": lambda: decide("accepted"),
+        "measured": lambda: client.get(f"/p/{after}"),
+        "trash": lambda: client.delete(f"{API}/{before}"),
+        "restored": lambda: client.post(f"{API}/{before}/restore"),
+        "taken back": lambda: decide("open"),
+        "done again": lambda: decide("accepted"),
+        "gone": lambda: client.erase(before),
+    }
+    for name, step in steps.items():
+        step()
+        for page in (f"/p/{after}", f"/p/{before}"):
+            kept = client.get(page)
+            with nothing_kept(client):
+                drawn = client.get(page)
+            assert kept.status_code == drawn.status_code, (name, page)
+            assert kept.status_code == 404 or kept.text == drawn.text, (name, page)
+
+
 @pytest.mark.parametrize(
     ("kept_bytes", "examples"), [(1 << 25, 8), (0, 4)], ids=["alone", "with a shared database"]
 )

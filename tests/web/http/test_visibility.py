@@ -241,6 +241,10 @@ def test_what_a_hidden_profile_measured_is_not_told(launch: Launch, capture: byt
             assert (after in client.get(one, headers=eve).text) is sees, one
         page = client.get(f"/p/{before}", headers={**eve, "accept": "text/html"}).text
         assert ("measured 0" in page) is sees
+    client.erase(after, headers=ada)
+    for one in (*told, f"/p/{before}"):
+        text = client.get(one, headers=eve).text
+        assert after not in text and "measured 0" not in text, "its row hid it"
 
 
 def test_a_hidden_run_of_a_series_changes_nothing_for_others(

@@ -56,16 +56,18 @@ class Changes:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._last: dict[str, int] = {}  # the one that changed last stands at the end
+        self._last: dict[str, int] = {}
         self._forgotten = 0
 
-    def note(self, profile_id: str) -> None:
-        """The profile has changed, or is gone."""
+    def note(self, profile_id: str | None) -> None:
+        """The profile has changed, or is gone; `None`: every one may have."""
         with self._lock:
-            self._last.pop(profile_id, None)
-            self._last[profile_id] = next(self._numbers)
-            if len(self._last) > MOST_CHANGES:
-                self._forgotten = self._last.pop(next(iter(self._last)))
+            number = next(self._numbers)
+            if profile_id is None or len(self._last) == MOST_CHANGES:
+                self._last.clear()
+                self._forgotten = number
+            else:
+                self._last[profile_id] = number
 
     def last(self, profile_id: str) -> int:
         """A number that is another one after each change of the profile."""
