@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from roofline.settings import Settings
-from roofline.web.server import listen
+from roofline.web.server import GRACE_S, listen
 
 START_S = 30
 
@@ -134,19 +134,29 @@ def test_real_server_takes_an_upload_and_stops_when_told(
     assert not [pid for pid in children if alive(pid)]
 
 
-def test_stopping_closes_event_streams_and_the_next_start_goes_on(
+def test_stopping_ends_streams_and_answers_what_waits_and_the_next_start_goes_on(
     servers: list[Server], tmp_path: Path
 ) -> None:
+    """One who waited for an import at a restart read "Internal Server Error", ten seconds later."""
     limits = {"max_expansion_ratio": 2000, "max_unpacked_bytes": 2 << 30}
     server = Server(tmp_path / "data", **limits)
     servers.append(server)
     bomb = gzip.compress(bytes(1 << 20)) * 1500
     slow = server.http.post("/api/v1/profiles?wait=0", files={"file": ("b.gz", bomb)}).json()["id"]
-    with server.http.stream("GET", f"/api/v1/profiles/{slow}/events") as events:
+    run = server.http.post("/api/v1/runs", json={"hosts": 2}).json()["id"]
+    waited = [f"/api/v1/profiles/{slow}?wait=60", f"/api/v1/runs/{run}?wait=60"]
+    with (
+        server.http.stream("GET", f"/api/v1/profiles/{slow}/events") as events,
+        ThreadPoolExecutor() as pool,
+    ):
+        answers = [pool.submit(server.http.get, one) for one in waited]
         lines = events.iter_lines()
         assert next(lines) == "event: importing"
+        time.sleep(0.5)  # until both wait
         server.process.send_signal(signal.SIGTERM)
         assert [line for line in lines if line.startswith("event: ")][-1:] != ["event: ready"]
+        states = [answer.result(GRACE_S / 2).json()["state"] for answer in answers]
+        assert states == ["importing", "reading"]
     assert server.stop() in (0, -signal.SIGTERM)
     again = Server(tmp_path / "data", **limits)
     servers.append(again)

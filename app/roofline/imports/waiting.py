@@ -31,7 +31,7 @@ class Waiting:
             self._thread.start()
 
     def close(self) -> None:
-        """Ends every waiting."""
+        """Ends every waiting, and has nobody wait from now on."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -54,7 +54,7 @@ class Waiting:
             future = futures.setdefault(profile_id, Future())
             self._changed.notify_all()
         # Looked up after the future is known: whatever ends from now on finds it.
-        if self._jobs.under_way([profile_id]):
+        if not self._closed and self._jobs.under_way([profile_id]):
             return future
         self.done(profile_id)
         return None

@@ -8,9 +8,9 @@ import resource
 import socket
 import sys
 from functools import partial
-from types import FrameType
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import SettingsError
 from roofline.settings import Settings, forget_secrets
@@ -19,7 +19,6 @@ from roofline.web.http.access import check_access
 from roofline.web.http.forwarded import may_forward
 from roofline.web.http.gate import ACCEPTED_AT_ONCE, MOST_CONNECTIONS, gated
 from roofline.web.http.logs import configure
-from roofline.web.http.rate_limit import Streams
 from roofline.web.parts import ServerParts
 
 BACKLOG = 2048
@@ -68,7 +67,7 @@ def run(settings: Settings) -> None:
     sys.setswitchinterval(SWITCH_S)
     _announce(settings, listener)
     try:
-        RooflineServer(config, parts.streams).run(sockets=[listener])
+        RooflineServer(config, parts).run(sockets=[listener])
     finally:
         parts.instance.close()
         listener.close()
@@ -101,16 +100,17 @@ def most_connections(files: int) -> int:
 
 
 class RooflineServer(uvicorn.Server):
-    """uvicorn that ends the event streams when told to stop."""
+    """uvicorn that answers requests which wait, and ends streams, when it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, parts: ServerParts) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._parts = parts
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Told to stop, by a signal. uvicorn would wait until streams end by themselves."""
-        self._streams.is_closing = True
-        super().handle_exit(sig, frame)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops. uvicorn would wait until streams end by themselves, and break off what waits."""
+        self._parts.streams.is_closing = True
+        await run_in_threadpool(self._parts.instance.waiting.close)
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to accept connections."""

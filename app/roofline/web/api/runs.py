@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import BadEditError, ProfileNotFoundError
 from roofline.exports.run_page import Arriving, host_called, so_far
-from roofline.library.runs import RunLibrary, RunWish
+from roofline.library.runs import RunWish
 from roofline.model.plain_data import alike
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
@@ -139,7 +139,7 @@ async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) 
 
     Waits up to `wait` seconds while it is being read.
     """
-    run = await _settled(parts.runs, run, wait)
+    run = await _settled(parts, run, wait)
     etag = f'"{run.version}-{run.state}-{run.read}-{run.unreadable}-{run.wanted}"'
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
@@ -326,12 +326,14 @@ async def follow_run(
             return
 
 
-async def _settled(runs: RunLibrary, run: Run, wait: float) -> Run:
-    """The run when it is not read any more, or after `wait` seconds."""
+async def _settled(parts: ServerParts, run: Run, wait: float) -> Run:
+    """The run when it is not read any more, or after `wait` seconds, or when the server stops."""
     until = time.monotonic() + wait
     while run.state == READING and (left := until - time.monotonic()) > 0:
+        if parts.streams.is_closing:
+            break
         await asyncio.sleep(min(INTERVAL_S, left))
-        run = await run_in_threadpool(runs.get, run.id, ALL_SEEING)
+        run = await run_in_threadpool(parts.runs.get, run.id, ALL_SEEING)
     return run
 
 
