@@ -31,7 +31,7 @@ class Waiting:
             self._thread.start()
 
     def close(self) -> None:
-        """Ends every waiting, and has nobody wait from now on."""
+        """Ends every waiting, and those that would begin later."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
