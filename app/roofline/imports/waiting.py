@@ -41,15 +41,10 @@ class Waiting:
             self._thread.join()
             self._thread = None
 
-    def future(self, profile_id: str) -> "Future[None] | None":
-        """Done when the job of a profile has ended; `None` when none is under way."""
-        return self._waited(self._futures, profile_id)
-
-    def page(self, profile_id: str) -> "Future[None] | None":
-        """The same; done as soon as the page of the profile can be shown."""
-        return self._waited(self._pages, profile_id)
-
-    def _waited(self, futures: dict[str, "Future[None]"], profile_id: str) -> "Future[None] | None":
+    def future(self, profile_id: str, *, of_page: bool = False) -> "Future[None] | None":
+        """Done when the job of a profile has ended, or when its page can be shown; `None` when no
+        job is under way."""
+        futures = self._pages if of_page else self._futures
         with self._changed:
             future = futures.setdefault(profile_id, Future())
             self._changed.notify_all()

@@ -79,9 +79,8 @@ class AdviceBook:
         self, reader: ProfileReader, lists: ProfileLists, run: Manifest, documents: Sequence[bytes]
     ) -> "list[Entry]":
         """The accepted findings that `run` measured, after measuring what waits for the next run
-        of a series: those of `run`, and those that wait for `run`. `documents` are all entries.
-
-        What a run measured that the viewer does not see waits for one that they see."""
+        of a series that the viewer sees: those of `run`, and those that wait for `run`. `documents`
+        are all entries."""
         every = self._told(lists.viewer, documents)
         waiting = {one.profile for one in every if one.state == ACCEPTED and _waits(one)}
         for before in waiting:
@@ -99,7 +98,7 @@ class AdviceBook:
         sides = Sides(a=(_stored_run(reader, before),), b=(_stored_run(reader, after),))
         for one in self.measured(before.id, after.id, sides):
             self._put(one)
-        self._store.answers_changed()
+        self._store.answers_changed(None)
 
     def decide(
         self, profile_id: str, stored: bytes, finding: str, decision: Decision, reason: str
@@ -130,14 +129,15 @@ class AdviceBook:
                 reason=reason if decision == "dismissed" else "",
             )
             self._put(entry)
-        self._store.answers_changed()
+        self._store.answers_changed(None)
 
     def measured(self, profile_id: str, after_id: str, sides: Sides) -> "list[Entry]":
         """Accepted findings of a profile as the comparison `sides` shows them; not kept yet.
 
         Those per a unit that one of the captures does not have are left out.
         """
-        accepted = [one for one in self.entries(profile_id) if one.state == ACCEPTED]
+        decided = _entries(self._ledger.of(profile_id))
+        accepted = [one for one in decided if one.state == ACCEPTED]
         if not accepted:
             return []
         from roofline.advice.ledger import measured
@@ -164,15 +164,11 @@ class AdviceBook:
 
         return tuple(measured_lines(self.measured(profile_id, after_id, sides)))
 
-    def keep(self, entries: "Sequence[Entry]") -> None:
+    def keep(self, entries: "Sequence[Entry]") -> list[Record]:
         """Keeps what was measured: with the profile, and as hits that correct later advice."""
-        for one in entries:
-            self._put(one)
+        kept = [self._put(one) for one in entries]
         self._put_hits(entries)
-
-    def entries(self, profile_id: str) -> "list[Entry]":
-        """The entries of a profile."""
-        return _entries(self._ledger.of(profile_id))
+        return kept
 
     def every(self, viewer: Viewer) -> "list[Entry]":
         """The entries of all profiles that `viewer` sees."""
@@ -206,12 +202,6 @@ class AdviceBook:
         self._put_hits(entries)
         return len(hits_of(entries))
 
-    def document(self, entry: "Entry") -> Record:
-        """An entry as JSON takes it."""
-        from roofline.advice.ledger import document_of
-
-        return document_of(entry)
-
     def rates(self) -> list[Record]:
         """Hit rates by rule and device."""
         from roofline.advice.ledger import rates_of
@@ -222,8 +212,11 @@ class AdviceBook:
             for (rule, device), rate in rates.items()
         ]
 
-    def _put(self, entry: "Entry") -> None:
-        self._ledger.put(entry.profile, entry.finding, orjson.dumps(self.document(entry)))
+    def _put(self, entry: "Entry") -> Record:
+        from roofline.advice.ledger import document_of
+
+        self._ledger.put(entry.profile, entry.finding, orjson.dumps(document_of(entry)))
+        return document_of(entry)
 
     def _put_hits(self, entries: "Sequence[Entry]") -> None:
         self._ledger.put_hits(
@@ -233,7 +226,7 @@ class AdviceBook:
                 if one.hit is not None
             ]
         )
-        self._store.answers_changed()
+        self._store.answers_changed(None)
 
 
 def _waits(entry: "Entry") -> bool:

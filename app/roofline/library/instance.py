@@ -145,8 +145,7 @@ class Listeners:
     """The events that an instance tells others, from any thread.
 
     `on_import_end` hears of every job that ran in this process, `on_change` the id of each ready
-    profile that this process changed or removed, or `None` for any; `draw` makes the pieces of a
-    page.
+    profile that this process changed or removed (`None`: any); `draw` makes the pieces of a page.
     """
 
     on_import_end: Callable[[ImportReport], None] = lambda _report: None

@@ -155,7 +155,7 @@ class ProfileReader:
     def page_pending(self, profile_id: str) -> "Future[None] | None":
         """Done when the page can be shown or nothing is under way; `None` when it is so now."""
         self._check(profile_id)
-        future = self._waiting.page(profile_id)
+        future = self._waiting.future(profile_id, of_page=True)
         # Looked up after the future is known: a page that comes from now on ends it.
         if future is None or isinstance(self.state(profile_id), Ready):
             return None

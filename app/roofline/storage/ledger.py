@@ -102,17 +102,15 @@ class AdviceLedger:
             return gone.rowcount == 1
 
     def forget_hidden(self, connection: Connection, profile_id: str) -> None:
-        """Forgets what a profile that is about to go measured, if it is hidden from anybody: later,
-        nothing says that it was."""
+        """Forgets what a profile measured that is about to go, if it is hidden from anybody."""
         table = advice_decision
         named = table.c.document.contains(profile_id, autoescape=True)
         hidden = exists().where(profile.c.id == profile_id, is_hidden_from(Viewer()))
-        rows = connection.execute(select(table.c.mark, table.c.document).where(named, hidden))
-        for mark, text in rows.all():
-            document = orjson.loads(text)
-            if (document.get("measured") or {}).get("profile") == profile_id:
-                document["measured"] = None
-                values = {"document": orjson.dumps(document).decode()}
+        found = select(table.c.mark, table.c.document).where(named, hidden)
+        for mark, text in connection.execute(found).all():
+            told = orjson.loads(text)
+            if (told.get("measured") or {}).get("profile") == profile_id:
+                values = {"document": orjson.dumps({**told, "measured": None}).decode()}
                 connection.execute(update(table).where(table.c.mark == mark).values(values))
 
     def hits(self) -> list[HitRow]:

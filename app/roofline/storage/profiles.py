@@ -107,7 +107,7 @@ class ProfileStore:
         self.trash_kept = trash_kept
         self._user_quota = user_quota or UserQuota()
         self.runs = RunStore(self.database, self.raw, self._user_quota)
-        self._on_change = on_change
+        self.answers_changed = on_change
 
     @property
     def is_shared(self) -> bool:
@@ -133,13 +133,8 @@ class ProfileStore:
         self.database.check()
         self.blobs.head("blobs/00/none")
 
-    def answers_changed(self, profile_id: str | None = None) -> None:
-        """Lets answers be made anew that show the advice or notes of a profile, or of every one."""
-        self._on_change(profile_id)
-
     def _changed_with(self, profile_id: str) -> str | None:
-        """Whose answers change with a profile: those of every one where findings are decided about,
-        as it may be what they wait for, or what measured them."""
+        """Whose answers change with it: any, where findings may wait for it, or it measured them."""
         return profile_id if self.advice.is_empty() else None
 
     def close(self) -> None:
@@ -209,7 +204,6 @@ class ProfileStore:
                 job_ids.append(insert_job(connection, part.id, "import", self.results.version))
             statements.remove(connection, profile_id)
             self.queries.forget(profile_id)
-        self._on_change(profile_id)
         self.drop(profile_id, [file.sha256 for file in upload.files])
         return job_ids
 
@@ -257,7 +251,7 @@ class ProfileStore:
             is_gone = statements.state(connection, job.profile_id) is None
         if is_gone:
             self.shared_results.remove(job.profile_id)
-        self._on_change(self._changed_with(job.profile_id))
+        self.answers_changed(self._changed_with(job.profile_id))
         return counts
 
     def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
@@ -314,13 +308,13 @@ class ProfileStore:
                 statements.set_tags(connection, profile_id, tags)
             if found:
                 write_search_text(connection, profile_id)
-        self._on_change(self._changed_with(profile_id))
+        self.answers_changed(self._changed_with(profile_id))
         return found
 
     def put_into_trash(self, profile_id: str, reason: str) -> bool:
         """Puts a profile into the trash; false when there is none outside it."""
         moved = _written(lambda: self._put_into_trash(profile_id, reason), self._room)
-        self._on_change(self._changed_with(profile_id))
+        self.answers_changed(self._changed_with(profile_id))
         self._retake_room()
         return moved
 
@@ -343,7 +337,7 @@ class ProfileStore:
                 expires_at=expires_at,
                 failure_expires_at=timestamp(self._failures_kept),
             )
-        self._on_change(self._changed_with(profile_id))
+        self.answers_changed(self._changed_with(profile_id))
         return found
 
     def _check_restored(self, connection: Connection, profile_id: str) -> None:
@@ -356,7 +350,7 @@ class ProfileStore:
         """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
         changed = self._changed_with(profile_id)  # its own decisions go, too
         digests = _written(lambda: self._remove_rows(profile_id), self._room)
-        self._on_change(changed)
+        self.answers_changed(changed)
         return digests
 
     def with_room(self, write: Callable[[], T]) -> T:
@@ -379,7 +373,7 @@ class ProfileStore:
         """Deletes the results of a removed profile, and its bytes that no other profile needs."""
         self.shared_results.remove(profile_id)
         # Again: a reader that looked before the rows went could still have read the results.
-        self._on_change(profile_id)
+        self.answers_changed(profile_id)
         self.drop_unreferenced(digests)
         self._retake_room()
 

@@ -119,6 +119,11 @@ class ServerParts:
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)
     )
 
+    def end_waits(self) -> None:
+        """Ends what waits for imports and runs, so that the server can stop."""
+        self.streams.is_closing = True
+        self.instance.waiting.close()
+
 
 def parts_of(request: Request) -> ServerParts:
     """The parts of the server that answers `request`."""

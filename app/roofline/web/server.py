@@ -7,6 +7,7 @@ import os
 import resource
 import socket
 import sys
+from collections.abc import Callable
 from functools import partial
 
 import uvicorn
@@ -67,7 +68,9 @@ def run(settings: Settings) -> None:
     sys.setswitchinterval(SWITCH_S)
     _announce(settings, listener)
     try:
-        RooflineServer(config, parts).run(sockets=[listener])
+        server = RooflineServer(config)
+        server.end_waits = parts.end_waits
+        server.run(sockets=[listener])
     finally:
         parts.instance.close()
         listener.close()
@@ -102,14 +105,11 @@ def most_connections(files: int) -> int:
 class RooflineServer(uvicorn.Server):
     """uvicorn that answers requests which wait, and ends streams, when it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, parts: ServerParts) -> None:
-        super().__init__(config)
-        self._parts = parts
+    end_waits: Callable[[], None] = staticmethod(lambda: None)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stops. uvicorn would wait until streams end by themselves, and break off what waits."""
-        self._parts.streams.is_closing = True
-        await run_in_threadpool(self._parts.instance.waiting.close)
+        await run_in_threadpool(self.end_waits)
         await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

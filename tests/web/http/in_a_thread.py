@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import uvicorn
 
-from roofline.web.http.rate_limit import Streams
 from roofline.web.server import RooflineServer
 
 
@@ -17,7 +16,7 @@ def served(config: uvicorn.Config) -> Iterator[tuple[str, int]]:
     """The address at which the app of `config` answers."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = RooflineServer(config, Streams())
+    server = RooflineServer(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -158,9 +158,9 @@ async def measure(
     sides = await sides_of(reader, (profile_id,), (given.after,))
     note_compared(request, (profile_id, given.after))
     found = await run_in_threadpool(parts.advice.measured, profile_id, given.after, sides)
-    await run_in_threadpool(parts.advice.keep, found)
+    kept = await run_in_threadpool(parts.advice.keep, found)
     await run_in_threadpool(log_action, request, "measure", profile_id, details=given.after)
-    return MeasuredBody(entries=tuple(map(parts.advice.document, found)))
+    return MeasuredBody(entries=tuple(kept))
 
 
 @router.get("/ledger", response_class=Response, responses={200: sent_as(JSON_LINES)})

@@ -329,10 +329,8 @@ async def follow_run(
 async def _settled(parts: ServerParts, run: Run, wait: float) -> Run:
     """The run when it is not read any more, or after `wait` seconds, or when the server stops."""
     until = time.monotonic() + wait
-    while run.state == READING and (left := until - time.monotonic()) > 0:
-        if parts.streams.is_closing:
-            break
-        await asyncio.sleep(min(INTERVAL_S, left))
+    while run.state == READING and not parts.streams.is_closing and time.monotonic() < until:
+        await asyncio.sleep(min(INTERVAL_S, until - time.monotonic()))
         run = await run_in_threadpool(parts.runs.get, run.id, ALL_SEEING)
     return run
 

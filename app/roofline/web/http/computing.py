@@ -3,8 +3,9 @@
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from cachetools import LRUCache
@@ -96,10 +97,9 @@ class Computations:
             future: Future[T] = Future()
             if running is None:
                 self._running[key] = future
-            else:
-                self._wait()
         if running is not None:
-            return self._result_of(running)
+            with self._counted():
+                return running.result()
         try:
             value = self._in_turn(compute)
         except BaseException as error:
@@ -112,30 +112,27 @@ class Computations:
             with self._lock:
                 del self._running[key]
 
-    def _result_of(self, future: "Future[T]") -> T:
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """While a thread waits."""
+        with self._lock:
+            if self.waiting >= self._most_waiting:
+                raise ServerBusyError(
+                    "The server is busy with other profiles.",
+                    remedy="Try again in a few seconds.",
+                    retry_after_s=RETRY_AFTER_S,
+                )
+            self.waiting += 1
         try:
-            return future.result()
+            yield
         finally:
             with self._lock:
                 self.waiting -= 1
 
-    def _wait(self) -> None:
-        """Counts a thread that is about to wait; the caller holds the lock."""
-        if self.waiting >= self._most_waiting:
-            raise ServerBusyError(
-                "The server is busy with other profiles.",
-                remedy="Try again in a few seconds.",
-                retry_after_s=RETRY_AFTER_S,
-            )
-        self.waiting += 1
-
     def _in_turn(self, compute: Callable[[], T]) -> T:
         if not self._turns.acquire(blocking=False):
-            with self._lock:
-                self._wait()
-            self._turns.acquire()
-            with self._lock:
-                self.waiting -= 1
+            with self._counted():
+                self._turns.acquire()
         try:
             return compute()
         finally:
