@@ -134,7 +134,7 @@ class ProfileStore:
         self.blobs.head("blobs/00/none")
 
     def _changed_with(self, profile_id: str) -> str | None:
-        """Whose answers change with it: any, where findings may wait for it, or it measured them."""
+        """Whose answers change with it: any, where findings wait for it or it measured them."""
         return profile_id if self.advice.is_empty() else None
 
     def close(self) -> None:

@@ -63,12 +63,11 @@ class Changes:
     def note(self, profile_id: str | None) -> None:
         """The profile has changed, or is gone; `None`: every one may have."""
         with self._lock:
-            number = next(self._numbers)
-            if profile_id is None or len(self._last) == MOST_CHANGES:
-                self._last.clear()
-                self._forgotten = number
+            if profile_id is not None and len(self._last) < MOST_CHANGES:
+                self._last[profile_id] = next(self._numbers)
             else:
-                self._last[profile_id] = number
+                self._last.clear()
+                self._forgotten = next(self._numbers)
 
     def last(self, profile_id: str) -> int:
         """A number that is another one after each change of the profile."""
