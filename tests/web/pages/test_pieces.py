@@ -1,10 +1,23 @@
 """The pieces of a page that its results alone decide: drawn at the import, and shown as stored."""
 
+import gzip
+import os
+import tracemalloc
 from pathlib import Path
 
+import orjson
 import pytest
 
-from roofline.storage.results import ADVICE, CSV, PAGE, PIECES, ResultStore, ResultWriter
+from roofline.storage.results import (
+    ADVICE,
+    CSV,
+    PAGE,
+    PIECES,
+    DamagedResultError,
+    ResultStore,
+    ResultWriter,
+    _sealed,
+)
 from roofline.web.http.access import Actor
 from roofline.web.offline import templates
 from roofline.web.pages import profile_view
@@ -99,3 +112,62 @@ def test_exports_of_a_child_move_no_other_file(tmp_path: Path) -> None:
     store.complete("p", tmp_path / "exports")
     page = store.file("p", PAGE)
     assert secret.read_bytes() == b"of the server" and page and page.plain() == b"page"
+
+
+def test_markup_in_a_picture_of_a_child_is_not_shown(launch: Launch, capture: bytes) -> None:
+    client = launch()
+    one = client.upload(capture).json()["id"]
+    (folder,) = (client.settings.data_dir / "derived" / one).iterdir()
+    page, advice = (gzip.decompress((folder / name).read_bytes()) for name in (PAGE, ADVICE))
+    picture = orjson.loads(page)["figures"]["gain"]["picture"]
+
+    def drawn(shown: str) -> bytes:
+        data = orjson.loads(page)
+        data["figures"]["gain"]["picture"] = shown
+        return b"".join(client.parts.templates.drawn(orjson.dumps(data), advice).values())
+
+    assert drawn(picture).count(b"<title>Time to gain") == 2
+    for ours, hostile in (
+        ("</title>", "</title><script>a()</script>"),
+        ("<path ", '<path onload="a()" '),
+        ("<svg ", '<svg onload="a()" '),
+        ('fill="var(--', 'fill="url(//evil.example/'),
+        ("</svg>", "</svg><img src=x onerror=a()>"),
+    ):
+        assert ours in picture
+        assert b"<title>Time to gain" not in drawn(picture.replace(ours, hostile, 1)), hostile
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../secret"])
+def test_index_of_a_child_names_no_file_elsewhere(tmp_path: Path, name: str) -> None:
+    """The weekly check reads each file of an index: one that never ends would fill its memory."""
+    writer = ResultWriter(tmp_path / "page")
+    writer.add(PAGE, b"{}")
+    writer.finish()
+    writer._index[name] = writer._index[PAGE]
+    (tmp_path / "page" / "index.json").write_bytes(_sealed(writer._index))
+    store = ResultStore(tmp_path / "derived", "v")
+    store.adopt("p", tmp_path / "page")
+    assert store.is_intact("p") and list(store.files("p", name)) == [None]
+
+
+def test_results_that_would_fill_the_memory_are_damaged(tmp_path: Path) -> None:
+    """Zeros, packed a thousand times smaller, and a file of holes."""
+    writer = ResultWriter(tmp_path / "page")
+    for name in (PAGE, ADVICE, CSV["in"]):
+        writer.add(name, bytes(1 << 20) * (65 if name == PAGE else 1))
+    writer.add_ops([b"a"])
+    writer.finish()
+    os.truncate(tmp_path / "page" / CSV["in"], 1 << 40)
+    store = ResultStore(tmp_path / "d", "v", draw=lambda *_: {True: b"drawn"})
+    tracemalloc.start()
+    store.adopt("p", tmp_path / "page")
+    assert store.file("p", PIECES[True]) is None and not store.is_intact("p")
+    for found in store.files("p", PAGE, CSV["in"]):
+        assert found
+        with pytest.raises(DamagedResultError):
+            found.plain()
+    assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    tracemalloc.stop()
+    os.truncate(tmp_path / "d" / "p" / "v" / "index.json", 1 << 40)
+    assert not store.has("p")

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 _PIECES = "_pieces.html"
 _CODE = re.compile(r"`([^`]*)(?:`|\Z)")
+_PICTURE = re.compile(
+    r'<svg xmlns="http://www\.w3\.org/2000/svg" width="\d+" height="\d+" viewBox="[\d ]+"'
+    r'(?: preserveAspectRatio="none")? role="img"><title>[\w ]+</title>'
+    r'(?:<path(?: (?:d|fill|stroke|vector-effect)[a-z-]*="[\w .()-]*")+/>)*</svg>|'
+)
+"""What `figures.gain_pair.picture` and `exports.run_page` draw: paths with numbers and tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,7 @@ def _environment(static: StaticFiles) -> Environment:
         coded=partial(_coded, environment.filters["escape"]),
         moment=moment_text,
     )
+    environment.filters["drawn"] = partial(_drawn, environment.filters["safe"])
     environment.globals.update(static_url=static.url, version=__version__, counted=counted)
     environment.globals["kept"] = partial(_kept, environment.filters["safe"])
     return environment
@@ -134,6 +141,11 @@ def _kept(safe: Callable[[str], Any], view: ProfileView, name: str, caller: Any)
     if name not in pieces:
         pieces[name] = str(caller())
     return safe(pieces[name])
+
+
+def _drawn(safe: Callable[[str], Any], picture: str) -> Any:
+    """A small picture of ours as markup; nothing where a child that a file took over wrote more."""
+    return safe(picture) if _PICTURE.fullmatch(picture) else ""
 
 
 def stored_pieces(drawn: bytes | None) -> dict[str, str]:
