@@ -60,7 +60,7 @@ def test_damaged_result_is_never_sent(client: Client, profile_id: str, encoding:
         for kept in client.settings.data_dir.glob(f"derived/{profile_id}/*/{name}"):
             content = kept.read_bytes()
             kept.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
-        client.parts.instance.store._on_change(profile_id)  # forget what is kept in memory
+        client.parts.instance.store.answers_changed(profile_id)  # forget what is kept in memory
         again = client.get(url, headers=headers)
         assert (again.status_code, again.content == whole) == (200, True), path
 
