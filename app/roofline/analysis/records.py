@@ -327,9 +327,8 @@ class RooflineAnalysis:
             return None
         if number < 0:
             return 0 if self.device.compute else None
-        unit = self.units[number]
-        peaks = enumerate(self.device.compute)
-        return next((k for k, peak in peaks if peak.unit == unit or unit in peak.covers), None)
+        peak = self.device.peak_of(self.units[number])
+        return None if peak is None else self.device.compute.index(peak)
 
     def bound_label(self, code: int) -> str:
         """XProf's text for a bound code."""

@@ -250,9 +250,10 @@ def _summary(page: dict[str, Any]) -> Summary:
 
 
 def _named(page: dict[str, Any], ceiling: str) -> str:
-    """A ceiling as the page calls it: compute units have their device's own names."""
-    units = {roof["id"]: str(roof["label"]) for roof in page["roofs"]["compute"]}
-    return units.get(ceiling) or ceiling_words(ceiling)
+    """A ceiling as the page calls it: a compute unit has the name of its roof."""
+    roofs = page["roofs"]["compute"]
+    named = (str(roof["label"]) for roof in roofs if ceiling in (roof["id"], *roof["covers"]))
+    return next(named, "") or ceiling_words(ceiling)
 
 
 def _kind(page: dict[str, Any], ceiling: str) -> str:
